@@ -1,0 +1,262 @@
+import { describe, expect, it } from "vitest";
+import { check } from "./check.ts";
+import {
+  array,
+  boolean,
+  enumeration,
+  experimental,
+  integer,
+  nodeOf,
+  nullable,
+  object,
+  omittable,
+  optional,
+  optionsOf,
+  record,
+  type Schema,
+  shapeOf,
+  string,
+  tagged,
+  union,
+  unknown,
+  variantsOf,
+} from "./schema.ts";
+import { findMethod, methods, notifications, serverRequests } from "./table.ts";
+
+const on = { experimental: true, method: "x/y" };
+const off = { experimental: false, method: "x/y" };
+const invalid = (schema: Schema<unknown>, value: unknown) => {
+  const violation = check(schema, value, on);
+  return violation?.kind === "invalid" ? `${violation.path}: ${violation.message}` : violation;
+};
+const params = (name: string, value: unknown, options = { experimental: false }) =>
+  check(findMethod(name)!.params, value, { ...options, method: name });
+
+describe("check", () => {
+  it("names the path of the bad field", () => {
+    const value = { threadId: "t", input: [{ type: "text", text: 1 }] };
+    expect(params("turn/start", value)).toEqual({
+      kind: "invalid",
+      path: "input[0].text",
+      message: "expected a string, got 1",
+    });
+    expect(params("turn/start", { input: [] })).toMatchObject({ path: "threadId", message: "missing field" });
+  });
+
+  it("points into the option of a union that came closest", () => {
+    const value = { threadId: "t", approvalPolicy: { granular: { rules: 1 } }, input: [] };
+    const violation = params("turn/start", value);
+    expect(violation).toMatchObject({ kind: "invalid" });
+    expect((violation as { path: string }).path).toMatch(/^approvalPolicy\.granular\./);
+  });
+
+  it("ignores unknown fields and takes null for an absent one", () => {
+    expect(params("thread/start", { gone: 1, cwd: null, model: null })).toBeUndefined();
+  });
+
+  it("drops a null where a key may only be absent, so that its type stays true", () => {
+    const value: Record<string, unknown> = { deep: null };
+    expect(
+      invalid(
+        object("A", () => ({ deep: omittable(boolean()) })),
+        value,
+      ),
+    ).toBeUndefined();
+    expect(value.deep).toBeUndefined();
+  });
+
+  it("keeps null and absent apart where null means to clear", () => {
+    const value = { threadId: "t", gitInfo: { branch: null } };
+    expect(params("thread/metadata/update", value)).toBeUndefined();
+    expect(value.gitInfo.branch).toBeNull();
+  });
+
+  it("wants a nullable key to be there", () => {
+    expect(params("thread/section/move", { threadId: "t" })).toMatchObject({ path: "sectionId" });
+    expect(params("thread/section/move", { threadId: "t", sectionId: null })).toBeUndefined();
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2 ** 53, "1", null, true])(
+    "%s is no integer",
+    (value) => {
+      expect(
+        invalid(
+          object("A", () => ({ n: integer() })),
+          { n: value },
+        ),
+      ).toMatch(/^n: expected an integer/);
+    },
+  );
+
+  it("holds integers to their range", () => {
+    expect(invalid(integer("uint32"), -1)).toContain("from 0 to 4294967295");
+    expect(invalid(integer("uint16"), 65_536)).toContain("from 0 to 65535");
+    expect(params("thread/rollback", { threadId: "t", numTurns: 0 })).toMatchObject({ path: "numTurns" });
+  });
+
+  it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"])(
+    "%s is neither an enum value, nor a tag, nor a method",
+    (name) => {
+      const words = enumeration("E", ["one", "two"], { aliases: { uno: "one" } });
+      const kinds = tagged("T", "type", () => ({ one: {}, two: {} }));
+      expect(invalid(words, name)).toBeTruthy();
+      expect(invalid(kinds, JSON.parse(`{"type":"${name}"}`))).toBeTruthy();
+      expect(findMethod(name)).toBeUndefined();
+    },
+  );
+
+  it("reads an own key named __proto__ of a map like any other", () => {
+    expect(invalid(record(string()), JSON.parse('{"__proto__":1}'))).toContain("__proto__");
+    expect(invalid(record(string()), JSON.parse('{"a b":1}'))).toMatch(/^\["a b"\]/);
+  });
+
+  it("does not walk free-form values, however deep", () => {
+    const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+    expect(
+      invalid(
+        object("A", () => ({ any: unknown() })),
+        { any: deep },
+      ),
+    ).toBeUndefined();
+  });
+
+  it("refuses a type that contains itself past a bound instead of overflowing", () => {
+    const Tree: Schema<unknown> = object("Tree", () => ({ child: optional(Tree) }));
+    const root: Record<string, unknown> = {};
+    let leaf = root;
+    for (let depth = 0; depth < 200_000; depth++) leaf = (leaf.child = {}) as Record<string, unknown>;
+    expect(invalid(Tree, root)).toContain("nested too deeply");
+  });
+
+  it("clips what it echoes", () => {
+    const violation = params("thread/start", { sandbox: "x".repeat(10_000) });
+    expect((violation as { message: string }).message.length).toBeLessThan(200);
+  });
+
+  it("refuses arrays, null and scalars for an object", () => {
+    for (const value of [[], null, 1, "x", true]) expect(params("thread/read", value)).toBeTruthy();
+  });
+});
+
+describe("spellings", () => {
+  it.each([
+    ["thread/start", { sandbox: "workspaceWrite" }, { sandbox: "workspace-write" }],
+    ["thread/start", { sandbox: "danger_full_access" }, { sandbox: "danger-full-access" }],
+    ["thread/start", { sandbox: "readOnly" }, { sandbox: "read-only" }],
+    ["thread/start", { approvalPolicy: "onRequest" }, { approvalPolicy: "on-request" }],
+    ["thread/start", { approvalPolicy: "unlessTrusted" }, { approvalPolicy: "untrusted" }],
+    ["thread/start", { approvalPolicy: "unless-trusted" }, { approvalPolicy: "untrusted" }],
+    ["thread/start", { approvalPolicy: "on-failure" }, { approvalPolicy: "on-request" }],
+    ["thread/list", { sortKey: "createdAt" }, { sortKey: "created_at" }],
+    [
+      "turn/start",
+      { threadId: "t", input: [], sandboxPolicy: { type: "workspace-write" } },
+      { threadId: "t", input: [], sandboxPolicy: { type: "workspaceWrite" } },
+    ],
+  ])("%s %j becomes %j", (name, value, canonical) => {
+    expect(params(name, value)).toBeUndefined();
+    expect(value).toEqual(canonical);
+  });
+
+  it.each(["WorkspaceWrite", "WORKSPACE-WRITE", "workspace write", "workspacewrite", ""])(
+    "%j is not a spelling",
+    (sandbox) => {
+      expect(params("thread/start", { sandbox })).toMatchObject({ kind: "invalid", path: "sandbox" });
+    },
+  );
+});
+
+describe("the experimental gate", () => {
+  it("names the field that was used", () => {
+    expect(params("thread/start", { dynamicTools: [] })).toEqual({
+      kind: "experimental",
+      name: "thread/start.dynamicTools",
+    });
+    expect(params("thread/start", { dynamicTools: [] }, { experimental: true })).toBeUndefined();
+  });
+
+  it("lets null, and the default of a key that has one, pass", () => {
+    expect(params("thread/start", { dynamicTools: null, experimentalRawEvents: false })).toBeUndefined();
+    expect(params("thread/start", { experimentalRawEvents: true })).toMatchObject({ kind: "experimental" });
+  });
+
+  it("tells what can not be read before what is not allowed", () => {
+    expect(params("thread/start", { dynamicTools: [], cwd: 1 })).toMatchObject({
+      kind: "invalid",
+      path: "cwd",
+    });
+  });
+
+  it("knows a gated option of a union by its own name", () => {
+    const granular = { rules: true, sandbox_approval: true, mcp_elicitations: true };
+    expect(params("thread/start", { approvalPolicy: { granular } })).toEqual({
+      kind: "experimental",
+      name: "askForApproval.granular",
+    });
+  });
+
+  it("forgets what a failed option of a union used", () => {
+    const choice = union("U", () => [
+      object("A", () => ({ x: experimental(string()), y: string() })),
+      object("B", () => ({ z: string() })),
+    ]);
+    expect(check(choice, { x: "used", z: "z" }, off)).toBeUndefined();
+  });
+
+  it("takes every capability in initialize itself", () => {
+    const clientInfo = { name: "a", version: "1" };
+    const capabilities = { eventCursor: true, threadUnloadDelaySecs: 5 };
+    expect(params("initialize", { clientInfo, capabilities })).toBeUndefined();
+  });
+});
+
+describe("the table", () => {
+  const roots = [...Object.values(methods), ...Object.values(serverRequests)]
+    .flatMap(({ params, result }) => [params, result] as Schema<unknown>[])
+    .concat(Object.values(notifications).map(({ params }) => params));
+
+  it("has no key that objects inherit, and no name used twice", () => {
+    const seen = new Map<string, unknown>();
+    const visit = (node: ReturnType<typeof nodeOf>): void => {
+      if ("name" in node && node.name) {
+        if (seen.get(node.name) === node) return;
+        expect(seen.has(node.name), node.name).toBe(false);
+        seen.set(node.name, node);
+      }
+      const shapes =
+        node.kind === "object"
+          ? [shapeOf(node)]
+          : node.kind === "tagged"
+            ? [...variantsOf(node).values()].flat()
+            : [];
+      for (const field of shapes.flat()) {
+        expect(field.key in Object.prototype, field.key).toBe(false);
+        visit(field.node);
+      }
+      if (node.kind === "union") optionsOf(node).forEach(visit);
+      if (node.kind === "array") visit(node.item);
+      if (node.kind === "record") visit(node.value);
+      if (node.kind === "nullable" || node.kind === "gated") visit(node.inner);
+    };
+    for (const root of roots) visit(nodeOf(root));
+    expect(seen.size).toBeGreaterThan(300);
+  });
+
+  it("serialises by thread only where there is a thread id", () => {
+    for (const [name, entry] of Object.entries(methods)) {
+      if (entry.scope.by !== "thread") continue;
+      const node = nodeOf(entry.params);
+      expect(node.kind === "object" && shapeOf(node).some(({ key }) => key === "threadId"), name).toBe(true);
+    }
+  });
+
+  it("takes a method without params as none, null or an object", () => {
+    for (const value of [undefined, null, {}])
+      expect(params("configRequirements/read", value)).toBeUndefined();
+    expect(params("account/rateLimits/read", null)).toBeUndefined();
+  });
+
+  it("knows arrays of nullable things", () => {
+    expect(invalid(array(nullable(string())), ["a", null])).toBeUndefined();
+  });
+});

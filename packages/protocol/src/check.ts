@@ -1,0 +1,235 @@
+// The one interpreter of the schema. It runs on every request, so a valid value allocates nothing: the path
+// of a bad field is put together while a failure travels back up.
+import {
+  type EnumNode,
+  type Node,
+  nodeOf,
+  optionsOf,
+  type Schema,
+  type Shape,
+  shapeOf,
+  type TaggedNode,
+  type UnionNode,
+  variantsOf,
+} from "./schema.ts";
+import { respell } from "./spelling.ts";
+
+export type Violation =
+  | { kind: "invalid"; path: string; message: string }
+  | { kind: "experimental"; name: string };
+
+export interface CheckOptions {
+  /** Whether the connection has the experimental capability. */
+  experimental: boolean;
+  /** Names a gated field: `thread/start.dynamicTools`. */
+  method: string;
+}
+
+interface Failure {
+  path: string;
+  message: string;
+  /** How many levels down it was found: the closest try tells best what was meant. */
+  depth: number;
+}
+type Container = Record<string | number, unknown>;
+
+// Only reached by a type that contains itself; what clients nest in free-form values is not walked at all.
+const MAX_DEPTH = 64;
+
+// State of the check that runs; checks are synchronous and do not nest.
+let method = "";
+let gate: string | undefined;
+
+/**
+ * Validates a value that came out of JSON.parse and belongs to us: other spellings of enum values and tags
+ * are rewritten in place, and a null where a key may only be absent is dropped.
+ */
+export function check(schema: Schema<unknown>, value: unknown, options: CheckOptions): Violation | undefined {
+  method = options.method;
+  gate = undefined;
+  const failure = walk(nodeOf(schema), value, ROOT, "", 0);
+  // Like the peer: what can not be read at all is told first, the capability is asked about next.
+  if (failure) return { kind: "invalid", path: failure.path.replace(/^\./, ""), message: failure.message };
+  if (gate !== undefined && !options.experimental) return { kind: "experimental", name: gate };
+  return undefined;
+}
+
+const ROOT: Container = Object.freeze(Object.create(null));
+
+function walk(
+  node: Node,
+  value: unknown,
+  parent: Container,
+  key: string | number,
+  depth: number,
+): Failure | undefined {
+  if (depth > MAX_DEPTH) return fail("nested too deeply", depth);
+  switch (node.kind) {
+    case "string":
+      if (typeof value !== "string") return expected("a string", value, depth);
+      return value.length < node.minLength
+        ? fail(`expected at least ${node.minLength} character(s)`, depth)
+        : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? undefined : expected("a boolean", value, depth);
+    case "integer":
+      if (!Number.isSafeInteger(value)) return expected("an integer", value, depth);
+      return (value as number) < node.minimum || (value as number) > node.maximum
+        ? fail(`expected an integer from ${node.minimum} to ${node.maximum}`, depth)
+        : undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : expected("a number", value, depth);
+    case "unknown":
+      return value === undefined ? fail("missing field", depth) : undefined;
+    case "nothing":
+      return value === undefined || value === null || isObject(value)
+        ? undefined
+        : expected("no params", value, depth);
+    case "literal":
+      return value === node.value ? undefined : expected(JSON.stringify(node.value), value, depth);
+    case "enum":
+      return walkEnum(node, value, parent, key, depth);
+    case "array":
+      if (!Array.isArray(value)) return expected("an array", value, depth);
+      for (let index = 0; index < value.length; index++) {
+        const failure = walk(node.item, value[index], value as unknown as Container, index, depth + 1);
+        if (failure) return within(`[${index}]`, failure);
+      }
+      return undefined;
+    case "record":
+      if (!isObject(value)) return expected("an object", value, depth);
+      for (const entry in value) {
+        const failure = walk(node.value, value[entry], value, entry, depth + 1);
+        if (failure) return within(segment(entry), failure);
+      }
+      return undefined;
+    case "nullable":
+      return value === null ? undefined : walk(node.inner, value, parent, key, depth);
+    case "gated": {
+      const failure = walk(node.inner, value, parent, key, depth);
+      if (!failure) gate ??= node.gate;
+      return failure;
+    }
+    case "object":
+      if (!isObject(value)) return expected("an object", value, depth);
+      return walkShape(shapeOf(node), value, depth);
+    case "tagged":
+      return walkTagged(node, value, depth);
+    case "union":
+      return walkUnion(node, value, parent, key, depth);
+  }
+}
+
+function walkShape(shape: Shape, value: Container, depth: number): Failure | undefined {
+  for (const field of shape) {
+    // No key of the schema is the name of something inherited (a test holds that), so this reads own keys.
+    const item = value[field.key];
+    if (item === undefined || (item === null && field.optional)) {
+      if (!field.optional) return within(segment(field.key), fail("missing field", depth));
+      if (item === null && !field.nullable) value[field.key] = undefined;
+      continue;
+    }
+    const failure = walk(field.node, item, value, field.key, depth + 1);
+    if (failure) return within(segment(field.key), failure);
+    if (field.gated && isUsed(item, field.nullable)) gate ??= `${method}.${field.key}`;
+  }
+  return undefined;
+}
+
+function walkEnum(
+  node: EnumNode,
+  value: unknown,
+  parent: Container,
+  key: string | number,
+  depth: number,
+): Failure | undefined {
+  if (typeof value === "string") {
+    if (node.values.includes(value)) return undefined;
+    const canonical = Object.hasOwn(node.aliases, value) ? node.aliases[value] : respell(value, node.values);
+    if (canonical !== undefined) {
+      parent[key] = canonical;
+      return undefined;
+    }
+  }
+  return expected(node.values.map((v) => JSON.stringify(v)).join(" or "), value, depth);
+}
+
+function walkTagged(node: TaggedNode, value: unknown, depth: number): Failure | undefined {
+  if (!isObject(value)) return expected("an object", value, depth);
+  const variants = variantsOf(node);
+  const tag = value[node.tag];
+  if (tag === undefined) return within(segment(node.tag), fail("missing field", depth));
+  let shapes = typeof tag === "string" ? variants.get(tag) : undefined;
+  if (!shapes && typeof tag === "string") {
+    const canonical = Object.hasOwn(node.aliases, tag) ? node.aliases[tag] : respell(tag, variants.keys());
+    if (canonical !== undefined) {
+      value[node.tag] = canonical;
+      shapes = variants.get(canonical);
+    }
+  }
+  if (!shapes) {
+    const known = Array.from(variants.keys(), (v) => JSON.stringify(v)).join(" or ");
+    return within(segment(node.tag), expected(known, tag, depth + 1));
+  }
+  let first: Failure | undefined;
+  for (const shape of shapes) {
+    const failure = walkShape(shape, value, depth);
+    if (!failure) return undefined;
+    first ??= failure;
+  }
+  return first;
+}
+
+function walkUnion(
+  node: UnionNode,
+  value: unknown,
+  parent: Container,
+  key: string | number,
+  depth: number,
+): Failure | undefined {
+  const gateBefore = gate;
+  let best: Failure | undefined;
+  for (const option of optionsOf(node)) {
+    const failure = walk(option, value, parent, key, depth);
+    if (!failure) return undefined;
+    gate = gateBefore;
+    if (!best || failure.depth > best.depth) best = failure;
+  }
+  return best && best.depth > depth ? best : expected(node.name || "one of its options", value, depth);
+}
+
+/** What the peer calls used: not null, and for a key that has a default, other than that. */
+function isUsed(item: unknown, isNullable: boolean): boolean {
+  return isNullable || !(item === false || (Array.isArray(item) && item.length === 0));
+}
+
+function isObject(value: unknown): value is Container {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fail(message: string, depth: number): Failure {
+  return { path: "", message, depth };
+}
+
+function expected(what: string, value: unknown, depth: number): Failure {
+  return fail(value === undefined ? "missing field" : `expected ${what}, got ${describe(value)}`, depth);
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  // Clipped: a hostile value must not be echoed in full.
+  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  return String(value);
+}
+
+function within(step: string, failure: Failure): Failure {
+  failure.path = step + failure.path;
+  return failure;
+}
+
+function segment(key: string): string {
+  if (/^[A-Za-z_$][\w$]*$/.test(key) && key.length <= 64) return `.${key}`;
+  return `[${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}]`;
+}

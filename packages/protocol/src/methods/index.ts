@@ -1,0 +1,21 @@
+import { accountMethods } from "./account.ts";
+import { configMethods } from "./config.ts";
+import { serverMethods } from "./server.ts";
+import { threadEditMethods } from "./thread-edit.ts";
+import { threadLifeMethods } from "./thread-life.ts";
+import { threadPlanMethods } from "./thread-plan.ts";
+import { threadReadMethods } from "./thread-read.ts";
+import { toolMethods } from "./tool.ts";
+import { turnMethods } from "./turn.ts";
+
+export const methods = {
+  ...accountMethods,
+  ...configMethods,
+  ...serverMethods,
+  ...threadEditMethods,
+  ...threadLifeMethods,
+  ...threadPlanMethods,
+  ...threadReadMethods,
+  ...toolMethods,
+  ...turnMethods,
+};

@@ -1,0 +1,88 @@
+import { durable, live } from "./entry.ts";
+import { AccountRateLimitsUpdatedNotification, AccountUpdatedNotification } from "./types/account.ts";
+import {
+  AgentMessageDeltaNotification,
+  CommandExecutionOutputDeltaNotification,
+  FileChangeOutputDeltaNotification,
+  ItemCompletedNotification,
+  ItemStartedNotification,
+  McpToolCallProgressNotification,
+  PlanDeltaNotification,
+  ReasoningSummaryPartAddedNotification,
+  ReasoningSummaryTextDeltaNotification,
+  ReasoningTextDeltaNotification,
+} from "./types/item-notification.ts";
+import { McpServerStatusUpdatedNotification } from "./types/mcp.ts";
+import { ModelReroutedNotification } from "./types/model.ts";
+import {
+  ConfigWarningNotification,
+  DeprecationNoticeNotification,
+  ErrorNotification,
+  ServerRequestResolvedNotification,
+  WarningNotification,
+} from "./types/notice.ts";
+import { ThreadViewUpdatedNotification } from "./types/rap.ts";
+import { SkillsChangedNotification } from "./types/skill.ts";
+import { ThreadGoalClearedNotification, ThreadGoalUpdatedNotification } from "./types/thread-goal.ts";
+import {
+  ContextCompactedNotification,
+  ThreadArchivedNotification,
+  ThreadClosedNotification,
+  ThreadDeletedNotification,
+  ThreadNameUpdatedNotification,
+  ThreadRevertedNotification,
+  ThreadStartedNotification,
+  ThreadStatusChangedNotification,
+  ThreadTokenUsageUpdatedNotification,
+  ThreadUnarchivedNotification,
+} from "./types/thread-notification.ts";
+import { ThreadQueueChangedNotification } from "./types/thread-queue.ts";
+import { ThreadSettingsUpdatedNotification } from "./types/thread-settings.ts";
+import {
+  TurnCompletedNotification,
+  TurnDiffUpdatedNotification,
+  TurnPlanUpdatedNotification,
+  TurnStartedNotification,
+} from "./types/turn.ts";
+
+export const notifications = {
+  "thread/started": durable(ThreadStartedNotification),
+  "thread/status/changed": durable(ThreadStatusChangedNotification),
+  "thread/closed": durable(ThreadClosedNotification),
+  "thread/archived": durable(ThreadArchivedNotification),
+  "thread/unarchived": durable(ThreadUnarchivedNotification),
+  "thread/deleted": durable(ThreadDeletedNotification),
+  "thread/name/updated": durable(ThreadNameUpdatedNotification),
+  "thread/tokenUsage/updated": durable(ThreadTokenUsageUpdatedNotification),
+  "thread/reverted": durable(ThreadRevertedNotification),
+  "thread/settings/updated": durable(ThreadSettingsUpdatedNotification),
+  "thread/compacted": durable(ContextCompactedNotification),
+  "thread/goal/updated": durable(ThreadGoalUpdatedNotification),
+  "thread/goal/cleared": durable(ThreadGoalClearedNotification),
+  "thread/queue/changed": durable(ThreadQueueChangedNotification),
+  "turn/started": durable(TurnStartedNotification),
+  "turn/completed": durable(TurnCompletedNotification),
+  "turn/plan/updated": durable(TurnPlanUpdatedNotification),
+  "turn/diff/updated": durable(TurnDiffUpdatedNotification),
+  "item/started": durable(ItemStartedNotification),
+  "item/completed": durable(ItemCompletedNotification),
+  "item/agentMessage/delta": live(AgentMessageDeltaNotification),
+  "item/plan/delta": live(PlanDeltaNotification),
+  "item/reasoning/summaryTextDelta": live(ReasoningSummaryTextDeltaNotification),
+  "item/reasoning/summaryPartAdded": live(ReasoningSummaryPartAddedNotification),
+  "item/reasoning/textDelta": live(ReasoningTextDeltaNotification),
+  "item/mcpToolCall/progress": live(McpToolCallProgressNotification),
+  "item/commandExecution/outputDelta": live(CommandExecutionOutputDeltaNotification),
+  "item/fileChange/outputDelta": live(FileChangeOutputDeltaNotification),
+  "model/rerouted": durable(ModelReroutedNotification),
+  "account/rateLimits/updated": live(AccountRateLimitsUpdatedNotification),
+  "account/updated": live(AccountUpdatedNotification),
+  "serverRequest/resolved": durable(ServerRequestResolvedNotification),
+  "mcpServer/startupStatus/updated": live(McpServerStatusUpdatedNotification),
+  warning: live(WarningNotification),
+  configWarning: live(ConfigWarningNotification),
+  deprecationNotice: live(DeprecationNoticeNotification),
+  error: live(ErrorNotification),
+  "skills/changed": live(SkillsChangedNotification),
+  "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),
+};

@@ -1,0 +1,40 @@
+import { serverRequest } from "./entry.ts";
+import {
+  CommandExecutionRequestApprovalParams,
+  CommandExecutionRequestApprovalResponse,
+  FileChangeRequestApprovalParams,
+  FileChangeRequestApprovalResponse,
+  PermissionsRequestApprovalParams,
+  PermissionsRequestApprovalResponse,
+  ToolRequestUserInputParams,
+  ToolRequestUserInputResponse,
+} from "./types/approval.ts";
+import { DynamicToolCallParams, DynamicToolCallResponse } from "./types/dynamic-tool.ts";
+import {
+  McpServerElicitationRequestParams,
+  McpServerElicitationRequestResponse,
+} from "./types/elicitation.ts";
+
+export const serverRequests = {
+  "item/commandExecution/requestApproval": serverRequest({
+    params: CommandExecutionRequestApprovalParams,
+    result: CommandExecutionRequestApprovalResponse,
+  }),
+  "item/fileChange/requestApproval": serverRequest({
+    params: FileChangeRequestApprovalParams,
+    result: FileChangeRequestApprovalResponse,
+  }),
+  "item/permissions/requestApproval": serverRequest({
+    params: PermissionsRequestApprovalParams,
+    result: PermissionsRequestApprovalResponse,
+  }),
+  "item/tool/requestUserInput": serverRequest({
+    params: ToolRequestUserInputParams,
+    result: ToolRequestUserInputResponse,
+  }),
+  "item/tool/call": serverRequest({ params: DynamicToolCallParams, result: DynamicToolCallResponse }),
+  "mcpServer/elicitation/request": serverRequest({
+    params: McpServerElicitationRequestParams,
+    result: McpServerElicitationRequestResponse,
+  }),
+};

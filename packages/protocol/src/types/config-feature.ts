@@ -1,0 +1,96 @@
+import {
+  array,
+  boolean,
+  enumeration,
+  nullable,
+  object,
+  open,
+  record,
+  type Static,
+  string,
+} from "../schema.ts";
+import { AllowDenyRequirement } from "./config-requirements.ts";
+import { ApprovalsReviewer } from "./settings.ts";
+
+export const AnalyticsConfig = open(object("AnalyticsConfig", () => ({ enabled: nullable(boolean()) })));
+export type AnalyticsConfig = Static<typeof AnalyticsConfig>;
+
+export const AppToolApproval = enumeration("AppToolApproval", ["auto", "prompt", "writes", "approve"]);
+export type AppToolApproval = Static<typeof AppToolApproval>;
+
+export const AppsConfig = object("AppsConfig", () => ({ _default: nullable(AppsDefaultConfig) }));
+export type AppsConfig = Static<typeof AppsConfig>;
+
+export const AppsDefaultConfig = object("AppsDefaultConfig", () => ({
+  approvals_reviewer: nullable(ApprovalsReviewer),
+  default_tools_approval_mode: nullable(AppToolApproval),
+  destructive_enabled: boolean(),
+  enabled: boolean(),
+  open_world_enabled: boolean(),
+}));
+export type AppsDefaultConfig = Static<typeof AppsDefaultConfig>;
+
+export const BrowserUseConfig = object("BrowserUseConfig", () => ({
+  allow_history_access: nullable(boolean()),
+  default_origin_policy: nullable(BrowserUseOriginPolicyConfig),
+  origins: nullable(record(BrowserUseOriginPolicyConfig)),
+}));
+export type BrowserUseConfig = Static<typeof BrowserUseConfig>;
+
+export const BrowserUseOriginPolicyConfig = object("BrowserUseOriginPolicyConfig", () => ({
+  access: nullable(AllowDenyRequirement),
+  downloads: nullable(AllowDenyRequirement),
+  full_cdp_access: nullable(AllowDenyRequirement),
+  uploads: nullable(AllowDenyRequirement),
+}));
+export type BrowserUseOriginPolicyConfig = Static<typeof BrowserUseOriginPolicyConfig>;
+
+export const ComputerUseConfig = object("ComputerUseConfig", () => ({
+  default_app_access: nullable(AllowDenyRequirement),
+  macos: nullable(ComputerUseMacosConfig),
+  windows: nullable(ComputerUseWindowsConfig),
+}));
+export type ComputerUseConfig = Static<typeof ComputerUseConfig>;
+
+export const ComputerUseMacosConfig = object("ComputerUseMacosConfig", () => ({
+  bundle_ids: nullable(record(AllowDenyRequirement)),
+}));
+export type ComputerUseMacosConfig = Static<typeof ComputerUseMacosConfig>;
+
+export const ComputerUseWindowsConfig = object("ComputerUseWindowsConfig", () => ({
+  aumids: nullable(record(AllowDenyRequirement)),
+  exes: nullable(array(ComputerUseWindowsExeConfig)),
+}));
+export type ComputerUseWindowsConfig = Static<typeof ComputerUseWindowsConfig>;
+
+export const ComputerUseWindowsExeConfig = object("ComputerUseWindowsExeConfig", () => ({
+  access: AllowDenyRequirement,
+  binary_name: nullable(string()),
+  product_name: string(),
+  publisher_name: string(),
+}));
+export type ComputerUseWindowsExeConfig = Static<typeof ComputerUseWindowsExeConfig>;
+
+export const ToolsV2 = object("ToolsV2", () => ({ web_search: nullable(WebSearchToolConfig) }));
+export type ToolsV2 = Static<typeof ToolsV2>;
+
+export const WebSearchContextSize = enumeration("WebSearchContextSize", ["low", "medium", "high"]);
+export type WebSearchContextSize = Static<typeof WebSearchContextSize>;
+
+export const WebSearchLocation = object("WebSearchLocation", () => ({
+  city: nullable(string()),
+  country: nullable(string()),
+  region: nullable(string()),
+  timezone: nullable(string()),
+}));
+export type WebSearchLocation = Static<typeof WebSearchLocation>;
+
+export const WebSearchMode = enumeration("WebSearchMode", ["disabled", "cached", "indexed", "live"]);
+export type WebSearchMode = Static<typeof WebSearchMode>;
+
+export const WebSearchToolConfig = object("WebSearchToolConfig", () => ({
+  allowed_domains: nullable(array(string())),
+  context_size: nullable(WebSearchContextSize),
+  location: nullable(WebSearchLocation),
+}));
+export type WebSearchToolConfig = Static<typeof WebSearchToolConfig>;

@@ -1,0 +1,126 @@
+import {
+  array,
+  boolean,
+  enumeration,
+  experimental,
+  integer,
+  nullable,
+  object,
+  omittable,
+  optional,
+  type Static,
+  string,
+  unknown,
+} from "../schema.ts";
+import { Thread, ThreadReadState } from "./thread.ts";
+
+export const ThreadArchiveParams = object("ThreadArchiveParams", () => ({ threadId: string() }));
+export type ThreadArchiveParams = Static<typeof ThreadArchiveParams>;
+
+export const ThreadArchiveResponse = object("ThreadArchiveResponse", () => ({}));
+export type ThreadArchiveResponse = Static<typeof ThreadArchiveResponse>;
+
+export const ThreadCompactStartParams = object("ThreadCompactStartParams", () => ({ threadId: string() }));
+export type ThreadCompactStartParams = Static<typeof ThreadCompactStartParams>;
+
+export const ThreadCompactStartResponse = object("ThreadCompactStartResponse", () => ({}));
+export type ThreadCompactStartResponse = Static<typeof ThreadCompactStartResponse>;
+
+export const ThreadDeleteParams = object("ThreadDeleteParams", () => ({ threadId: string() }));
+export type ThreadDeleteParams = Static<typeof ThreadDeleteParams>;
+
+export const ThreadDeleteResponse = object("ThreadDeleteResponse", () => ({}));
+export type ThreadDeleteResponse = Static<typeof ThreadDeleteResponse>;
+
+export const ThreadInjectItemsParams = object("ThreadInjectItemsParams", () => ({
+  items: array(unknown()),
+  threadId: string(),
+}));
+export type ThreadInjectItemsParams = Static<typeof ThreadInjectItemsParams>;
+
+export const ThreadInjectItemsResponse = object("ThreadInjectItemsResponse", () => ({}));
+export type ThreadInjectItemsResponse = Static<typeof ThreadInjectItemsResponse>;
+
+export const ThreadMetadataGitInfoUpdateParams = object("ThreadMetadataGitInfoUpdateParams", () => ({
+  branch: optional(string()),
+  originUrl: optional(string()),
+  sha: optional(string()),
+}));
+export type ThreadMetadataGitInfoUpdateParams = Static<typeof ThreadMetadataGitInfoUpdateParams>;
+
+export const ThreadMetadataUpdateParams = object("ThreadMetadataUpdateParams", () => ({
+  daybreakEnabled: experimental(boolean()),
+  gitInfo: optional(ThreadMetadataGitInfoUpdateParams),
+  projectId: experimental(string()),
+  threadId: string(),
+}));
+export type ThreadMetadataUpdateParams = Static<typeof ThreadMetadataUpdateParams>;
+
+export const ThreadMetadataUpdateResponse = object("ThreadMetadataUpdateResponse", () => ({
+  thread: Thread,
+}));
+export type ThreadMetadataUpdateResponse = Static<typeof ThreadMetadataUpdateResponse>;
+
+export const ThreadReadParams = object("ThreadReadParams", () => ({
+  includeTurns: omittable(boolean()),
+  threadId: string(),
+}));
+export type ThreadReadParams = Static<typeof ThreadReadParams>;
+
+export const ThreadReadResponse = object("ThreadReadResponse", () => ({
+  readState: experimental(ThreadReadState),
+  thread: Thread,
+}));
+export type ThreadReadResponse = Static<typeof ThreadReadResponse>;
+
+export const ThreadRevertParams = object("ThreadRevertParams", () => ({
+  beforeTurnId: string(),
+  threadId: string(),
+}));
+export type ThreadRevertParams = Static<typeof ThreadRevertParams>;
+
+export const ThreadRevertResponse = object("ThreadRevertResponse", () => ({
+  itemsBackwardsCursor: nullable(string()),
+  thread: Thread,
+  turnsBackwardsCursor: nullable(string()),
+}));
+export type ThreadRevertResponse = Static<typeof ThreadRevertResponse>;
+
+export const ThreadRollbackParams = object("ThreadRollbackParams", () => ({
+  threadId: string(),
+  numTurns: integer("uint32", { minimum: 1 }),
+}));
+export type ThreadRollbackParams = Static<typeof ThreadRollbackParams>;
+
+export const ThreadRollbackResponse = object("ThreadRollbackResponse", () => ({ thread: Thread }));
+export type ThreadRollbackResponse = Static<typeof ThreadRollbackResponse>;
+
+export const ThreadSetNameParams = object("ThreadSetNameParams", () => ({
+  name: string(),
+  threadId: string(),
+}));
+export type ThreadSetNameParams = Static<typeof ThreadSetNameParams>;
+
+export const ThreadSetNameResponse = object("ThreadSetNameResponse", () => ({}));
+export type ThreadSetNameResponse = Static<typeof ThreadSetNameResponse>;
+
+export const ThreadUnarchiveParams = object("ThreadUnarchiveParams", () => ({ threadId: string() }));
+export type ThreadUnarchiveParams = Static<typeof ThreadUnarchiveParams>;
+
+export const ThreadUnarchiveResponse = object("ThreadUnarchiveResponse", () => ({ thread: Thread }));
+export type ThreadUnarchiveResponse = Static<typeof ThreadUnarchiveResponse>;
+
+export const ThreadUnsubscribeParams = object("ThreadUnsubscribeParams", () => ({ threadId: string() }));
+export type ThreadUnsubscribeParams = Static<typeof ThreadUnsubscribeParams>;
+
+export const ThreadUnsubscribeResponse = object("ThreadUnsubscribeResponse", () => ({
+  status: ThreadUnsubscribeStatus,
+}));
+export type ThreadUnsubscribeResponse = Static<typeof ThreadUnsubscribeResponse>;
+
+export const ThreadUnsubscribeStatus = enumeration("ThreadUnsubscribeStatus", [
+  "notLoaded",
+  "notSubscribed",
+  "unsubscribed",
+]);
+export type ThreadUnsubscribeStatus = Static<typeof ThreadUnsubscribeStatus>;
