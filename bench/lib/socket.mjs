@@ -1,0 +1,83 @@
+// A server under test on a WebSocket listener, and its clients.
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import WebSocket from "ws";
+import { initializeParams, ServerProcess, within } from "./server.mjs";
+
+export async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Connects and initializes; the caller closes. @param {string} url */
+export async function connectClient(url) {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  const reply = new Promise((resolve, reject) => {
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("the server closed the connection before it replied")));
+    socket.on("message", (data) => {
+      const frame = JSON.parse(data.toString());
+      if (frame.id !== 1) return;
+      if (frame.error) reject(new Error(`initialize was refused: ${frame.error.message}`));
+      else resolve(frame.result);
+    });
+    socket.once("open", () =>
+      socket.send(JSON.stringify({ id: 1, method: "initialize", params: initializeParams })),
+    );
+  });
+  try {
+    await within(10_000, "initialize was not answered", reply);
+  } catch (error) {
+    socket.on("error", () => {});
+    socket.terminate();
+    throw error;
+  }
+  socket.send(JSON.stringify({ method: "initialized" }));
+  return socket;
+}
+
+/** @param {WebSocket} socket */
+export async function leave(socket) {
+  const closed = once(socket, "close");
+  socket.close(1000);
+  try {
+    await within(5_000, "the connection did not close", closed);
+  } finally {
+    socket.terminate();
+  }
+}
+
+/**
+ * Starts `command --listen ws://127.0.0.1:PORT` and resolves with its first, initialized client.
+ * @param {string[]} command
+ * @param {{ env: NodeJS.ProcessEnv, cwd: string }} options
+ */
+export async function startSocketServer(command, options) {
+  const url = `ws://127.0.0.1:${await freePort()}`;
+  const server = new ServerProcess([...command, "--listen", url], { ...options, stdin: "ignore" });
+  // Nobody reads it, but a full pipe would stop the server.
+  server.child.stdout?.resume();
+  /** @type {string | undefined} */
+  let ended;
+  server.ended.then((sentence) => {
+    ended = sentence;
+  });
+  const deadline = performance.now() + 15_000;
+  for (;;) {
+    try {
+      return { server, url, client: await connectClient(url) };
+    } catch (error) {
+      if (ended) throw new Error(ended);
+      if (performance.now() > deadline) {
+        await server.close();
+        throw error;
+      }
+      await sleep(20);
+    }
+  }
+}
