@@ -21,6 +21,7 @@ export * from "./plugin.ts";
 export * from "./plugin-share.ts";
 export * from "./rap.ts";
 export * from "./review.ts";
+export * from "./rpc.ts";
 export * from "./settings.ts";
 export * from "./skill.ts";
 export * from "./thread.ts";

@@ -9,7 +9,6 @@ import {
   record,
   type Static,
   string,
-  union,
   unknown,
 } from "../schema.ts";
 
@@ -48,6 +47,3 @@ export type InitializeResponse = Static<typeof InitializeResponse>;
 
 export const RequestHeader = object("RequestHeader", () => ({ name: string(), value: string() }));
 export type RequestHeader = Static<typeof RequestHeader>;
-
-export const RequestId = union("RequestId", () => [string(), integer()]);
-export type RequestId = Static<typeof RequestId>;

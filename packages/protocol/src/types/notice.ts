@@ -1,6 +1,6 @@
 import { boolean, integer, nullable, object, optional, type Static, string } from "../schema.ts";
 import { cursor } from "./cursor.ts";
-import { RequestId } from "./initialize.ts";
+import { RequestId } from "./rpc.ts";
 import { TurnError } from "./turn.ts";
 
 export const ConfigWarningNotification = object("ConfigWarningNotification", () => ({
