@@ -3,7 +3,7 @@ import { MAX_MESSAGE_BYTES } from "./link.ts";
 export interface LineEvents {
   /** One whole line, without its LF and without one CR before it. Never empty. */
   line(text: string): void;
-  /** A line over the limit was skipped up to its LF; `bytes` is how long it was. */
+  /** A line over the limit was skipped up to its LF; `bytes` is how long it was, CR included. */
   oversized(bytes: number): void;
   /** A line whose bytes are not UTF-8. */
   undecodable(): void;
@@ -101,7 +101,7 @@ export class LineSplitter {
     if (line[line.length - 1] === CR) line = line.subarray(0, -1);
     if (line.length === 0) return;
     if (line.length > this.#limit) {
-      this.#events.oversized(line.length);
+      this.#events.oversized(bytes.length);
       return;
     }
     let text: string;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Authenticate } from "./listen/authenticate.ts";
 import type { Guard } from "./listen/guard.ts";
 import { CLOSING, type Refusal, refuse } from "./listen/refusal.ts";
-import { PAGE_HEADERS, renderPage, renderStatus, type StatusRow } from "./page.ts";
+import { pageHeaders, renderPage, renderStatus, type StatusRow } from "./page.ts";
 
 /** What the host shows over plain HTTP. */
 export interface Site {
@@ -69,12 +69,16 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
         renderPage({
           url: addressed(request, options.url()),
           needsToken: authenticate !== undefined,
-          hasStatus: authenticate === undefined && site.status !== undefined,
+          // Behind a token the frame would only show that one is missing.
+          statusRows: authenticate ? 0 : (site.status?.().length ?? 0),
           ...(site.version !== undefined && { version: site.version }),
         }),
+        pageHeaders("none"),
       );
     case "/status":
-      return denied() ?? (site.status ? html(renderStatus(site.status())) : notFound(path));
+      return (
+        denied() ?? (site.status ? html(renderStatus(site.status()), pageHeaders("self")) : notFound(path))
+      );
     default:
       return notFound(path ?? "/");
   }
@@ -98,7 +102,11 @@ function send(response: ServerResponse, reply: Reply): void {
 }
 
 const text = (body: string): Reply => ({ type: "text/plain; charset=utf-8", body });
-const html = (body: string): Reply => ({ type: "text/html; charset=utf-8", body, headers: PAGE_HEADERS });
+const html = (body: string, headers: Record<string, string>): Reply => ({
+  type: "text/html; charset=utf-8",
+  body,
+  headers,
+});
 const metrics = (body: string): Reply => ({ type: "text/plain; version=0.0.4; charset=utf-8", body });
 
 function notFound(path: string): Refusal {
