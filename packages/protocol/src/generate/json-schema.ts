@@ -35,10 +35,7 @@ export function jsonSchemaFiles(options: GenerateOptions): Map<string, string> {
   for (const [name, node] of reachable(roots, options)) bundle[name] = body(node, options);
   for (const [family, list] of Object.entries(families)) {
     const schema = messageUnion(family, list, options);
-    const needed = [
-      ...list.map(({ params }) => params),
-      ...(family === "ServerNotification" ? [] : rpcNodes),
-    ];
+    const needed = [nodeOf(RequestId), ...list.map(({ params }) => params)];
     files.set(`${family}.json`, print({ ...schema, definitions: definitions(needed, options) }));
     bundle[family] = schema;
   }
