@@ -1,47 +1,57 @@
 /**
- * One outgoing message, encoded at most once however many connections it goes to: the JSON text is made by
- * whoever creates the frame, and each wire form (a line, a WebSocket text frame) when it is first asked for.
+ * What goes out in one write: one message, or all of one tick. Encoded at most once however many connections
+ * it goes to: each wire form (lines, WebSocket text frames) is made when it is first asked for, then shared.
  */
 export class Frame {
-  readonly json: string;
-  #line: Buffer | undefined;
+  /** JSON texts, in order. */
+  readonly messages: readonly string[];
+  #lines: Buffer | undefined;
   #websocket: Buffer | undefined;
 
-  constructor(json: string) {
-    this.json = json;
+  constructor(...messages: readonly string[]) {
+    this.messages = messages;
   }
 
   static of(message: object): Frame {
     return new Frame(JSON.stringify(message));
   }
 
-  /** For JSONL wires: the text and its LF. */
-  get line(): Buffer {
-    this.#line ??= Buffer.from(`${this.json}\n`);
-    return this.#line;
+  /** For JSONL wires: each text and its LF. */
+  get lines(): Buffer {
+    this.#lines ??= Buffer.from(`${this.messages.join("\n")}\n`);
+    return this.#lines;
   }
 
-  /** For WebSocket wires: an unmasked, final text frame, header and payload in one buffer. */
+  /** For WebSocket wires: unmasked, final text frames, headers and payloads in one buffer. */
   get websocket(): Buffer {
-    this.#websocket ??= textFrame(this.json);
+    this.#websocket ??= textFrames(this.messages);
     return this.#websocket;
   }
 }
 
-function textFrame(text: string): Buffer {
-  const length = Buffer.byteLength(text);
-  const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;
-  const buffer = Buffer.allocUnsafe(head + length);
-  buffer[0] = 0x81;
-  if (head === 2) buffer[1] = length;
-  else if (head === 4) {
-    buffer[1] = 126;
-    buffer.writeUInt16BE(length, 2);
-  } else {
-    buffer[1] = 127;
-    buffer.writeUInt32BE(Math.floor(length / 2 ** 32), 2);
-    buffer.writeUInt32BE(length >>> 0, 6);
-  }
-  buffer.write(text, head);
+function textFrames(texts: readonly string[]): Buffer {
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const buffer = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + headBytes(length) + length, 0));
+  let at = 0;
+  texts.forEach((text, index) => {
+    const length = lengths[index]!;
+    const head = headBytes(length);
+    buffer[at] = 0x81;
+    if (head === 2) buffer[at + 1] = length;
+    else if (head === 4) {
+      buffer[at + 1] = 126;
+      buffer.writeUInt16BE(length, at + 2);
+    } else {
+      buffer[at + 1] = 127;
+      buffer.writeUInt32BE(Math.floor(length / 2 ** 32), at + 2);
+      buffer.writeUInt32BE(length >>> 0, at + 6);
+    }
+    buffer.write(text, at + head);
+    at += head + length;
+  });
   return buffer;
+}
+
+function headBytes(length: number): number {
+  return length < 126 ? 2 : length < 65_536 ? 4 : 10;
 }

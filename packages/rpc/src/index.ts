@@ -2,4 +2,3 @@ export { Frame } from "./frame.ts";
 export { type LineEvents, LineSplitter } from "./lines.ts";
 export { type CloseReason, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "./link.ts";
 export { type MemoryLink, memoryPair, type PairOptions } from "./pair.ts";
-export { LineSplitter } from "./lines.ts";

@@ -105,13 +105,7 @@ async function putInPlace(egg: string, path: string, aside: string): Promise<voi
       );
     }
     if (await answers(path)) throw inUse(path);
-    await rename(path, aside);
-    // Another host that starts at this moment may have put its own there since we looked.
-    const taken = await lstat(aside, { bigint: true });
-    if (taken.ino !== there.ino || taken.dev !== there.dev) {
-      await link(aside, path).catch(() => {});
-      throw inUse(path);
-    }
+    await takeAway(path, aside, there);
   }
   try {
     // Unlike a rename it never replaces what came there in the meantime.
@@ -120,6 +114,20 @@ async function putInPlace(egg: string, path: string, aside: string): Promise<voi
     if ((error as NodeJS.ErrnoException).code === "EEXIST") throw inUse(path);
     throw error;
   }
+}
+
+/** Another host that starts at this moment may have taken the stale socket away, or put its own there. */
+async function takeAway(path: string, aside: string, stale: Identity): Promise<void> {
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  const taken = await lstat(aside, { bigint: true });
+  if (taken.ino === stale.ino && taken.dev === stale.dev) return;
+  await link(aside, path).catch(() => {});
+  throw inUse(path);
 }
 
 async function removeIfOurs(path: string, ours: Identity): Promise<void> {

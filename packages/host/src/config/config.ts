@@ -1,0 +1,44 @@
+import type { AskForApproval, Personality, SandboxMode } from "@bobbin/protocol";
+import { OFFLINE_MODEL } from "../model/offline.ts";
+import { ConfigError } from "./config-error.ts";
+
+/** What threads start with, unless they say otherwise. Keys in config.toml are the peer's. */
+export interface Config {
+  readonly model: string;
+  readonly modelProvider: string;
+  readonly approvalPolicy: AskForApproval;
+  readonly sandboxMode: SandboxMode;
+  readonly effort: string | null;
+  readonly personality: Personality | null;
+}
+
+/** A TOML table as it came out of the parser. */
+export type Table = { readonly [key: string]: unknown };
+
+/** Takes what it knows out of a table; keys that it does not know are someone else's. */
+export function readConfig(table: Table): Config {
+  const modelProvider = text(table, "model_provider") ?? OFFLINE_MODEL;
+  return {
+    modelProvider,
+    model: text(table, "model") ?? OFFLINE_MODEL,
+    approvalPolicy: oneOf(table, "approval_policy", ["untrusted", "on-request", "never"]) ?? "on-request",
+    sandboxMode:
+      oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
+    effort: text(table, "model_reasoning_effort") ?? null,
+    personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
+  };
+}
+
+function text(table: Table, key: string): string | undefined {
+  const value = table[key];
+  if (value === undefined || typeof value === "string") return value;
+  throw new ConfigError(`${key}: expected a string, found ${JSON.stringify(value)}`);
+}
+
+function oneOf<const T extends string>(table: Table, key: string, allowed: readonly T[]): T | undefined {
+  const value = text(table, key);
+  if (value === undefined) return undefined;
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw new ConfigError(`${key}: "${value}" is not one of ${allowed.join(", ")}`);
+  return found;
+}

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import type { Files } from "../platform/platform.ts";
+import { type Config, readConfig, type Table } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
+
+/** `config.toml` of the home, with `key=value` overrides on top. */
+export async function loadConfig(files: Files, home: string, overrides: readonly string[]): Promise<Config> {
+  const path = join(home, "config.toml");
+  const text = await files.readText(path);
+  if (text === undefined && overrides.length === 0) return readConfig({});
+  // Most runs over stdio have neither: the parser is loaded for those that do.
+  const { parse } = await import("@decimalturn/toml-patch");
+  let table: Record<string, unknown> = {};
+  try {
+    if (text !== undefined) table = parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new ConfigError(`${path}: ${(cause as Error).message}`, { cause });
+  }
+  for (const override of overrides) {
+    const [path, value] = readOverride(override, parse);
+    set(table, path, value);
+  }
+  return readConfig(table);
+}
+
+type Parse = (text: string) => Table;
+
+/** `a.b.c=value`; a value that is no TOML is taken as text, so that `-c model=o3` needs no quotes. */
+function readOverride(override: string, parse: Parse): [readonly string[], unknown] {
+  const at = override.indexOf("=");
+  if (at < 1) {
+    throw new ConfigError(`-c ${override}: expected key=value, for example -c model_provider=offline`);
+  }
+  const path = override.slice(0, at).trim().split(".");
+  if (path.some((key) => key === "")) throw new ConfigError(`-c ${override}: a key between dots is empty`);
+  const raw = override.slice(at + 1).trim();
+  try {
+    return [path, parse(`value = ${raw}`)["value"]];
+  } catch {
+    return [path, raw.replace(/^(["'])(.*)\1$/s, "$2")];
+  }
+}
+
+function set(table: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let at = table;
+  for (const key of path.slice(0, -1)) {
+    const below = Object.hasOwn(at, key) ? at[key] : undefined;
+    const next = typeof below === "object" && below !== null && !Array.isArray(below) ? below : {};
+    define(at, key, next);
+    at = next as Record<string, unknown>;
+  }
+  define(at, path.at(-1)!, value);
+}
+
+/** Keys come from outside: `__proto__` is a key like any other. */
+function define(table: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(table, key, { value, enumerable: true, configurable: true, writable: true });
+}

@@ -1,0 +1,59 @@
+import type { ThreadStatus } from "@bobbin/protocol";
+import { Fault } from "../errors.ts";
+import type { Command } from "./commands.ts";
+import { fold } from "./fold.ts";
+import type { ThreadRecord } from "./records.ts";
+import type { ThreadState } from "./state.ts";
+import { decideTurn } from "./turn/decide.ts";
+
+/** What a command leads to: records (none: it changes nothing), or a refusal. */
+export type Decision =
+  | { readonly kind: "accepted"; readonly records: readonly ThreadRecord[]; readonly state: ThreadState }
+  | { readonly kind: "refused"; readonly fault: Fault };
+
+/** The running items' text as clients have it, by item: what ends early keeps it. */
+export type ShownText = ReadonlyMap<string, string>;
+
+export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
+  const outcome = decideTurn(state, command, shown);
+  if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
+  return { kind: "accepted", ...withStatus(state, outcome) };
+}
+
+/**
+ * Folds the records and puts a `statusChanged` before each one that changes the status: the status is told
+ * just before what caused it, and a replay of the journal tells the same without knowing the state.
+ */
+function withStatus(
+  before: ThreadState,
+  records: readonly ThreadRecord[],
+): { records: readonly ThreadRecord[]; state: ThreadState } {
+  const out: ThreadRecord[] = [];
+  let state = before;
+  for (const record of records) {
+    const after = fold(state, record);
+    const status = statusOf(after);
+    if (sameStatus(status, state.status)) {
+      out.push(record);
+      state = after;
+    } else {
+      const change: ThreadRecord = { type: "statusChanged", status };
+      out.push(change, record);
+      state = fold(after, change);
+    }
+  }
+  return { records: out, state };
+}
+
+/** The one place that says what a loaded thread's status is. */
+export function statusOf(state: ThreadState): ThreadStatus {
+  if (state.turn !== null) return { type: "active", activeFlags: [] };
+  return state.lastTurn?.status === "failed" ? { type: "systemError" } : { type: "idle" };
+}
+
+function sameStatus(one: ThreadStatus, other: ThreadStatus): boolean {
+  if (one.type === "active" && other.type === "active") {
+    return one.activeFlags.join() === other.activeFlags.join();
+  }
+  return one.type === other.type;
+}

@@ -1,0 +1,107 @@
+import type { NotificationName, NotificationParams, Turn } from "@bobbin/protocol";
+import type { ThreadRecord } from "./records.ts";
+
+/** A durable notification: made from a record alone, so that live fan-out and replay tell the same. */
+export type Notification = {
+  readonly [N in NotificationName]: {
+    readonly method: N;
+    readonly params: NotificationParams<N>;
+    readonly audience: Audience;
+  };
+}[NotificationName];
+
+/** `everyone`: each initialized connection that may see the thread; else only those that follow it. */
+export type Audience = "everyone" | "subscribers";
+
+export function notify(threadId: string, record: ThreadRecord): readonly Notification[] {
+  switch (record.type) {
+    case "created":
+    case "settingsChanged":
+    case "sampleRequested":
+      return [];
+    case "statusChanged":
+      return [
+        {
+          method: "thread/status/changed",
+          params: { threadId, status: record.status },
+          audience: "everyone",
+        },
+      ];
+    case "turnStarted":
+      return [
+        {
+          method: "turn/started",
+          params: { threadId, turn: turnStarted(record.turnId, record.at) },
+          audience: "subscribers",
+        },
+      ];
+    case "itemStarted":
+      return [
+        {
+          method: "item/started",
+          params: { threadId, turnId: record.turnId, item: record.item, startedAtMs: record.at },
+          audience: "subscribers",
+        },
+      ];
+    case "itemCompleted":
+      return [
+        {
+          method: "item/completed",
+          params: { threadId, turnId: record.turnId, item: record.item, completedAtMs: record.at },
+          audience: "subscribers",
+        },
+      ];
+    case "usageReported":
+      return [
+        {
+          method: "thread/tokenUsage/updated",
+          params: { threadId, turnId: record.turnId, tokenUsage: record.usage },
+          audience: "subscribers",
+        },
+      ];
+    case "turnEnded":
+      return [...turnError(threadId, record), turnCompleted(threadId, record)];
+  }
+}
+
+type TurnEnded = Extract<ThreadRecord, { type: "turnEnded" }>;
+
+function turnError(threadId: string, { turnId, error }: TurnEnded): readonly Notification[] {
+  if (error === null) return [];
+  return [
+    { method: "error", params: { threadId, turnId, error, willRetry: false }, audience: "subscribers" },
+  ];
+}
+
+function turnCompleted(threadId: string, record: TurnEnded): Notification {
+  const turn: Turn = {
+    ...turnStarted(record.turnId, record.startedAt),
+    items: record.answer === null ? [] : [record.answer],
+    itemsView: record.answer === null ? "notLoaded" : "summary",
+    status: record.status,
+    error: record.error,
+    completedAt: seconds(record.at),
+    durationMs: record.at - record.startedAt,
+  };
+  return { method: "turn/completed", params: { threadId, turn }, audience: "subscribers" };
+}
+
+/** A turn as it is told while it runs: its items come as notifications of their own. */
+export function turnStarted(id: string, at: number | null): Turn {
+  return {
+    id,
+    rootTurnId: id,
+    items: [],
+    itemsView: "notLoaded",
+    status: "inProgress",
+    error: null,
+    startedAt: at === null ? null : seconds(at),
+    completedAt: null,
+    durationMs: null,
+  };
+}
+
+/** Times in thread and turn objects are whole seconds; only fields that end in Ms are finer. */
+export function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

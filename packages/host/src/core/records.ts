@@ -1,0 +1,29 @@
+import type { LifeRecord } from "./life/records.ts";
+import type { TurnRecord } from "./turn/records.ts";
+
+/** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
+export type ThreadRecord = LifeRecord | TurnRecord;
+
+/**
+ * The manifest: every record type and the version of its shape that we write. A reader meets older versions
+ * in old journals; a change of shape raises the number and keeps the fold of the old one.
+ */
+export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } = {
+  created: 1,
+  statusChanged: 1,
+  settingsChanged: 1,
+  turnStarted: 1,
+  sampleRequested: 1,
+  itemStarted: 1,
+  itemCompleted: 1,
+  usageReported: 1,
+  turnEnded: 1,
+};
+
+/** What one append writes. `prev` is the seq that it was decided upon: a writer that lost its place shows. */
+export interface Commit {
+  readonly seq: number;
+  readonly epoch: number;
+  readonly prev: number;
+  readonly records: readonly ThreadRecord[];
+}

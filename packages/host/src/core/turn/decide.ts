@@ -1,0 +1,152 @@
+import type {
+  ThreadItem,
+  ThreadTokenUsage,
+  TokenUsageBreakdown,
+  TurnError,
+  TurnStatus,
+} from "@bobbin/protocol";
+import { type Fault, fault } from "../../errors.ts";
+import type { Command, SampleOutcome } from "../commands.ts";
+import type { ShownText } from "../decide.ts";
+import type { ThreadSettings } from "../life/records.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState, TurnState } from "../state.ts";
+
+/** Records for a command, none if it comes too late to matter, or why it is refused. */
+export function decideTurn(
+  state: ThreadState,
+  command: Command,
+  shown: ShownText,
+): readonly ThreadRecord[] | Fault {
+  const turn = state.turn;
+  switch (command.kind) {
+    case "startTurn":
+      // Clients of this protocol start turns without asking whether one runs: then it is more input for that one.
+      return turn === null ? startTurn(command) : addInput(turn, command, shown);
+    case "steer":
+      if (turn === null) return fault("noActiveTurnToSteer");
+      if (command.expectedTurnId !== turn.id) return fault("steerMismatch", command.expectedTurnId, turn.id);
+      if (command.input.length === 0) return fault("inputEmpty");
+      return addInput(turn, command, shown);
+    case "interrupt":
+      return interrupt(state, command, shown);
+    case "itemStarted":
+    case "itemCompleted":
+      if (turn?.id !== command.turnId) return [];
+      return [{ type: command.kind, turnId: turn.id, at: command.at, item: command.item }];
+    case "sampled":
+      if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
+      return sampled(state, turn, command, shown);
+  }
+}
+
+type StartTurn = Extract<Command, { kind: "startTurn" }>;
+type Steer = Extract<Command, { kind: "steer" }>;
+
+function startTurn(command: StartTurn): readonly ThreadRecord[] {
+  const { at, turnId, input, outputSchema, changes } = command;
+  return [
+    ...settingsChanged(command, changes),
+    { type: "turnStarted", turnId, at, input, outputSchema },
+    ...userMessage(turnId, command),
+    { type: "sampleRequested", turnId, attempt: 1 },
+  ];
+}
+
+/** What the model was saying ends where it is, and the model is called again with the new input. */
+function addInput(turn: TurnState, command: StartTurn | Steer, shown: ShownText): readonly ThreadRecord[] {
+  return [
+    ...(command.kind === "startTurn" ? settingsChanged(command, command.changes) : []),
+    ...closeItems(turn, command.at, shown),
+    ...userMessage(turn.id, command),
+    { type: "sampleRequested", turnId: turn.id, attempt: turn.attempt + 1 },
+  ];
+}
+
+function settingsChanged({ at }: StartTurn, changes: Partial<ThreadSettings>): readonly ThreadRecord[] {
+  return Object.keys(changes).length > 0 ? [{ type: "settingsChanged", at, changes }] : [];
+}
+
+function userMessage(turnId: string, command: StartTurn | Steer): readonly ThreadRecord[] {
+  const { at, input } = command;
+  if (input.length === 0) return [];
+  const item: ThreadItem = {
+    type: "userMessage",
+    id: command.userItemId,
+    clientId: command.clientUserMessageId,
+    content: [...input],
+    startedAtMs: at,
+    completedAtMs: null,
+  };
+  return [
+    { type: "itemStarted", turnId, at, item },
+    { type: "itemCompleted", turnId, at, item: { ...item, completedAtMs: at } },
+  ];
+}
+
+function interrupt(
+  { turn, lastTurn }: ThreadState,
+  { at, turnId }: { readonly at: number; readonly turnId: string | null },
+  shown: ShownText,
+): readonly ThreadRecord[] | Fault {
+  if (turn === null) {
+    // The same interrupt again, or one that nothing is left to do for.
+    if (turnId === null || (turnId === lastTurn?.id && lastTurn.status === "interrupted")) return [];
+    return fault("noActiveTurnToInterrupt");
+  }
+  if (turnId !== null && turnId !== turn.id) return fault("turnIdMismatch", turnId, turn.id);
+  return [...closeItems(turn, at, shown), turnEnded(turn, at, "interrupted", null)];
+}
+
+function sampled(
+  state: ThreadState,
+  turn: TurnState,
+  { at, outcome }: { readonly at: number; readonly outcome: SampleOutcome },
+  shown: ShownText,
+): readonly ThreadRecord[] {
+  if (outcome.kind === "failed") {
+    return [...closeItems(turn, at, shown), turnEnded(turn, at, "failed", outcome.error)];
+  }
+  const usage: ThreadTokenUsage = {
+    total: addUsage(state.usage?.total, outcome.usage),
+    last: outcome.usage,
+    modelContextWindow: outcome.contextWindow,
+  };
+  return [
+    ...closeItems(turn, at, shown),
+    { type: "usageReported", turnId: turn.id, usage },
+    turnEnded(turn, at, "completed", null),
+  ];
+}
+
+/** What is still open completes with the text that clients saw. */
+function closeItems(turn: TurnState, at: number, shown: ShownText): readonly ThreadRecord[] {
+  return [...turn.open.values()].map((item) => {
+    const text = shown.get(item.id);
+    const last = item.type === "agentMessage" && text !== undefined ? { ...item, text } : item;
+    return { type: "itemCompleted", turnId: turn.id, at, item: { ...last, completedAtMs: at } };
+  });
+}
+
+/** Every accepted turn ends by this record, once. */
+function turnEnded(
+  turn: TurnState,
+  at: number,
+  status: Exclude<TurnStatus, "inProgress">,
+  error: TurnError | null,
+): ThreadRecord {
+  const answer = status === "completed" ? turn.answer : null;
+  return { type: "turnEnded", turnId: turn.id, startedAt: turn.startedAt, at, status, error, answer };
+}
+
+function addUsage(total: TokenUsageBreakdown | undefined, more: TokenUsageBreakdown): TokenUsageBreakdown {
+  if (total === undefined) return more;
+  return {
+    totalTokens: total.totalTokens + more.totalTokens,
+    inputTokens: total.inputTokens + more.inputTokens,
+    cachedInputTokens: total.cachedInputTokens + more.cachedInputTokens,
+    cacheWriteInputTokens: total.cacheWriteInputTokens + more.cacheWriteInputTokens,
+    outputTokens: total.outputTokens + more.outputTokens,
+    reasoningOutputTokens: total.reasoningOutputTokens + more.reasoningOutputTokens,
+  };
+}

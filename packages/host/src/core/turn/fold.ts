@@ -1,0 +1,62 @@
+import type { UserInput } from "@bobbin/protocol";
+import type { ThreadState, TurnState } from "../state.ts";
+import type { TurnRecord } from "./records.ts";
+
+const PREVIEW_CHARACTERS = 240;
+
+export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
+  switch (record.type) {
+    case "turnStarted":
+      return {
+        ...state,
+        updatedAt: record.at,
+        preview: state.preview || previewOf(record.input),
+        turn: {
+          id: record.turnId,
+          startedAt: record.at,
+          outputSchema: record.outputSchema,
+          attempt: 0,
+          answer: null,
+          open: new Map(),
+        },
+      };
+    case "sampleRequested":
+      return withTurn(state, record.turnId, () => ({ attempt: record.attempt }));
+    case "itemStarted":
+      return withTurn(state, record.turnId, ({ open }) => ({
+        open: new Map(open).set(record.item.id, record.item),
+      }));
+    case "itemCompleted":
+      return withTurn(state, record.turnId, (turn) => {
+        const open = new Map(turn.open);
+        open.delete(record.item.id);
+        return record.item.type === "agentMessage" ? { open, answer: record.item } : { open };
+      });
+    case "usageReported":
+      return { ...state, usage: record.usage };
+    case "turnEnded":
+      return {
+        ...state,
+        updatedAt: record.at,
+        turn: null,
+        lastTurn: { id: record.turnId, status: record.status },
+      };
+  }
+}
+
+function withTurn(
+  state: ThreadState,
+  turnId: string,
+  change: (turn: TurnState) => Partial<TurnState>,
+): ThreadState {
+  if (state.turn?.id !== turnId) return state;
+  return { ...state, turn: { ...state.turn, ...change(state.turn) } };
+}
+
+function previewOf(input: readonly UserInput[]): string {
+  const text = input
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .filter((part) => part !== "")
+    .join(" ");
+  return text.length > PREVIEW_CHARACTERS ? `${text.slice(0, PREVIEW_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,106 @@
+/**
+ * Every error that a client can get, once: the stable `data.code`, the JSON-RPC code, whether trying again
+ * can help, and the text. Texts that clients of this protocol match word for word are kept to the letter.
+ */
+const catalogue = {
+  malformedJson: { wire: -32700, retryable: false, text: (why: string) => `Parse error: ${why}` },
+  invalidFrame: { wire: -32600, retryable: false, text: (why: string) => `Invalid request: ${why}` },
+  messageTooLarge: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) => `Message is larger than the limit of ${limit} bytes and was skipped`,
+  },
+  replyTooLarge: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) =>
+      `The reply would be larger than the limit of ${limit} bytes; ask for less or page`,
+  },
+  notInitialized: { wire: -32600, retryable: false, text: () => "Not initialized" },
+  alreadyInitialized: { wire: -32600, retryable: false, text: () => "Already initialized" },
+  methodNotFound: { wire: -32601, retryable: false, text: (method: string) => `Method not found: ${method}` },
+  methodNotImplemented: {
+    wire: -32601,
+    retryable: false,
+    text: (method: string) => `Method not found: ${method} is known to this server but not served by it yet`,
+  },
+  invalidParams: {
+    wire: -32602,
+    retryable: false,
+    text: (path: string, why: string) => `Invalid params: ${path === "" ? "" : `${path}: `}${why}`,
+  },
+  experimentalRequired: {
+    wire: -32600,
+    retryable: false,
+    text: (what: string) => `${what} requires experimentalApi capability`,
+  },
+  invalidClientName: {
+    wire: -32600,
+    retryable: false,
+    text: (name: string) => `Invalid clientInfo.name: '${name}'. Must be a valid HTTP header value.`,
+  },
+  invalidCursor: { wire: -32600, retryable: false, text: (cursor: string) => `invalid cursor: ${cursor}` },
+  overloaded: { wire: -32001, retryable: true, text: () => "Server overloaded; retry later." },
+  shuttingDown: { wire: -32001, retryable: true, text: () => "Server is shutting down; retry later." },
+  invalidThreadId: { wire: -32600, retryable: false, text: (why: string) => `invalid thread id: ${why}` },
+  threadNotFound: { wire: -32600, retryable: false, text: (id: string) => `thread not found: ${id}` },
+  inputTooLarge: {
+    wire: -32602,
+    retryable: false,
+    text: (limit: number) => `Input exceeds the maximum length of ${limit} characters.`,
+  },
+  inputEmpty: { wire: -32600, retryable: false, text: () => "input must not be empty" },
+  noActiveTurnToSteer: { wire: -32600, retryable: false, text: () => "no active turn to steer" },
+  steerMismatch: {
+    wire: -32600,
+    retryable: false,
+    text: (expected: string, found: string) =>
+      `expected active turn id \`${expected}\` but found \`${found}\``,
+  },
+  noActiveTurnToInterrupt: { wire: -32600, retryable: false, text: () => "no active turn to interrupt" },
+  turnIdMismatch: {
+    wire: -32600,
+    retryable: false,
+    text: (expected: string, found: string) => `expected active turn id ${expected} but found ${found}`,
+  },
+  unknownModelProvider: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string, known: string) => `unknown model provider: ${id} (known: ${known})`,
+  },
+  storageFailed: {
+    wire: -32603,
+    retryable: true,
+    text: (why: string) => `The thread could not be saved: ${why}`,
+  },
+  internal: {
+    wire: -32603,
+    retryable: false,
+    text: (reference: string) => `Internal error (log reference ${reference})`,
+  },
+} as const;
+
+export type ErrorCode = keyof typeof catalogue;
+type Words<C extends ErrorCode> = Parameters<(typeof catalogue)[C]["text"]>;
+
+/** An error that is meant for the client; anything else thrown becomes `internal` with a log reference. */
+export class Fault extends Error {
+  readonly code: ErrorCode;
+  readonly extra: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, text: string, extra?: Record<string, unknown>) {
+    super(text);
+    this.code = code;
+    this.extra = extra;
+  }
+
+  toWire(): { code: number; message: string; data: Record<string, unknown> } {
+    const { wire, retryable } = catalogue[this.code];
+    return { code: wire, message: this.message, data: { code: this.code, retryable, ...this.extra } };
+  }
+}
+
+export function fault<C extends ErrorCode>(code: C, ...words: Words<C>): Fault {
+  const text = catalogue[code].text as (...words: Words<C>) => string;
+  return new Fault(code, text(...words));
+}

@@ -1,0 +1,79 @@
+import type { NotificationName } from "@bobbin/protocol";
+import type { Frame, Link, LinkEvents } from "@bobbin/rpc";
+import type { Supervisor } from "./observe/supervise.ts";
+import type { Platform } from "./platform/platform.ts";
+import { maySee } from "./server/authorize.ts";
+import { Connection } from "./server/connection.ts";
+import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
+import type { LinkMeta } from "./server/listen/door.ts";
+import type { Actor } from "./thread/actor.ts";
+import type { Registry } from "./thread/registry.ts";
+
+export interface HostParts extends DispatchPorts {
+  readonly platform: Platform;
+  readonly registry: Registry;
+  readonly supervisor: Supervisor;
+}
+
+/** The process's one host: all connections and all loaded threads. Doors hand it links. */
+export class Host {
+  readonly #parts: HostParts;
+  readonly #connections: Set<Connection>;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: HostParts, connections: Set<Connection>) {
+    this.#parts = parts;
+    this.#connections = connections;
+  }
+
+  accept(link: Link, meta: LinkMeta): LinkEvents {
+    const { platform, supervisor, registry, log } = this.#parts;
+    const connection = new Connection(link, meta, {
+      clock: platform.clock,
+      request: (one, id, method, params) => {
+        supervisor.take(method, dispatch(this.#parts, one, id, method, params));
+      },
+      closed: (one) => {
+        this.#connections.delete(one);
+        for (const actor of registry.loaded) actor.unsubscribe(one);
+      },
+      debug: (message, fields) => log.debug(message, fields),
+    });
+    this.#connections.add(connection);
+    // A client that slips in while we leave is told so, and let go.
+    if (this.#closing !== undefined) supervisor.take("closing a late connection", connection.close());
+    return connection;
+  }
+
+  /**
+   * The end: no new requests, running turns end `interrupted`, every reply and notification is written, every
+   * wire is closed. Idempotent. Bounded, because each wire's flush is.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const leaving = [...this.#connections];
+    for (const connection of leaving) connection.leave();
+    await this.#parts.registry.interruptAll();
+    await Promise.all(leaving.map((connection) => connection.close()));
+    await this.#parts.supervisor.settled();
+    await this.#parts.log.flushed();
+  }
+}
+
+/** Tells every connection that may see the thread and does not follow it: those who do were told by it. */
+export function broadcastTo(
+  connections: Iterable<Connection>,
+  actor: Actor,
+  method: NotificationName,
+  frame: Frame,
+): void {
+  for (const connection of connections) {
+    if (actor.isSubscribed(connection)) continue;
+    if (!maySee(connection.meta.principal, actor.state.facts.owner)) continue;
+    connection.notice(`${method} ${actor.id}`, method, frame);
+  }
+}

@@ -1,0 +1,24 @@
+import type { Model, ThreadItem, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
+import type { ThreadSettings } from "../core/life/records.ts";
+
+/** One kind of model provider. Adapters are small: bytes of a wire in, these events out. */
+export interface ModelProvider {
+  readonly id: string;
+  models(): Promise<readonly Model[]>;
+  /** Ends with `done` or `failed`, or by throwing when `signal` aborts. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export interface ModelRequest {
+  readonly settings: ThreadSettings;
+  /** The conversation so far, the new user message last. */
+  readonly items: readonly ThreadItem[];
+  readonly outputSchema: unknown;
+}
+
+export type ModelEvent =
+  | { readonly type: "messageStarted"; readonly itemId: string }
+  | { readonly type: "messageDelta"; readonly itemId: string; readonly text: string }
+  | { readonly type: "messageDone"; readonly itemId: string; readonly text: string }
+  | { readonly type: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
+  | { readonly type: "failed"; readonly error: TurnError };

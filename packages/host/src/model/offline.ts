@@ -1,0 +1,121 @@
+import type { Model, ThreadItem } from "@bobbin/protocol";
+import type { Platform, Timers } from "../platform/platform.ts";
+import type { ModelEvent, ModelProvider, ModelRequest } from "./model.ts";
+
+export const OFFLINE_MODEL = "offline";
+const CONTEXT_WINDOW = 128_000;
+
+/**
+ * The built-in model: no key, no network, no intelligence. It makes a first conversation possible on a bare
+ * machine, and says what it is.
+ */
+export function offlineProvider({ timers, ids }: Platform): ModelProvider {
+  return {
+    id: OFFLINE_MODEL,
+    models: async () => [description],
+    stream: (request, signal) => stream(timers, ids.uuid(), request, signal),
+  };
+}
+
+const description: Model = {
+  id: OFFLINE_MODEL,
+  model: OFFLINE_MODEL,
+  upgrade: null,
+  upgradeInfo: null,
+  availabilityNux: null,
+  displayName: "Offline (built in)",
+  description: "Not a language model: a built-in stand-in that echoes, for trying things out without a key.",
+  modelSpecialty: null,
+  hidden: false,
+  supportedReasoningEfforts: [{ reasoningEffort: "none", description: "It does not reason." }],
+  defaultReasoningEffort: "none",
+  inputModalities: ["text"],
+  supportsPersonality: false,
+  multiAgentVersion: null,
+  additionalSpeedTiers: [],
+  serviceTiers: [],
+  defaultServiceTier: null,
+  availableAccessPrograms: null,
+  isDefault: true,
+};
+
+async function* stream(
+  timers: Timers,
+  itemId: string,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncIterable<ModelEvent> {
+  const said = lastUserText(request.items);
+  const pace = pacing(said);
+  const text = answer(said, request.items);
+  yield { type: "messageStarted", itemId };
+  for (const word of text.match(/\s*\S+\s*/g) ?? [text]) {
+    await pause(timers, pace, signal);
+    yield { type: "messageDelta", itemId, text: word };
+  }
+  yield { type: "messageDone", itemId, text };
+  const inputTokens = tokens(request.items.map(textOf).join("\n"));
+  const outputTokens = tokens(text);
+  yield {
+    type: "done",
+    usage: {
+      totalTokens: inputTokens + outputTokens,
+      inputTokens,
+      cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
+      outputTokens,
+      reasoningOutputTokens: 0,
+    },
+    contextWindow: CONTEXT_WINDOW,
+  };
+}
+
+function answer(said: string, items: readonly ThreadItem[]): string {
+  const turns = items.filter((item) => item.type === "userMessage").length;
+  const echo = said === "" ? "Your message has no text that I could echo." : `You said: ${said}`;
+  if (turns > 1) return `${echo}\n\n(Offline model, message ${turns} of this thread.)`;
+  return [
+    "This is Bobbin's built-in offline model: it needs no key and no network, and it does not think.",
+    echo,
+    "To talk to a real model, set `model_provider` in config.toml.",
+  ].join("\n\n");
+}
+
+/** "slowly" in the message makes it stream like a real one: good for trying interrupt and reconnect. */
+function pacing(said: string): number {
+  return /\bslowly\b/i.test(said) ? 150 : 0;
+}
+
+function lastUserText(items: readonly ThreadItem[]): string {
+  const last = items.findLast((item) => item.type === "userMessage");
+  return last === undefined ? "" : textOf(last);
+}
+
+function textOf(item: ThreadItem): string {
+  if (item.type === "agentMessage") return item.text;
+  if (item.type !== "userMessage") return "";
+  return item.content
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = () => {
+      cancel();
+      reject(signal.reason);
+    };
+    const go = () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    const cancel = ms > 0 ? timers.after(ms, go) : (timers.soon(go), () => {});
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,80 @@
+import type { Logger } from "pino";
+
+export type Level = "debug" | "info" | "warn" | "error";
+const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
+
+/** What the host has to say about itself; stdout belongs to the protocol, so it goes to stderr. */
+export interface Log {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+  /** Resolves when everything said so far was written. */
+  flushed(): Promise<void>;
+}
+
+/** `cause` may be anything that was thrown. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface LogSettings {
+  readonly level: Level | "silent";
+  readonly format: "json" | "text";
+  write(text: string): void;
+}
+
+/** `LOG_LEVEL` (debug, info, warn, error, silent) and `LOG_FORMAT` (json, else lines for people). */
+export function logSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  normally: Level,
+): Omit<LogSettings, "write"> {
+  const asked = env["LOG_LEVEL"]?.toLowerCase();
+  const level = asked === "silent" ? "silent" : (LEVELS.find((one) => one === asked) ?? normally);
+  return { level, format: env["LOG_FORMAT"] === "json" ? "json" : "text" };
+}
+
+/** Pino behind a door that opens with the first line: most runs over stdio never say anything. */
+export function pinoLog(settings: LogSettings): Log {
+  let logger: Promise<Logger> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const say =
+    (level: Level) =>
+    (message: string, fields: Fields = {}) => {
+      if (settings.level === "silent" || LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
+      logger ??= openPino(settings);
+      last = logger.then((open) => open[level](fields, message));
+    };
+  return {
+    debug: say("debug"),
+    info: say("info"),
+    warn: say("warn"),
+    error: say("error"),
+    flushed: () => last,
+  };
+}
+
+async function openPino(settings: LogSettings): Promise<Logger> {
+  const { pino } = await import("pino");
+  const write =
+    settings.format === "json" ? settings.write : (line: string) => settings.write(forPeople(line));
+  return pino(
+    {
+      level: settings.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { cause: pino.stdSerializers.err },
+    },
+    { write },
+  );
+}
+
+/** One JSON line as `12:00:00.000 warn  message key=value`. */
+function forPeople(line: string): string {
+  const { level, time, msg, cause, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const fields = Object.entries(rest).map(([key, value]) => {
+    return ` ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`;
+  });
+  const stack = (cause as { stack?: string } | undefined)?.stack ?? cause;
+  const why = cause === undefined ? "" : `\n    ${String(stack).replaceAll("\n", "\n    ")}`;
+  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${msg}${fields.join("")}${why}\n`;
+}

@@ -1,0 +1,60 @@
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Counters and gauges in Prometheus' text format. Counting is one map look-up; gauges that can be read off the
+ * host are read when someone asks.
+ */
+export class Metrics {
+  readonly #help = new Map<string, { readonly type: "counter" | "gauge"; readonly help: string }>();
+  readonly #values = new Map<string, Map<string, number>>();
+  readonly #gauges: (() => void)[] = [];
+
+  counter(name: string, help: string): (labels?: Labels, by?: number) => void {
+    const values = this.#declare(name, "counter", help);
+    return (labels, by = 1) => {
+      const key = labelText(labels);
+      values.set(key, (values.get(key) ?? 0) + by);
+    };
+  }
+
+  gauge(name: string, help: string, read: () => number): void {
+    const values = this.#declare(name, "gauge", help);
+    this.#gauges.push(() => values.set("", read()));
+  }
+
+  /** Several values of one gauge, told apart by labels. */
+  gauges(name: string, help: string, read: () => Iterable<readonly [Labels, number]>): void {
+    const values = this.#declare(name, "gauge", help);
+    this.#gauges.push(() => {
+      values.clear();
+      for (const [labels, value] of read()) values.set(labelText(labels), value);
+    });
+  }
+
+  text(): string {
+    for (const read of this.#gauges) read();
+    let out = "";
+    for (const [name, { type, help }] of this.#help) {
+      out += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+      for (const [labels, value] of this.#values.get(name) ?? []) out += `${name}${labels} ${value}\n`;
+    }
+    return out;
+  }
+
+  #declare(name: string, type: "counter" | "gauge", help: string): Map<string, number> {
+    const values = new Map<string, number>();
+    this.#help.set(name, { type, help });
+    this.#values.set(name, values);
+    return values;
+  }
+}
+
+function labelText(labels: Labels | undefined): string {
+  if (labels === undefined) return "";
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`);
+  return `{${pairs.join(",")}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

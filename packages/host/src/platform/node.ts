@@ -1,0 +1,75 @@
+import { randomFillSync } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Ids, Platform } from "./platform.ts";
+
+/** The real world. */
+export function nodePlatform(): Platform {
+  return {
+    files: { readText },
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    timers: {
+      after(ms, run) {
+        const timer = setTimeout(run, ms);
+        timer.unref();
+        return () => clearTimeout(timer);
+      },
+      soon: (run) => void setImmediate(run),
+    },
+    ids: randomIds(
+      () => Date.now(),
+      (bytes) => randomFillSync(bytes),
+    ),
+  };
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+/** Ids from a clock and a source of random bytes; the simulation hands in seeded ones. */
+export function randomIds(now: () => number, fill: (bytes: Uint8Array) => void): Ids {
+  // UUIDv7 keeps ids of one millisecond in order by counting up in the 12 bits after the version.
+  let last = 0;
+  let counter = 0;
+  // Random bytes are drawn in bulk: one call into the crypto library serves many ids.
+  const pool = new Uint8Array(1024);
+  let used = pool.length;
+  const draw = (count: number): Uint8Array => {
+    if (used + count > pool.length) {
+      fill(pool);
+      used = 0;
+    }
+    used += count;
+    return pool.subarray(used - count, used);
+  };
+  return {
+    uuid() {
+      const time = now();
+      if (time > last) {
+        last = time;
+        counter = draw(1)[0]!;
+      } else if (++counter > 0xfff) {
+        last++;
+        counter = 0;
+      }
+      const stamp = last.toString(16).padStart(12, "0");
+      const random = draw(8);
+      random[0] = (random[0]! & 0x3f) | 0x80;
+      let tail = "";
+      for (const byte of random) tail += (byte + 0x100).toString(16).slice(1);
+      const count = counter.toString(16).padStart(3, "0");
+      return `${stamp.slice(0, 8)}-${stamp.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+    },
+    integer() {
+      const random = draw(7);
+      let value = random[0]! & 0x1f;
+      for (let at = 1; at < 7; at++) value = value * 256 + random[at]!;
+      return value + 1 > Number.MAX_SAFE_INTEGER ? value : value + 1;
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import type { ClientInfo, MethodName, NotificationName, Result } from "@bobbin/protocol";
+import { Frame, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
+import { type Fault, fault } from "../errors.ts";
+import type { Clock } from "../platform/platform.ts";
+import type { Outgoing, Recipient, Subscription } from "../thread/subscription.ts";
+import { type RequestId, readFrame } from "./frames.ts";
+import type { LinkMeta } from "./listen/door.ts";
+import { Outbox } from "./outbox.ts";
+
+/** Requests of one connection that may be under way; past it they are told to come back later. */
+const MAX_IN_FLIGHT = 1024;
+/** How long a client has to take its last replies. */
+const FLUSH_MS = 2000;
+
+type State =
+  | { readonly kind: "new" }
+  | { readonly kind: "ready"; readonly client: Client }
+  /** No more requests are taken; those under way are answered. */
+  | { readonly kind: "closing"; readonly client: Client | undefined }
+  | { readonly kind: "closed" };
+
+/** What a client said of itself in `initialize`. */
+export interface Client {
+  readonly info: ClientInfo;
+  readonly experimental: boolean;
+  readonly optedOut: ReadonlySet<string>;
+}
+
+export interface ConnectionPorts {
+  readonly clock: Clock;
+  request(connection: Connection, id: RequestId, method: string, params: unknown): void;
+  closed(connection: Connection): void;
+  debug(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** One client on one transport. */
+export class Connection implements LinkEvents, Recipient {
+  readonly meta: LinkMeta;
+  readonly #link: Link;
+  readonly #ports: ConnectionPorts;
+  readonly #outbox: Outbox;
+  #state: State = { kind: "new" };
+  #inFlight = 0;
+  #idle: (() => void) | undefined;
+
+  constructor(link: Link, meta: LinkMeta, ports: ConnectionPorts) {
+    this.meta = meta;
+    this.#link = link;
+    this.#ports = ports;
+    this.#outbox = new Outbox(link, ports.clock, () => void this.#link.close("slow", 0));
+  }
+
+  get state(): State["kind"] {
+    return this.#state.kind;
+  }
+
+  /** Undefined until `initialize`. */
+  get client(): Client | undefined {
+    return this.#state.kind === "ready" || this.#state.kind === "closing" ? this.#state.client : undefined;
+  }
+
+  initialize(client: Client): void {
+    if (this.#state.kind !== "new") throw fault("alreadyInitialized");
+    this.#state = { kind: "ready", client };
+  }
+
+  // What the wire tells.
+
+  message(text: string): void {
+    if (this.#state.kind === "closed") return;
+    const frame = readFrame(text);
+    switch (frame.kind) {
+      case "request":
+        return this.#request(frame.id, frame.method, frame.params);
+      case "invalid":
+        return this.#send(errorFrame(frame.id, frame.fault));
+      case "notification":
+        // `initialized` asks for nothing, and others are not known: nothing waits for an answer.
+        return;
+      case "response":
+        return this.#ports.debug("answer to no request", { id: frame.id });
+    }
+  }
+
+  oversized(): void {
+    this.#send(errorFrame({ json: "null" }, fault("messageTooLarge", MAX_MESSAGE_BYTES)));
+  }
+
+  undecodable(): void {
+    this.#send(errorFrame({ json: "null" }, fault("malformedJson", "the message is not UTF-8 text")));
+  }
+
+  drained(): void {
+    this.#outbox.drained();
+  }
+
+  closed(): void {
+    this.#state = { kind: "closed" };
+    this.#idle?.();
+    this.#ports.closed(this);
+  }
+
+  // What threads tell.
+
+  wants(method: NotificationName): boolean {
+    return !this.client?.optedOut.has(method);
+  }
+
+  get congested(): boolean {
+    return this.#outbox.congested;
+  }
+
+  deliver(subscription: Subscription, outgoing: Outgoing): void {
+    if (this.#state.kind !== "closed") this.#outbox.thread(subscription, outgoing);
+  }
+
+  tell(frame: Frame): void {
+    this.#send(frame);
+  }
+
+  waitForRoom(subscription: Subscription): void {
+    this.#outbox.waitForRoom(subscription);
+  }
+
+  /** For what everyone is told; `key` names what a later notice makes obsolete. */
+  notice(key: string, method: NotificationName, frame: Frame): void {
+    if (this.client !== undefined && this.wants(method)) this.#outbox.notice(key, frame);
+  }
+
+  // Replies.
+
+  reply<M extends MethodName>(id: RequestId, result: Result<M>): void {
+    const json = `{"id":${id.json},"result":${JSON.stringify(result)}}`;
+    // A character is at least one byte: only what may be too large is measured.
+    const tooLarge = json.length * 3 > MAX_MESSAGE_BYTES && Buffer.byteLength(json) > MAX_MESSAGE_BYTES;
+    this.#send(tooLarge ? errorFrame(id, fault("replyTooLarge", MAX_MESSAGE_BYTES)) : new Frame(json));
+    this.#answered();
+  }
+
+  refuse(id: RequestId, why: Fault): void {
+    this.#send(errorFrame(id, why));
+    this.#answered();
+  }
+
+  /** Takes no more requests. */
+  leave(): void {
+    if (this.#state.kind !== "closed") this.#state = { kind: "closing", client: this.client };
+  }
+
+  /** Waits for the requests under way, writes everything out, and ends the wire. */
+  async close(): Promise<void> {
+    this.leave();
+    if (this.#state.kind === "closed") return;
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    await this.#link.close("shutdown", FLUSH_MS);
+  }
+
+  #request(id: RequestId, method: string, params: unknown): void {
+    if (this.#state.kind === "closing") return this.#send(errorFrame(id, fault("shuttingDown")));
+    if (this.#inFlight >= MAX_IN_FLIGHT) return this.#send(errorFrame(id, fault("overloaded")));
+    this.#inFlight++;
+    this.#ports.request(this, id, method, params);
+  }
+
+  #answered(): void {
+    if (--this.#inFlight === 0) this.#idle?.();
+  }
+
+  #send(frame: Frame): void {
+    if (this.#state.kind !== "closed") this.#outbox.reply(frame);
+  }
+}
+
+function errorFrame(id: RequestId, why: Fault): Frame {
+  return new Frame(`{"error":${JSON.stringify(why.toWire())},"id":${id.json}}`);
+}

@@ -1,0 +1,87 @@
+import { check, findMethod, type MethodEntry } from "@bobbin/protocol";
+import { Fault, fault } from "../errors.ts";
+import type { Log } from "../observe/log.ts";
+import type { Ids } from "../platform/platform.ts";
+import type { Call, Handler, Handlers } from "./call.ts";
+import type { Connection } from "./connection.ts";
+import type { RequestId } from "./frames.ts";
+import type { Queues } from "./queues.ts";
+
+export interface DispatchPorts {
+  readonly handlers: Handlers;
+  readonly queues: Queues;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly count: (method: string, outcome: string) => void;
+}
+
+/** From a frame to a handler: look-up, gate, parse, that scope's turn. Every request gets exactly one reply. */
+export async function dispatch(
+  ports: DispatchPorts,
+  connection: Connection,
+  id: RequestId,
+  method: string,
+  params: unknown,
+): Promise<void> {
+  const entry = findMethod(method);
+  let replied = false;
+  const call: Call<never> = {
+    connection,
+    reply(result) {
+      if (replied) throw new Error(`${method} replied twice`);
+      replied = true;
+      connection.reply(id, result);
+      ports.count(method, "ok");
+    },
+  };
+  try {
+    const handler = admit(ports.handlers, connection, method, entry);
+    const checked = parse(connection, method, entry!, params);
+    await ports.queues.run(entry!.scope, (checked as { threadId?: unknown }).threadId, async () => {
+      await handler(checked as never, call);
+    });
+    if (!replied) throw new Error(`${method} did not reply`);
+  } catch (cause) {
+    const told = cause instanceof Fault ? cause : internal(ports, method, cause);
+    // A fault after the reply is ours alone to know: the client has its answer.
+    if (replied) return ports.log.error("request failed after its reply", { method, cause });
+    connection.refuse(id, told);
+    ports.count(entry === undefined ? "unknown" : method, told.code);
+  }
+}
+
+function admit(
+  handlers: Handlers,
+  connection: Connection,
+  method: string,
+  entry: MethodEntry | undefined,
+): Handler<never> {
+  if (entry === undefined) throw fault("methodNotFound", method.slice(0, 200));
+  const { client } = connection;
+  if (method === "initialize") {
+    if (client !== undefined) throw fault("alreadyInitialized");
+  } else if (client === undefined) {
+    throw fault("notInitialized");
+  } else if (entry.stability === "experimental" && !client.experimental) {
+    throw fault("experimentalRequired", method);
+  }
+  const handler = handlers[method as keyof Handlers] as Handler<never> | undefined;
+  if (handler === undefined) throw fault("methodNotImplemented", method);
+  return handler;
+}
+
+function parse(connection: Connection, method: string, entry: MethodEntry, params: unknown): object {
+  const given = params ?? {};
+  const experimental = connection.client?.experimental ?? false;
+  const violation = check(entry.params, given, { experimental, method });
+  if (violation === undefined) return given;
+  if (violation.kind === "experimental") throw fault("experimentalRequired", violation.name);
+  const problem = fault("invalidParams", violation.path, violation.message);
+  throw new Fault(problem.code, problem.message, { path: violation.path });
+}
+
+function internal(ports: DispatchPorts, method: string, cause: unknown): Fault {
+  const reference = ports.ids.uuid();
+  ports.log.error("request failed", { method, reference, cause });
+  return fault("internal", reference);
+}

@@ -1,0 +1,28 @@
+import { machine, platform, release, type } from "node:os";
+import { fault } from "../../errors.ts";
+import { BOBBIN_VERSION, PEER_VERSION } from "../../version.ts";
+import type { Handlers } from "../call.ts";
+import type { HandlerContext } from "./context.ts";
+
+export function initializeHandlers({ home }: HandlerContext): Handlers {
+  return {
+    initialize({ clientInfo, capabilities }, { connection, reply }) {
+      const { name, version } = clientInfo;
+      // Clients' names are used as header values further on; what could not be one is refused here, as the peer does.
+      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(name)) throw fault("invalidClientName", name);
+      connection.initialize({
+        info: clientInfo,
+        experimental: capabilities?.experimentalApi ?? false,
+        optedOut: new Set(capabilities?.optOutNotificationMethods ?? []),
+      });
+      // Clients look for a minimum version right after the first slash.
+      const system = `${type()} ${release()}; ${machine()}`;
+      reply({
+        userAgent: `${name}/${PEER_VERSION} (${system}) bobbin/${BOBBIN_VERSION} (${name}; ${version})`,
+        codexHome: home,
+        platformFamily: platform() === "win32" ? "windows" : "unix",
+        platformOs: { darwin: "macos", win32: "windows" }[platform() as string] ?? platform(),
+      });
+    },
+  };
+}

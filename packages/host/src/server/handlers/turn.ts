@@ -1,0 +1,102 @@
+import { resolve } from "node:path";
+import type { Params, UserInput } from "@bobbin/protocol";
+import type { ThreadSettings } from "../../core/life/records.ts";
+import { turnStarted } from "../../core/notify.ts";
+import { Fault, fault } from "../../errors.ts";
+import { authorize } from "../authorize.ts";
+import type { Handlers } from "../call.ts";
+import type { HandlerContext } from "./context.ts";
+
+const MAX_INPUT_CHARACTERS = 1_048_576;
+
+export function turnHandlers({ registry, platform }: HandlerContext): Handlers {
+  return {
+    async "turn/start"(params, { connection, reply }) {
+      const input = readInput(params.input);
+      const actor = authorize(connection, registry.find(params.threadId));
+      await actor.submit(
+        {
+          kind: "startTurn",
+          at: platform.clock.now(),
+          turnId: platform.ids.uuid(),
+          userItemId: platform.ids.uuid(),
+          clientUserMessageId: params.clientUserMessageId ?? null,
+          input,
+          outputSchema: params.outputSchema ?? null,
+          changes: settingsChanges(params, actor.state.settings),
+        },
+        // The turn that takes the input: this one, or the one that was running already.
+        (state) => reply({ turn: turnStarted(state.turn!.id, null) }),
+      );
+    },
+
+    async "turn/steer"(params, { connection, reply }) {
+      const input = readInput(params.input);
+      const actor = authorize(connection, registry.find(params.threadId));
+      await actor.submit(
+        {
+          kind: "steer",
+          at: platform.clock.now(),
+          expectedTurnId: params.expectedTurnId,
+          userItemId: platform.ids.uuid(),
+          clientUserMessageId: params.clientUserMessageId ?? null,
+          input,
+        },
+        () => reply({ turnId: params.expectedTurnId }),
+      );
+    },
+
+    async "turn/interrupt"({ threadId, turnId }, { connection, reply }) {
+      const actor = authorize(connection, registry.find(threadId));
+      // An empty id is what clients send that have not heard of the turn's id yet.
+      const command = {
+        kind: "interrupt",
+        at: platform.clock.now(),
+        turnId: turnId === "" ? null : turnId,
+      } as const;
+      await actor.submit(command, () => reply({}));
+    },
+  };
+}
+
+/** Bounds the input and fills what clients may leave out but must be told. */
+function readInput(input: readonly UserInput[]): readonly UserInput[] {
+  const texts = input.map((part) => (part.type === "text" ? part.text : ""));
+  const length = characters(texts);
+  if (length > MAX_INPUT_CHARACTERS) {
+    const problem = fault("inputTooLarge", MAX_INPUT_CHARACTERS);
+    throw new Fault(problem.code, problem.message, {
+      input_error_code: "input_too_large",
+      max_chars: MAX_INPUT_CHARACTERS,
+      actual_chars: length,
+    });
+  }
+  return input.map((part) =>
+    part.type === "text" ? { ...part, text_elements: part.text_elements ?? [] } : part,
+  );
+}
+
+/** Unicode characters in all; only what may be too long is counted one by one. */
+function characters(texts: readonly string[]): number {
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  if (units <= MAX_INPUT_CHARACTERS) return units;
+  let count = 0;
+  for (const text of texts) for (const _ of text) count++;
+  return count;
+}
+
+/** What `turn/start` changes for this turn and those after it. */
+function settingsChanges(params: Params<"turn/start">, now: ThreadSettings): Partial<ThreadSettings> {
+  const asked: Partial<Record<keyof ThreadSettings, unknown>> = {
+    model: params.model,
+    cwd: params.cwd == null ? undefined : resolve(now.cwd, params.cwd),
+    approvalPolicy: params.approvalPolicy,
+    approvalsReviewer: params.approvalsReviewer,
+    sandbox: params.sandboxPolicy,
+    effort: params.effort,
+    summary: params.summary,
+    personality: params.personality,
+  };
+  const changes = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(changes) as Partial<ThreadSettings>;
+}

@@ -1,0 +1,324 @@
+import { once } from "node:events";
+import { createConnection, type Socket } from "node:net";
+import { Frame, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import type { Door } from "./door.ts";
+import { Recording } from "./recording.ts";
+import { listenWebSocket, type WebSocketOptions } from "./websocket.ts";
+
+const doors: Door[] = [];
+afterEach(async () => {
+  for (const door of doors.splice(0)) await door.close(0);
+});
+
+async function open(options: Partial<WebSocketOptions> = {}) {
+  const recording = new Recording();
+  const door = await listenWebSocket({ accept: recording.accept, host: "127.0.0.1", port: 0, ...options });
+  doors.push(door);
+  return { door, recording };
+}
+
+async function connect(url: string): Promise<WebSocket> {
+  const client = new WebSocket(url, { maxPayload: 2 ** 30 });
+  await once(client, "open");
+  return client;
+}
+
+async function joined(options: Partial<WebSocketOptions> = {}) {
+  const { door, recording } = await open(options);
+  const client = await connect(door.url);
+  const server = await recording.next();
+  const socket = (client as unknown as { _socket: Socket })._socket;
+  return { door, recording, client, server, socket };
+}
+
+describe("a WebSocket listener", () => {
+  it("takes one message a text frame and gives the client's address", async () => {
+    const { client, server } = await joined();
+    client.send("hello");
+    client.send("");
+    client.send("wörld");
+    await server.until("wörld");
+    expect(server.told).toEqual(["hello", "", "wörld"]);
+    expect(server.meta).toEqual({
+      transport: "websocket",
+      principal: { kind: "local" },
+      peer: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    });
+  });
+
+  it("names the port that the system chose", async () => {
+    const { door } = await open();
+    expect(door.url).toMatch(/^ws:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  });
+
+  it("puts fragments together", async () => {
+    const { client, server } = await joined();
+    client.send('{"a', { fin: false });
+    client.ping();
+    client.send('":1}', { fin: true });
+    await server.until('{"a":1}');
+  });
+
+  it("reports binary frames and bad UTF-8 and goes on", async () => {
+    const { client, server } = await joined();
+    client.send(Buffer.from("binary"));
+    client.send(Buffer.from([0x22, 0xc3, 0x28]), { binary: false });
+    client.send("fine");
+    await server.until("fine");
+    expect(server.told).toEqual(["undecodable", "undecodable", "fine"]);
+  });
+
+  it("sends frames of every length as they are", async () => {
+    const { client, server } = await joined();
+    const texts = [0, 1, 125, 126, 65_535, 65_536, 300_000].map(
+      (length) => "ä".repeat(length / 2) + "x".repeat(length % 2),
+    );
+    const got: string[] = [];
+    client.on("message", (data) => got.push(String(data)));
+    for (const text of texts) server.link.send(new Frame(text));
+    server.link.send(new Frame(...texts, "end"));
+    while (got.at(-1) !== "end") await once(client, "message");
+    expect(got).toEqual([...texts, ...texts, "end"]);
+  });
+
+  it("writes the frames of one tick together", async () => {
+    const { server, socket } = await joined();
+    const chunks: number[] = [];
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk.length));
+    const frames = Array.from({ length: 50 }, (_, at) => new Frame(`{"n":${at}}`));
+    for (const frame of frames) server.link.send(frame);
+    await once(socket, "data");
+    expect(chunks).toEqual([frames.reduce((sum, frame) => sum + frame.websocket.length, 0)]);
+  });
+
+  it("answers pings between its own frames without breaking one", async () => {
+    const { client, server } = await joined();
+    const big = "x".repeat(200_000);
+    let pongs = 0;
+    let messages = 0;
+    client.on("pong", () => pongs++);
+    client.on("message", (data) => {
+      expect(String(data)).toBe(big);
+      messages++;
+    });
+    for (let round = 0; round < 50; round++) {
+      client.ping(`p${round}`);
+      client.send("next");
+      await server.until("next", round + 1);
+      server.link.send(new Frame(big));
+    }
+    while (messages < 50 || pongs < 50) await once(client, "message").then(() => new Promise(setImmediate));
+    expect([messages, pongs]).toEqual([50, 50]);
+  });
+
+  it("reads a message of 64 MiB", async () => {
+    const { client, server } = await joined();
+    client.send(Buffer.alloc(MAX_MESSAGE_BYTES, "x"), { binary: false });
+    await server.until(`${MAX_MESSAGE_BYTES} characters`);
+  });
+
+  it("tells of a message over 64 MiB, ends that wire with 1009 and leaves others alone", async () => {
+    const { door, client, server, recording } = await joined();
+    const other = await connect(door.url);
+    const otherServer = await recording.next();
+    client.send(Buffer.alloc(MAX_MESSAGE_BYTES + 1, "x"), { binary: false });
+    const [code] = await once(client, "close");
+    expect(code).toBe(1009);
+    await server.until("closed");
+    expect(server.told).toEqual(["oversized", "closed"]);
+    other.send("still here");
+    await otherServer.until("still here");
+  });
+
+  it("ends a wire that breaks the WebSocket protocol and lives on", async () => {
+    const { door, server, socket, recording } = await joined();
+    socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
+    await server.until("closed");
+    expect(server.told).toEqual(["closed"]);
+    await connect(door.url);
+    await recording.next();
+  });
+
+  it("says once that the client is gone, and drops what is sent after", async () => {
+    const { client, server } = await joined();
+    client.close();
+    await server.until("closed");
+    server.link.send(new Frame("late"));
+    await server.link.close("normal");
+    await new Promise(setImmediate);
+    expect(server.told).toEqual(["closed"]);
+    expect(server.link.backlog).toBe(0);
+  });
+
+  it("survives a client that vanishes without a word while it is written to", async () => {
+    const { client, server } = await joined();
+    server.link.send(new Frame("x".repeat(50_000_000)));
+    client.terminate();
+    await server.until("closed");
+    expect(server.told.filter((told) => told === "closed")).toHaveLength(1);
+  });
+
+  it.each([
+    ["normal", 1000],
+    ["shutdown", 1001],
+    ["protocol", 1002],
+    ["slow", 1013],
+  ] as const)("writes out what was sent and closes as %s with code %i", async (reason, code) => {
+    const { client, server } = await joined();
+    const got: string[] = [];
+    client.on("message", (data) => got.push(String(data)));
+    server.link.send(new Frame("x".repeat(5_000_000), "last words"));
+    const closed = server.link.close(reason);
+    server.link.send(new Frame("too late"));
+    const [told] = await once(client, "close");
+    await closed;
+    expect(told).toBe(code);
+    expect(got.at(-1)).toBe("last words");
+    expect(server.told.filter((text) => text !== "drained")).toEqual(["closed"]);
+  });
+});
+
+describe("a client that does not read", () => {
+  it("shows as backlog, and as drained once it reads again", async () => {
+    const { server, socket, client } = await joined();
+    socket.pause();
+    const frame = new Frame("x".repeat(1_000_000));
+    for (let sent = 0; sent < 30; sent++) server.link.send(frame);
+    expect(server.link.backlog).toBe(30 * frame.websocket.length);
+    await new Promise(setImmediate);
+    expect(server.link.backlog).toBeGreaterThan(10_000_000);
+    expect(server.told).not.toContain("drained");
+    let got = 0;
+    client.on("message", () => got++);
+    socket.resume();
+    await server.until("drained");
+    expect(server.link.backlog).toBe(0);
+    while (got < 30) await once(client, "message");
+  });
+
+  it("is cut when the grace of a close is over", async () => {
+    const { server, socket } = await joined();
+    socket.pause();
+    server.link.send(new Frame("x".repeat(50_000_000)));
+    await server.link.close("slow", 20);
+    expect(server.told.at(-1)).toBe("closed");
+  });
+
+  it("tells drained also for a few bytes", async () => {
+    const { server } = await joined();
+    server.link.send(new Frame("tiny"));
+    await server.until("drained");
+    expect(server.link.backlog).toBe(0);
+  });
+});
+
+describe("pause", () => {
+  it("stops reading until resume, and everything arrives then", async () => {
+    const { client, server } = await joined();
+    server.link.pause();
+    const message = "x".repeat(1_000_000);
+    for (let sent = 0; sent < 20; sent++) client.send(message);
+    await new Promise(setImmediate);
+    expect(client.bufferedAmount).toBeGreaterThan(0);
+    expect(server.told).toEqual([]);
+    server.link.resume();
+    await server.until("1000000 characters", 20);
+  });
+
+  it("does not keep a close from finishing", async () => {
+    const { client, server } = await joined();
+    server.link.pause();
+    client.send("unread");
+    const closed = once(client, "close");
+    await server.link.close("shutdown");
+    expect((await closed)[0]).toBe(1001);
+    expect(server.told).toEqual(["closed"]);
+  });
+});
+
+describe("pings", () => {
+  it("go to idle clients", async () => {
+    const { client } = await joined({ pingEveryMs: 10 });
+    await once(client, "ping");
+    await once(client, "ping");
+    await once(client, "ping");
+    await once(client, "ping");
+    expect(client.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it("cut a client from elsewhere that answers none, and spare one on this machine", async () => {
+    const authenticate = () => ({ principal: { kind: "token" as const } });
+    const { door, recording } = await open({ host: "0.0.0.0", authenticate, pingEveryMs: 10 });
+    const silent = new WebSocket(door.url.replace("0.0.0.0", "127.0.0.1"), { autoPong: false });
+    await once(silent, "open");
+    await (await recording.next()).until("closed");
+
+    const local = await open({ pingEveryMs: 10 });
+    const stopped = new WebSocket(local.door.url, { autoPong: false });
+    for (let pings = 0; pings < 5; pings++) await once(stopped, "ping");
+    expect((await local.recording.next()).told).toEqual([]);
+  });
+});
+
+describe("closing the door", () => {
+  it("refuses newcomers at once, leaves links to their holder and cuts them after the grace", async () => {
+    const { door, client, server } = await joined();
+    const closed = door.close(60_000);
+    await expect(connect(door.url)).rejects.toThrow("ECONNREFUSED");
+    client.send("still served");
+    await server.until("still served");
+    const cut = door.close(0);
+    await Promise.all([closed, cut, once(client, "close")]);
+    expect(server.told.at(-1)).toBe("closed");
+    await door.close(0);
+  });
+
+  it("ends as soon as the last link does", async () => {
+    const { door, server } = await joined();
+    const closed = door.close(60_000);
+    await server.link.close("shutdown");
+    await closed;
+  });
+
+  it("is not held up by a connection that never asked for anything", async () => {
+    const { door } = await open();
+    const { port, hostname } = new URL(door.url);
+    const idle = createConnection(Number(port), hostname);
+    await once(idle, "connect");
+    idle.on("error", () => {});
+    await door.close(20);
+  });
+});
+
+describe("opening the door", () => {
+  it.each(["0.0.0.0", "::", "192.0.2.1"])("is refused on %s without authentication", async (host) => {
+    await expect(open({ host })).rejects.toMatchObject({
+      code: "authRequired",
+      message: expect.stringMatching(/--ws-auth capability-token.*signed-bearer-token.*127\.0\.0\.1/),
+    });
+  });
+
+  it.each(["127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1"])(
+    "needs no authentication on %s",
+    async (host) => {
+      await open({ host }).catch((error) => expect(error).toMatchObject({ code: "addressUnavailable" }));
+    },
+  );
+
+  it("says that the port is taken", async () => {
+    const { door } = await open();
+    await expect(open({ port: Number(new URL(door.url).port) })).rejects.toMatchObject({
+      code: "addressInUse",
+      message: expect.stringContaining(door.url),
+    });
+  });
+
+  it("says that the address is not of this machine", async () => {
+    const authenticate = () => ({ principal: { kind: "token" as const } });
+    await expect(open({ host: "192.0.2.1", authenticate })).rejects.toMatchObject({
+      code: "addressUnavailable",
+    });
+  });
+});

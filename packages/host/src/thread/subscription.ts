@@ -1,0 +1,133 @@
+import type { NotificationName } from "@bobbin/protocol";
+import type { Frame } from "@bobbin/rpc";
+
+/** A durable notification's place: the commit, and which of the commit's notifications it is. */
+export interface Position {
+  readonly seq: number;
+  readonly index: number;
+}
+
+/** A connection as a thread sees it. */
+export interface Recipient {
+  /** False for methods that the client opted out of. */
+  wants(method: NotificationName): boolean;
+  /** Takes a frame; the outbox sends it, queues it, or drops it and lets the subscription lag. */
+  deliver(subscription: Subscription, outgoing: Outgoing): void;
+  /** Takes a frame that is never dropped. */
+  tell(frame: Frame): void;
+  /** True while frames wait: a subscription that catches up stops then and is called again. */
+  readonly congested: boolean;
+  waitForRoom(subscription: Subscription): void;
+}
+
+/** `before`: where the subscription stood before this frame, so that dropping it means going back there. */
+export interface Outgoing {
+  readonly frame: Frame;
+  readonly before: Standing;
+  /** Set if the frame is text of one stream. */
+  readonly delta: TextDelta | undefined;
+}
+
+/** A piece of a running item's text. Neighbouring ones of the same stream may merge. */
+export interface TextDelta {
+  readonly stream: TextStream;
+  readonly text: string;
+}
+
+/** A text that an item grows: `head` is the JSON of its delta notification up to the text itself. */
+export interface TextStream {
+  readonly itemId: string;
+  readonly method: NotificationName;
+  readonly head: string;
+  /** All of it so far. */
+  text: string;
+}
+
+export function deltaMessage(delta: TextDelta, at: number): string {
+  return `${delta.stream.head}${JSON.stringify(delta.text)}},"emittedAtMs":${at}}`;
+}
+
+/** How far a subscriber is: the next durable notification it is due, and how much running text it has. */
+export interface Standing {
+  readonly next: Position;
+  readonly shown: ReadonlyMap<TextStream, number>;
+}
+
+/**
+ * One connection's view of one thread. Either live, or lagging: then nothing is sent to it until its outbox
+ * has room, and it catches up from where it stood.
+ */
+export class Subscription {
+  readonly recipient: Recipient;
+  /** Makes again what was missed; set by the thread. */
+  readonly catchUp: () => void;
+  #next: Position;
+  #shown = new Map<TextStream, number>();
+  #lagging = false;
+
+  constructor(recipient: Recipient, next: Position, catchUp: (subscription: Subscription) => void) {
+    this.recipient = recipient;
+    this.#next = next;
+    this.catchUp = () => catchUp(this);
+  }
+
+  get next(): Position {
+    return this.#next;
+  }
+
+  get lagging(): boolean {
+    return this.#lagging;
+  }
+
+  /** How much of a running text this subscriber has. */
+  shown(stream: TextStream): number {
+    return this.#shown.get(stream) ?? 0;
+  }
+
+  /** Sends a durable notification, unless it was sent before or the subscriber does not want it. */
+  durable(position: Position, method: NotificationName, frame: Frame): void {
+    if (isBefore(position, this.#next)) return;
+    const before = this.#standing();
+    this.#next = { seq: position.seq, index: position.index + 1 };
+    if (this.recipient.wants(method)) this.recipient.deliver(this, { frame, before, delta: undefined });
+  }
+
+  /** Sends running text; `frame` may hold it in several pieces, `delta` is all of it in one. */
+  text(delta: TextDelta, end: number, frame: Frame): void {
+    const before = this.#standing();
+    this.#shown.set(delta.stream, end);
+    if (!this.recipient.wants(delta.stream.method)) return;
+    this.recipient.deliver(this, { frame, before, delta });
+  }
+
+  /** Sends something that is in no record and can not be made again: it waits like a reply. */
+  live(method: NotificationName, frame: Frame): void {
+    if (this.recipient.wants(method)) this.recipient.tell(frame);
+  }
+
+  /** The text is complete: how much of it was shown no longer matters. */
+  ended(stream: TextStream): void {
+    this.#shown.delete(stream);
+  }
+
+  /** Called by the outbox when it drops a frame: everything from there on has to be made again. */
+  lag(before: Standing): void {
+    if (this.#lagging) return;
+    this.#lagging = true;
+    this.#next = before.next;
+    this.#shown = new Map(before.shown);
+  }
+
+  caughtUp(): void {
+    this.#lagging = false;
+  }
+
+  /** Only a frame that has to wait can be dropped, so only then is a copy worth its cost. */
+  #standing(): Standing {
+    return { next: this.#next, shown: this.recipient.congested ? new Map(this.#shown) : this.#shown };
+  }
+}
+
+function isBefore(one: Position, other: Position): boolean {
+  return one.seq < other.seq || (one.seq === other.seq && one.index < other.index);
+}
