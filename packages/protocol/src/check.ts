@@ -85,8 +85,6 @@ function walk(
       return value === undefined || value === null || isObject(value)
         ? undefined
         : expected("no params", value, depth);
-    case "literal":
-      return value === node.value ? undefined : expected(JSON.stringify(node.value), value, depth);
     case "enum":
       return walkEnum(node, value, parent, key, depth);
     case "array":

@@ -60,7 +60,6 @@ export type Node =
   | { kind: "number" }
   | { kind: "unknown" }
   | { kind: "nothing" }
-  | { kind: "literal"; value: string | number | boolean }
   | EnumNode
   | { kind: "array"; item: Node }
   | { kind: "record"; value: Node }
@@ -160,10 +159,6 @@ export function integer(
     maximum: limits.maximum ?? maximum,
     format,
   });
-}
-
-export function literal<const V extends string | number | boolean>(value: V): Schema<V> {
-  return seal({ kind: "literal", value });
 }
 
 /** camelCase, kebab-case and snake_case of each value are taken anyway; `aliases` are for other words. */

@@ -24,8 +24,6 @@ export function sendable(node: Node): Arbitrary<unknown> {
       return fc.jsonValue({ maxDepth: 1 });
     case "nothing":
       return fc.constant(undefined);
-    case "literal":
-      return fc.constant(node.value);
     case "enum":
       return fc.constantFrom(...node.values);
     case "array":

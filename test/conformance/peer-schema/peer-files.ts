@@ -51,12 +51,6 @@ export class PeerFiles {
     return found;
   }
 
-  /** A schema that stands by itself. */
-  standalone(schema: JsonSchema): object {
-    const own = typeof schema === "boolean" ? { allOf: [schema] } : schema;
-    return { ...own, definitions: this.definitions };
-  }
-
   #read(path: string): Record<string, unknown> {
     return JSON.parse(readFileSync(join(this.folder, path), "utf8"));
   }

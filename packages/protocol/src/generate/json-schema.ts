@@ -107,8 +107,6 @@ function body(node: Node, options: GenerateOptions): Json {
       return true;
     case "nothing":
       return { type: "null" };
-    case "literal":
-      return { type: typeof node.value, enum: [node.value] };
     case "enum":
       return { type: "string", enum: [...node.values] };
     case "array":

@@ -134,8 +134,6 @@ function body(node: Node, options: GenerateOptions): string {
       return "number";
     case "nothing":
       return "undefined";
-    case "literal":
-      return JSON.stringify(node.value);
     case "enum":
       return node.values.map((value) => JSON.stringify(value)).join(" | ");
     case "array":
