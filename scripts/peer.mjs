@@ -17,10 +17,14 @@ export async function ensurePeer({ install = true } = {}) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"private":true}\n');
   try {
-    await promisify(execFile)("npm", ["install", "--no-save", "--prefer-offline", `@openai/codex@${PEER_VERSION}`], {
-      cwd: folder,
-      timeout: 300_000,
-    });
+    await promisify(execFile)(
+      "npm",
+      ["install", "--no-save", "--prefer-offline", `@openai/codex@${PEER_VERSION}`],
+      {
+        cwd: folder,
+        timeout: 300_000,
+      },
+    );
   } catch {
     return undefined;
   }

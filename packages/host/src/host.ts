@@ -45,6 +45,17 @@ export class Host {
     return connection;
   }
 
+  /** A few numbers for people. */
+  status(): readonly (readonly [string, string])[] {
+    const { registry } = this.#parts;
+    const active = [...registry.loaded].filter((actor) => actor.state.turn !== null).length;
+    return [
+      ["Clients connected", String(this.#connections.size)],
+      ["Threads loaded", String(registry.size)],
+      ["Turns running", String(active)],
+    ];
+  }
+
   /**
    * The end: no new requests, running turns end `interrupted`, every reply and notification is written, every
    * wire is closed. Idempotent. Bounded, because each wire's flush is.

@@ -6,6 +6,8 @@ import { Guard } from "./guard.ts";
 import { isLoopbackAddress } from "./loopback.ts";
 import { SocketDoor } from "./socket-door.ts";
 
+const BACKLOG = 4_096;
+
 export interface WebSocketOptions {
   readonly accept: Accept;
   /** An IP address, as `parseListen` gives it. */
@@ -43,7 +45,8 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Door> 
   });
   await new Promise<void>((resolve, reject) => {
     door.server.once("error", (error) => reject(bindError(asked, error)));
-    door.server.listen({ host, port }, resolve);
+    // A crowd that comes at once (a restart, and all reconnect) would wait a second for the second attempt.
+    door.server.listen({ host, port, backlog: BACKLOG }, resolve);
   });
   const bound = door.server.address() as AddressInfo;
   return door.opened(wsUrl(bound.address, bound.port));

@@ -1,0 +1,73 @@
+import { type Command, Option } from "commander";
+import { configOption } from "./main.ts";
+
+const WS_AUTH = ["capability-token", "signed-bearer-token"];
+
+export function addAppServer(bobbin: Command): void {
+  const command = bobbin
+    .command("app-server")
+    .description("Serve clients: IDEs, desktop apps, bots, web pages.")
+    .addOption(configOption())
+    .addOption(
+      new Option(
+        "--listen <url>",
+        "where to listen: stdio://, unix://, unix://PATH, ws://IP:PORT or off; repeatable",
+      )
+        .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
+        .default(undefined, "stdio://"),
+    )
+    .option("--stdio", "listen on stdin and stdout (the same as --listen stdio://)")
+    .addOption(new Option("--ws-auth <mode>", "how WebSocket clients prove who they are").choices(WS_AUTH))
+    .option("--ws-token-file <path>", "file with the capability token (absolute path)")
+    .option("--ws-token-sha256 <hex>", "SHA-256 of the capability token, in place of the file")
+    .option("--ws-shared-secret-file <path>", "file with the secret that signs bearer tokens (HS256)")
+    .option("--ws-issuer <issuer>", "issuer that signed tokens must name")
+    .option("--ws-audience <audience>", "audience that signed tokens must name")
+    .option("--ws-max-clock-skew-seconds <seconds>", "how far a token's clock may be off")
+    .addOption(
+      new Option("--allow-origin <origin>", "web page origin that may connect; repeatable")
+        .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
+        .default(undefined),
+    )
+    .addHelpText("after", EXAMPLES)
+    .action(async (options, self: Command) => {
+      const { appServer } = await import("./run-app-server.ts");
+      await appServer({ ...options, config: self.optsWithGlobals()["config"] });
+    });
+  // Flags that clients pass to the reference program; they change nothing here.
+  for (const flag of ["--analytics-default-enabled", "--strict-config"]) {
+    command.addOption(new Option(flag).hideHelp());
+  }
+  for (const [flag, value] of [
+    ["--enable", "true"],
+    ["--disable", "false"],
+  ]) {
+    command.addOption(
+      new Option(`${flag} <feature>`, `the same as -c features.<feature>=${value}`)
+        .argParser((feature: string, all: string[] | undefined) => [...(all ?? []), feature])
+        .hideHelp(),
+    );
+  }
+  addGenerate(command, "generate-json-schema", "Write the protocol's JSON Schema.");
+  addGenerate(command, "generate-ts", "Write the protocol's TypeScript types.");
+}
+
+function addGenerate(appServer: Command, name: string, description: string): void {
+  appServer
+    .command(name)
+    .description(description)
+    .requiredOption("-o, --out <dir>", "folder to write to; made if it is not there")
+    .option("--experimental", "include experimental methods and fields")
+    .action(async (options: { out: string; experimental?: boolean }) => {
+      const { generate } = await import("./generate.ts");
+      await generate(name, options.out, options.experimental ?? false);
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  bobbin app-server --listen ws://127.0.0.1:4545 --listen unix://
+  bobbin app-server --listen ws://0.0.0.0:4545 --ws-auth capability-token --ws-token-file /etc/bobbin/token
+  bobbin app-server -c model_provider=offline
+  bobbin app-server generate-json-schema --out schema --experimental
+`;

@@ -1,0 +1,5 @@
+import type { Command } from "commander";
+
+export function addExec(bobbin: Command): void {
+  bobbin.command("exec");
+}

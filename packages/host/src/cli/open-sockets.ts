@@ -1,0 +1,60 @@
+import type { Host } from "../host.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Site } from "../server/http.ts";
+import { type AuthFlags, parseAuthFlags } from "../server/listen/auth-flags.ts";
+import { loadAuthenticate } from "../server/listen/authenticate.ts";
+import type { Accept, Door } from "../server/listen/door.ts";
+import type { Listen } from "../server/listen/parse.ts";
+import { listenUnix } from "../server/listen/unix.ts";
+import { listenWebSocket } from "../server/listen/websocket.ts";
+import { BOBBIN_VERSION } from "../version.ts";
+
+interface Parts {
+  readonly host: Host;
+  readonly metrics: Metrics;
+  readonly home: string;
+  readonly platform: Platform;
+}
+
+/** Opens every socket that was asked for, or none: a door that fails closes those before it. */
+export async function openSockets(
+  places: readonly Listen[],
+  flags: AuthFlags & { readonly allowOrigin?: readonly string[] },
+  { host, metrics, home, platform }: Parts,
+): Promise<readonly Door[]> {
+  const auth = parseAuthFlags(flags);
+  const authenticate = auth && (await loadAuthenticate(auth, () => platform.clock.now()));
+  const accept: Accept = (link, meta) => host.accept(link, meta);
+  const site: Site = {
+    version: BOBBIN_VERSION,
+    metrics: async () => metrics.text(),
+    status: () => host.status(),
+  };
+  const allowedOrigins = flags.allowOrigin ?? [];
+  const doors: Door[] = [];
+  try {
+    for (const place of places) {
+      if (place.kind === "websocket") {
+        const { host: address, port } = place;
+        doors.push(
+          await listenWebSocket({
+            accept,
+            host: address,
+            port,
+            site,
+            allowedOrigins,
+            ...(authenticate && { authenticate }),
+          }),
+        );
+      } else if (place.kind === "unix") {
+        const path = place.path === undefined ? {} : { path: place.path };
+        doors.push(await listenUnix({ accept, home, site, allowedOrigins, ...path }));
+      }
+    }
+  } catch (cause) {
+    await Promise.all(doors.map((door) => door.close(0)));
+    throw cause;
+  }
+  return doors;
+}

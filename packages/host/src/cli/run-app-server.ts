@@ -1,0 +1,76 @@
+import { compose } from "../compose.ts";
+import { homeDirectory } from "../config/home.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Host } from "../host.ts";
+import { logSettings, pinoLog } from "../observe/log.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { AuthFlags } from "../server/listen/auth-flags.ts";
+import type { Accept, Door } from "../server/listen/door.ts";
+import { parseListen } from "../server/listen/parse.ts";
+import { BOBBIN_VERSION } from "../version.ts";
+import { welcome } from "./welcome.ts";
+
+interface AppServerOptions extends AuthFlags {
+  readonly listen?: readonly string[];
+  readonly stdio?: boolean;
+  readonly config?: readonly string[];
+  readonly allowOrigin?: readonly string[];
+}
+
+/** After this long an end that hangs is cut short. */
+const END_MS = 10_000;
+
+/** Runs until it is told to stop, or until its only client, on stdio, has left. */
+export async function appServer(options: AppServerOptions): Promise<void> {
+  const places = [...(options.listen ?? []), ...(options.stdio ? ["stdio://"] : [])].map(parseListen);
+  if (places.length === 0) places.push({ kind: "stdio" });
+  const home = homeDirectory();
+  const platform = nodePlatform();
+  const sockets = places.filter((place) => place.kind === "websocket" || place.kind === "unix");
+  const log = pinoLog({
+    ...logSettings(process.env, sockets.length > 0 ? "info" : "warn"),
+    write: (text) => void process.stderr.write(text),
+  });
+  const config = await loadConfig(platform.files, home, options.config ?? []);
+  const { host, metrics } = compose({ home, cwd: process.cwd(), config, platform, log });
+
+  let end!: () => void;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  process.once("SIGTERM", end);
+  process.once("SIGINT", end);
+
+  const doors: Door[] = [];
+  if (sockets.length > 0) {
+    const { openSockets } = await import("./open-sockets.ts");
+    doors.push(...(await openSockets(sockets, options, { host, metrics, home, platform })));
+    log.info("listening", { on: doors.map((door) => door.url), home, version: BOBBIN_VERSION });
+    if (process.env["LOG_FORMAT"] !== "json") process.stderr.write(welcome(doors, home, config));
+  }
+  if (places.some((place) => place.kind === "stdio")) {
+    const { listenStdio } = await import("../server/listen/stdio.ts");
+    // With other doors open, the host outlives the client that started it.
+    const accept: Accept = sockets.length > 0 ? (...link) => host.accept(...link) : lastClient(host, end);
+    doors.push(listenStdio({ accept }));
+  }
+
+  await ended;
+  setTimeout(() => process.exit(0), END_MS).unref();
+  await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
+}
+
+/** The end of stdin is the end of the host: it answers what it was asked, then leaves. */
+function lastClient(host: Host, left: () => void): Accept {
+  return (link, meta) => {
+    const connection = host.accept(link, meta);
+    return {
+      message: (text) => connection.message(text),
+      oversized: (bytes) => connection.oversized(bytes),
+      undecodable: () => connection.undecodable(),
+      drained: () => connection.drained(),
+      // Not told yet that it is gone: it sends no more, but it may still read.
+      closed: left,
+    };
+  };
+}
