@@ -12,7 +12,7 @@ export function shell(url: string, needsToken: boolean): string {
 
 export const nextLines = `${initialize}
 {"id":2,"method":"thread/start","params":{}}
-{"id":3,"method":"turn/start","params":{"threadId":"THREAD","input":[{"type":"text","text":"Hello"}]}}`;
+{"id":3,"method":"turn/start","params":{"threadId":"THREAD","input":[{"type":"text","text":"Hi"}]}}`;
 
 export function javascript(url: string, needsToken: boolean): string {
   // Node's WebSocket takes no Unix socket; the ws package does, by an address of its own form.

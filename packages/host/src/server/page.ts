@@ -19,7 +19,7 @@ export function renderPage({ url, needsToken, statusRows, version }: PageFacts):
     : "";
   const status =
     statusRows > 0
-      ? `<section><h2>Right now</h2><iframe src="/status" title="Status" height="${statusRows * ROW_PX}"></iframe></section>`
+      ? `<section><h2>Right now</h2><iframe src="/status" title="Status" height="${statusRows * ROW_PX + 2}"></iframe></section>`
       : "";
   return page(
     "Bobbin",
@@ -32,7 +32,7 @@ ${status}
 <p>Then type, a line at a time (the thread id is in the second reply):</p><pre>${escapeHtml(nextLines)}</pre></section>
 <section><h2>From JavaScript</h2><p>Node 22 or newer, as a <code>.mjs</code> file; a click selects all of it.</p>
 <pre>${escapeHtml(javascript(url, needsToken))}</pre></section>
-<footer><a href="/readyz">readyz</a> <a href="/healthz">healthz</a> <a href="/metrics">metrics</a></footer>`,
+<footer><a href="/readyz">readyz</a> <a href="/healthz">healthz</a>${needsToken ? "" : ' <a href="/metrics">metrics</a>'}</footer>`,
   );
 }
 
@@ -93,7 +93,7 @@ const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-.bobbin main { max-width: 46rem; margin: 0 auto; padding: 3.5rem 1.25rem 3rem; }
+.bobbin main { max-width: 54rem; margin: 0 auto; padding: 3.5rem 1.25rem 3rem; }
 header { display: flex; gap: 1.25rem; align-items: flex-start; }
 svg { flex: none; margin-top: .35rem; }
 .wood { stroke: var(--wood); } .thread { stroke: var(--thread); }

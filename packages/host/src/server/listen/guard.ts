@@ -37,7 +37,7 @@ export class Guard {
     if (!this.#loopback) return;
     const host = request.headers.host;
     // Any port passes: a port forwarded from elsewhere need not be ours, and a rebound name is told by name.
-    if (host !== undefined && isLoopbackHost(splitHost(host).name)) return;
+    if (host !== undefined && isLoopbackHost(hostname(host))) return;
     return {
       status: 403,
       code: "hostRefused",
@@ -55,15 +55,18 @@ function isOwn(origin: string, request: IncomingMessage): boolean {
   const forwarded = request.headers.host?.toLowerCase() === url.host;
   if (!forwarded && Number(url.port || 80) !== localPort) return false;
   if (isLoopbackAddress(localAddress)) return isLoopbackHost(url.hostname);
-  return url.hostname === bracket(localAddress);
+  return url.hostname === asHostname(localAddress);
 }
 
-function bracket(address: string): string {
-  return address.includes(":") ? `[${address}]` : address;
+/** An address as URLs write it; one of IPv4 on a socket for both families is of IPv4. */
+function asHostname(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  return plain.includes(":") ? `[${plain}]` : plain;
 }
 
-function splitHost(host: string): { name: string } {
-  return { name: /^(\[[^\]]*\]|[^:]*)(:\d*)?$/.exec(host)?.[1] ?? "" };
+/** Of a Host header, without the port. */
+function hostname(host: string): string {
+  return /^(\[[^\]]*\]|[^:]*)(:\d*)?$/.exec(host)?.[1] ?? "";
 }
 
 function normalizeOrigin(origin: string): string {

@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { createConnection } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import type { Door } from "./door.ts";
+import { Recording } from "./recording.ts";
+import { listenWebSocket, type WebSocketOptions } from "./websocket.ts";
+
+const doors: Door[] = [];
+afterEach(async () => {
+  for (const door of doors.splice(0)) await door.close(0);
+});
+
+async function open(options: Partial<WebSocketOptions> = {}) {
+  const recording = new Recording();
+  const door = await listenWebSocket({ accept: recording.accept, host: "127.0.0.1", port: 0, ...options });
+  doors.push(door);
+  return { door, recording };
+}
+
+async function connect(url: string): Promise<WebSocket> {
+  const client = new WebSocket(url);
+  await once(client, "open");
+  return client;
+}
+
+async function joined() {
+  const { door, recording } = await open();
+  return { door, client: await connect(door.url), server: await recording.next() };
+}
+
+describe("closing the door", () => {
+  it("refuses newcomers at once, leaves links to their holder and cuts them after the grace", async () => {
+    const { door, client, server } = await joined();
+    const closed = door.close(60_000);
+    await expect(connect(door.url)).rejects.toThrow("ECONNREFUSED");
+    client.send("still served");
+    await server.until("still served");
+    const cut = door.close(0);
+    await Promise.all([closed, cut, once(client, "close")]);
+    expect(server.told.at(-1)).toBe("closed");
+    await door.close(0);
+  });
+
+  it("ends as soon as the last link does", async () => {
+    const { door, server } = await joined();
+    const closed = door.close(60_000);
+    await server.link.close("shutdown");
+    await closed;
+  });
+
+  it("is not held up by a connection that never asked for anything", async () => {
+    const { door } = await open();
+    const { port, hostname } = new URL(door.url);
+    const idle = createConnection(Number(port), hostname);
+    await once(idle, "connect");
+    idle.on("error", () => {});
+    await door.close(20);
+  });
+});
+
+describe("opening the door", () => {
+  it.each(["0.0.0.0", "::", "192.0.2.1"])("is refused on %s without authentication", async (host) => {
+    await expect(open({ host })).rejects.toMatchObject({
+      code: "authRequired",
+      message: expect.stringMatching(/--ws-auth capability-token.*signed-bearer-token.*127\.0\.0\.1/),
+    });
+  });
+
+  it.each(["127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1"])(
+    "needs no authentication on %s",
+    async (host) => {
+      await open({ host }).catch((error) => expect(error).toMatchObject({ code: "addressUnavailable" }));
+    },
+  );
+
+  it("says that the port is taken", async () => {
+    const { door } = await open();
+    await expect(open({ port: Number(new URL(door.url).port) })).rejects.toMatchObject({
+      code: "addressInUse",
+      message: expect.stringContaining(door.url),
+    });
+  });
+
+  it("says that the address is not of this machine", async () => {
+    const authenticate = () => ({ principal: { kind: "token" as const } });
+    await expect(open({ host: "192.0.2.1", authenticate })).rejects.toMatchObject({
+      code: "addressUnavailable",
+    });
+  });
+});
