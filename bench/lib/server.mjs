@@ -88,7 +88,7 @@ export class StdioServer extends ServerProcess {
         this.#fail(`${command.join(" ")} wrote a line that is no JSON: ${lines.join(" | ").slice(0, 200)}`);
       }
     });
-    this.ended.then((sentence) => this.#fail(sentence));
+    void this.ended.then((sentence) => this.#fail(sentence));
   }
 
   /** @param {string} sentence */
@@ -161,7 +161,7 @@ export class StdioServer extends ServerProcess {
         if (frame.method === method && matches(frame.params)) resolve(frame.params);
       };
       this.listeners.add(listener);
-      this.ended.then((sentence) => reject(new Error(sentence)));
+      void this.ended.then((sentence) => reject(new Error(sentence)));
     });
     const bounded = within(30_000, `${method} did not come`, seen).finally(() =>
       this.listeners.delete(listener),

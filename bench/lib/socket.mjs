@@ -64,7 +64,7 @@ export async function startSocketServer(command, options) {
   server.child.stdout?.resume();
   /** @type {string | undefined} */
   let ended;
-  server.ended.then((sentence) => {
+  void server.ended.then((sentence) => {
     ended = sentence;
   });
   const deadline = performance.now() + 15_000;

@@ -1,5 +1,10 @@
 import { main } from "./main.ts";
 
-process.exitCode = await main(process.argv.slice(2));
-// Whatever may still be open (a pipe that nobody reads, say) does not keep a program that is done.
-process.exit();
+main(process.argv.slice(2)).then(
+  // Whatever may still be open (a pipe that nobody reads, say) does not keep a program that is done.
+  (code) => process.exit(code),
+  (cause: unknown) => {
+    process.stderr.write(`bobbin: ${cause instanceof Error ? cause.stack : cause}\n`);
+    process.exit(1);
+  },
+);

@@ -121,7 +121,7 @@ export class Actor {
 
   async #run(): Promise<void> {
     // One microtask of patience: what is posted in the same breath goes into the same commit.
-    await undefined;
+    await Promise.resolve();
     while (this.#mailbox.length > 0) {
       const batch = this.#mailbox;
       this.#mailbox = [];
