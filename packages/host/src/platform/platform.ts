@@ -25,9 +25,46 @@ export interface Timers {
 
 export type Cancel = () => void;
 
+/** Paths are absolute. What fails throws Node's error with its `code`. */
 export interface Files {
   /** The whole file, or undefined if there is none. */
   readText(path: string): Promise<string | undefined>;
+  /** Replaces the whole file at once: a reader, or a crash, sees the old one or the new one. Synced. */
+  replaceText(path: string, text: string): Promise<void>;
+  /** For appending; made if it is not there, and its folders too. `fresh`: it must not be there. */
+  openAppend(path: string, options?: { readonly fresh?: boolean }): Promise<AppendFile>;
+  /** For reading, or undefined if there is none. */
+  openRead(path: string): Promise<ReadFile | undefined>;
+  /** Names in a folder with what they are; none if there is no such folder. */
+  list(folder: string): Promise<readonly { readonly name: string; readonly folder: boolean }[]>;
+  exists(path: string): Promise<boolean>;
+  /** Makes the target's folders; both folders are synced. */
+  rename(from: string, to: string): Promise<void>;
+  /** A file, or a folder with all that is in it; nothing if it is not there. */
+  remove(path: string): Promise<void>;
+  /** A file that is there or not, with a short text, made in one step: false if it is there already. */
+  claim(path: string, text: string): Promise<boolean>;
+  /** A claim's text, or undefined if there is none. */
+  claimed(path: string): Promise<string | undefined>;
+}
+
+export interface AppendFile {
+  /** Bytes written so far. */
+  readonly size: number;
+  /** All of it or an error; handed to the operating system, so it survives the end of this process. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** All that was appended survives a power cut. Calls while one is under way share the next. */
+  sync(): Promise<void>;
+  /** Cuts what is behind `size`; for a torn tail. */
+  truncate(size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReadFile {
+  size(): Promise<number>;
+  /** Up to `length` bytes from `position`; fewer only at the end. */
+  read(position: number, length: number): Promise<Uint8Array>;
+  close(): Promise<void>;
 }
 
 export interface Ids {
