@@ -1,5 +1,35 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 export function addExec(bobbin: Command): void {
-  bobbin.command("exec");
+  bobbin
+    .command("exec")
+    .description("Run one turn in the terminal: the answer goes to stdout, everything else to stderr.")
+    .argument("[prompt...]", "what to say; - reads it from stdin, and so does a pipe when none is given")
+    .option("-m, --model <model>", "the model to ask, in place of the configured one")
+    .option("-C, --cd <dir>", "the folder to work in, in place of the current one")
+    .option("--json", "print what happens as JSON lines, in place of the answer")
+    .option("--output-schema <file>", "JSON Schema that the answer has to follow")
+    .option("-o, --output-last-message <file>", "write the answer to this file too")
+    .option("--ephemeral", "keep nothing of the thread")
+    // Passed by scripts that were written for the reference program; a folder needs no repository here.
+    .addOption(new Option("--skip-git-repo-check").hideHelp())
+    .addHelpText("after", NOTES)
+    .action(async (words: string[], options, self: Command) => {
+      const { exec } = await import("./run-exec.ts");
+      const config = self.optsWithGlobals().config;
+      process.exitCode = await exec({ ...options, words, config }, (problem) =>
+        self.error(`error: ${problem}`),
+      );
+    });
 }
+
+const NOTES = `
+Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line is wrong,
+130 after Ctrl-C (once interrupts the turn, twice leaves at once).
+
+Examples:
+  bobbin exec "What can you do?"
+  git diff | bobbin exec -                           the prompt from stdin
+  bobbin exec --json "Say hello" | jq -r .type       what happens, for programs
+  bobbin exec -o answer.txt -C ../other "Sum it up"  the answer in a file as well
+`;
