@@ -1,0 +1,200 @@
+import { dirname } from "node:path";
+import type { AppendFile } from "./platform.ts";
+
+/** Node's callbacks on bare descriptors: a write through a FileHandle costs several objects and promises more. */
+export type FileCalls = Pick<
+  typeof import("node:fs"),
+  "write" | "fdatasync" | "fsync" | "ftruncate" | "truncate" | "fstat" | "close" | "open"
+>;
+
+export interface Opened {
+  readonly fd: number;
+  readonly path: string;
+  readonly size: number;
+  /** Folders whose entries are new with this file: they are synced with its first sync. */
+  readonly newIn: readonly string[];
+}
+
+/** Steps on one file run one after the other: the size before a write has to be known if it fails half-way. */
+export class NodeAppendFile implements AppendFile {
+  readonly #fs: FileCalls;
+  readonly #file: Opened;
+  #size: number;
+  #steps = 0;
+  #lastStep: Promise<void> = Promise.resolve();
+  /** Bytes of a failed write may be behind `#size`, because cutting them off failed too. */
+  #torn = false;
+  #changes = 1;
+  #syncedChanges = 0;
+  #foldersSynced = false;
+  #syncing: Promise<void> | undefined;
+  #nextSync: Promise<void> | undefined;
+  #syncFailure: unknown;
+  #closed: Promise<void> | undefined;
+
+  constructor(fs: FileCalls, file: Opened) {
+    this.#fs = fs;
+    this.#file = file;
+    this.#size = file.size;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  append(bytes: Uint8Array): Promise<void> {
+    return this.#inTurn(() => (this.#torn ? this.#mendAndWrite(bytes) : this.#write(bytes)));
+  }
+
+  truncate(size: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (size > this.#size && !this.#torn) {
+        throw new RangeError(`cannot cut ${this.#file.path} to ${size}: it has ${this.#size} bytes`);
+      }
+      await this.#cut(size);
+      this.#size = size;
+      this.#torn = false;
+    });
+  }
+
+  sync(): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(closedError(this.#file.path));
+    if (this.#syncing === undefined) return this.#startSync();
+    this.#nextSync ??= this.#syncing.then(noop, noop).then(() => {
+      this.#nextSync = undefined;
+      return this.#startSync();
+    });
+    return this.#nextSync;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.allSettled([this.#lastStep, this.#syncing, this.#nextSync]).then(() =>
+      called((answer) => this.#fs.close(this.#file.fd, answer)),
+    );
+    return this.#closed;
+  }
+
+  #inTurn(step: () => Promise<void>): Promise<void> {
+    // A descriptor's number is given to another file after a close, so nothing may reach it then.
+    if (this.#closed !== undefined) return Promise.reject(closedError(this.#file.path));
+    const done = this.#steps === 0 ? step() : this.#lastStep.then(step);
+    this.#steps++;
+    this.#lastStep = done.then(this.#stepDone, this.#stepDone);
+    return done;
+  }
+
+  readonly #stepDone = (): void => {
+    this.#steps--;
+  };
+
+  #write(bytes: Uint8Array): Promise<void> {
+    this.#changes++;
+    return new Promise((done, fail) => {
+      const { fd } = this.#file;
+      let at = 0;
+      const written = (cause: unknown, count: number): void => {
+        if (cause === null && count > 0) {
+          at += count;
+          if (at < bytes.length) return this.#fs.write(fd, bytes, at, bytes.length - at, null, written);
+          this.#size += bytes.length;
+          return done();
+        }
+        const why = cause ?? new Error(`${this.#file.path} takes no more bytes`);
+        this.#cutRest(bytes.length).then(
+          () => fail(why),
+          () => {
+            this.#torn = true;
+            fail(why);
+          },
+        );
+      };
+      if (bytes.length === 0) return done();
+      this.#fs.write(fd, bytes, 0, bytes.length, null, written);
+    });
+  }
+
+  async #mendAndWrite(bytes: Uint8Array): Promise<void> {
+    await this.#cut(this.#size);
+    this.#torn = false;
+    await this.#write(bytes);
+  }
+
+  /** Takes back what a failed write of `length` bytes left, so that no half line stays in the middle. */
+  async #cutRest(length: number): Promise<void> {
+    const size = await new Promise<number>((done, fail) =>
+      this.#fs.fstat(this.#file.fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
+    );
+    // More than this write can have left: somebody else appends here, whose bytes are not ours to cut.
+    if (size <= this.#size || size > this.#size + length) return;
+    await this.#cut(this.#size);
+  }
+
+  #cut(size: number): Promise<void> {
+    this.#changes++;
+    return called((answer) => {
+      // Windows allows a descriptor for appending to do nothing but append.
+      if (process.platform === "win32") this.#fs.truncate(this.#file.path, size, answer);
+      else this.#fs.ftruncate(this.#file.fd, size, answer);
+    });
+  }
+
+  #startSync(): Promise<void> {
+    const run = this.#lastStep.then(() => this.#syncNow());
+    this.#syncing = run;
+    const over = (): void => {
+      // With a next one waiting it stays set, so that nobody starts a third one beside it.
+      if (this.#nextSync === undefined) this.#syncing = undefined;
+    };
+    run.then(over, over);
+    return run;
+  }
+
+  async #syncNow(): Promise<void> {
+    // After a failed sync the kernel may have dropped the pages and call the next one a success.
+    if (this.#syncFailure !== undefined) throw this.#syncFailure;
+    const covered = this.#changes;
+    if (covered === this.#syncedChanges) return;
+    try {
+      const file = called((answer) => this.#fs.fdatasync(this.#file.fd, answer));
+      const folders = this.#foldersSynced ? [] : this.#file.newIn.map((path) => syncFolder(this.#fs, path));
+      await Promise.all([file, ...folders]);
+      this.#foldersSynced = true;
+      this.#syncedChanges = covered;
+    } catch (cause) {
+      this.#syncFailure = cause;
+      throw cause;
+    }
+  }
+}
+
+/** Makes the names in a folder survive a power cut. Windows has no such call, and needs none. */
+export async function syncFolder(fs: FileCalls, folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const fd = await new Promise<number>((done, fail) =>
+    fs.open(folder, "r", (cause, opened) => (cause === null ? done(opened) : fail(cause))),
+  );
+  try {
+    await called((answer) => fs.fsync(fd, answer));
+  } finally {
+    await called((answer) => fs.close(fd, answer));
+  }
+}
+
+/** The folders that got a new entry when `path` was made, `made` being the topmost folder made for it. */
+export function foldersWithNews(path: string, made: string | undefined): string[] {
+  const folders = [dirname(path)];
+  if (made === undefined) return folders;
+  for (let at = dirname(path); at !== dirname(made); at = dirname(at)) folders.push(dirname(at));
+  return folders;
+}
+
+/** A promise of one call that answers with an error or nothing. */
+export function called(call: (answer: (cause: NodeJS.ErrnoException | null) => void) => void): Promise<void> {
+  return new Promise((done, fail) => call((cause) => (cause === null ? done() : fail(cause))));
+}
+
+export function closedError(path: string): Error {
+  return Object.assign(new Error(`EBADF: file is closed, ${path}`), { code: "EBADF" });
+}
+
+function noop(): void {}

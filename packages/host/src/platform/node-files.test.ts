@@ -1,0 +1,361 @@
+import fs from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { nodeFiles } from "./node-files.ts";
+
+let home: string;
+const files = nodeFiles();
+const bytes = (text: string) => new TextEncoder().encode(text);
+const at = (...names: string[]) => join(home, ...names);
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "node-files-"));
+});
+afterEach(async () => {
+  await rm(home, { recursive: true, force: true });
+});
+
+type Calls = NonNullable<Parameters<typeof nodeFiles>[0]>;
+type Answer = (cause: NodeJS.ErrnoException | null, count: number) => void;
+
+/** Node's calls, with the given ones in their place. */
+function withCalls(instead: Record<string, unknown>): Calls {
+  return { ...fs, ...instead } as unknown as Calls;
+}
+
+/** A write that takes so many bytes a call; "full" fails as a full disk does. */
+function writesOf(...takes: (number | "full")[]): Calls {
+  const write = (
+    fd: number,
+    from: Uint8Array,
+    start: number,
+    length: number,
+    where: null,
+    answer: Answer,
+  ): void => {
+    const take = takes.shift() ?? length;
+    if (take === "full") answer(Object.assign(new Error("ENOSPC: no space"), { code: "ENOSPC" }), 0);
+    else fs.write(fd, from, start, Math.min(take, length), where, answer);
+  };
+  return withCalls({ write });
+}
+
+describe("an append file", () => {
+  it("is made with its folders, for its owner only, and counts what it holds", async () => {
+    const file = await files.openAppend(at("a", "b", "journal.jsonl"));
+    expect(file.size).toBe(0);
+    await file.append(bytes("one\n"));
+    await file.append(bytes(""));
+    await file.append(bytes("zwei ✓\n"));
+    expect(file.size).toBe(4 + 9);
+    await file.sync();
+    await file.close();
+    expect(await readFile(at("a", "b", "journal.jsonl"), "utf8")).toBe("one\nzwei ✓\n");
+    expect((await stat(at("a", "b", "journal.jsonl"))).mode & 0o777).toBe(0o600);
+    expect((await stat(at("a"))).mode & 0o777).toBe(0o700);
+    expect((await stat(at("a", "b"))).mode & 0o777).toBe(0o700);
+  });
+
+  it("goes on at the end of what is there", async () => {
+    await writeFile(at("x"), "old\n");
+    const file = await files.openAppend(at("x"));
+    expect(file.size).toBe(4);
+    await file.append(bytes("new\n"));
+    await file.close();
+    expect(await readFile(at("x"), "utf8")).toBe("old\nnew\n");
+  });
+
+  it("refuses to be fresh where something is", async () => {
+    await (await files.openAppend(at("f", "x"), { fresh: true })).close();
+    await expect(files.openAppend(at("f", "x"), { fresh: true })).rejects.toMatchObject({ code: "EEXIST" });
+  });
+
+  it("keeps the order of appends that nobody waited for, and a sync and a close cover them", async () => {
+    const file = await files.openAppend(at("x"));
+    const all = Array.from({ length: 200 }, (_, n) => file.append(bytes(`${n}\n`)));
+    const synced = file.sync();
+    const closed = file.close();
+    await Promise.all([...all, synced, closed]);
+    const lines = (await readFile(at("x"), "utf8")).trimEnd().split("\n");
+    expect(lines).toEqual(Array.from({ length: 200 }, (_, n) => String(n)));
+  });
+
+  it("finishes a write that the system takes in pieces", async () => {
+    const file = await nodeFiles(writesOf(1, 2, 3)).openAppend(at("x"));
+    await file.append(bytes("0123456789\n"));
+    await file.close();
+    expect(await readFile(at("x"), "utf8")).toBe("0123456789\n");
+  });
+
+  it("leaves nothing of a line for which there is no room, and goes on when there is", async () => {
+    const file = await nodeFiles(writesOf(4, 3, "full", 0, "full")).openAppend(at("x"));
+    await file.append(bytes("one\n"));
+    await expect(file.append(bytes("two two\n"))).rejects.toMatchObject({ code: "ENOSPC" });
+    expect(file.size).toBe(4);
+    expect(await readFile(at("x"), "utf8")).toBe("one\n");
+    await expect(file.append(bytes("two two\n"))).rejects.toThrow("takes no more bytes");
+    await expect(file.append(bytes("two two\n"))).rejects.toMatchObject({ code: "ENOSPC" });
+    await file.append(bytes("three\n"));
+    await file.close();
+    expect(await readFile(at("x"), "utf8")).toBe("one\nthree\n");
+  });
+
+  it("cuts the half line before the next append when it could not do so at once", async () => {
+    let refuse = true;
+    const calls = writesOf(4, 2, "full");
+    const ftruncate = (fd: number, size: number, answer: (cause: Error | null) => void): void => {
+      if (refuse) answer(new Error("EIO"));
+      else fs.ftruncate(fd, size, answer);
+    };
+    const file = await nodeFiles({ ...calls, ftruncate } as unknown as Calls).openAppend(at("x"));
+    await file.append(bytes("one\n"));
+    await expect(file.append(bytes("two\n"))).rejects.toMatchObject({ code: "ENOSPC" });
+    await expect(file.append(bytes("three\n"))).rejects.toThrow("EIO");
+    refuse = false;
+    await file.append(bytes("four\n"));
+    await file.close();
+    expect(await readFile(at("x"), "utf8")).toBe("one\nfour\n");
+  });
+
+  it("never cuts what somebody else wrote behind it", async () => {
+    const file = await nodeFiles(writesOf(4, "full")).openAppend(at("x"));
+    await file.append(bytes("one\n"));
+    fs.appendFileSync(at("x"), "a line of another writer\n");
+    await expect(file.append(bytes("two\n"))).rejects.toMatchObject({ code: "ENOSPC" });
+    await file.close();
+    expect(await readFile(at("x"), "utf8")).toBe("one\na line of another writer\n");
+  });
+
+  it("cuts a torn tail and goes on there", async () => {
+    await writeFile(at("x"), 'whole\n{"torn');
+    const file = await files.openAppend(at("x"));
+    await file.truncate(6);
+    expect(file.size).toBe(6);
+    await file.append(bytes("next\n"));
+    await expect(file.truncate(100)).rejects.toThrow(RangeError);
+    await file.close();
+    expect(await readFile(at("x"), "utf8")).toBe("whole\nnext\n");
+  });
+
+  it("touches nothing once it is closed, and closes once", async () => {
+    const file = await files.openAppend(at("x"));
+    await Promise.all([file.close(), file.close()]);
+    await expect(file.append(bytes("late"))).rejects.toMatchObject({ code: "EBADF" });
+    await expect(file.sync()).rejects.toMatchObject({ code: "EBADF" });
+    await expect(file.truncate(0)).rejects.toMatchObject({ code: "EBADF" });
+  });
+});
+
+describe("a sync", () => {
+  /** Holds every fdatasync until it is answered. */
+  function heldSyncs() {
+    const held: ((cause: Error | null) => void)[] = [];
+    let arrived = (): void => {};
+    const fdatasync = (_fd: number, answer: (cause: Error | null) => void): void => {
+      held.push(answer);
+      arrived();
+    };
+    const next = async () => {
+      if (held.length === 0) {
+        await new Promise<void>((done) => {
+          arrived = done;
+        });
+      }
+      return held.shift()!;
+    };
+    return { held, next, calls: withCalls({ fdatasync }) };
+  }
+
+  it("runs one at a time, and all that come meanwhile share the next", async () => {
+    const { held, next, calls } = heldSyncs();
+    const file = await nodeFiles(calls).openAppend(at("x"));
+    await file.append(bytes("1"));
+    const done: string[] = [];
+    const first = file.sync().then(() => done.push("first"));
+    const answerFirst = await next();
+    await file.append(bytes("2"));
+    const later = ["a", "b", "c"].map((name) => file.sync().then(() => done.push(name)));
+    expect(held).toHaveLength(0);
+    answerFirst(null);
+    await first;
+    expect(done).toEqual(["first"]);
+    const answerNext = await next();
+    expect(held).toHaveLength(0);
+    answerNext(null);
+    await Promise.all(later);
+    expect(done).toEqual(["first", "a", "b", "c"]);
+    expect(held).toHaveLength(0);
+    await file.close();
+  });
+
+  it("costs nothing when nothing was written since the last", async () => {
+    const { held, next, calls } = heldSyncs();
+    const file = await nodeFiles(calls).openAppend(at("x"));
+    const first = file.sync();
+    (await next())(null);
+    await first;
+    await file.sync();
+    expect(held).toHaveLength(0);
+    await file.close();
+  });
+
+  it("that fails is told to everyone it covered, and never turns into a success later", async () => {
+    const { next, calls } = heldSyncs();
+    const file = await nodeFiles(calls).openAppend(at("x"));
+    const first = file.sync();
+    const answerFirst = await next();
+    await file.append(bytes("2"));
+    const later = Promise.allSettled([file.sync(), file.sync()]);
+    answerFirst(null);
+    await first;
+    (await next())(new Error("EIO"));
+    expect((await later).map((one) => one.status)).toEqual(["rejected", "rejected"]);
+    await expect(file.sync()).rejects.toThrow("EIO");
+    await file.close();
+  });
+
+  it("of a new file also makes its name survive, in every folder that was made for it", async () => {
+    const synced: string[] = [];
+    const opened = new Map<number, string>();
+    const open = (path: string, ...rest: unknown[]): void => {
+      const answer = rest.pop() as (cause: Error | null, fd: number) => void;
+      const keep = (cause: Error | null, fd: number): void => {
+        opened.set(fd, path);
+        answer(cause, fd);
+      };
+      (fs.open as unknown as (...all: unknown[]) => void)(path, ...rest, keep);
+    };
+    const fsync = (fd: number, answer: (cause: Error | null) => void): void => {
+      synced.push(opened.get(fd)!);
+      fs.fsync(fd, answer);
+    };
+    const watched = nodeFiles(withCalls({ open, fsync }));
+    const file = await watched.openAppend(at("2026", "01", "x"));
+    await file.sync();
+    expect(synced.toSorted()).toEqual([home, at("2026"), at("2026", "01")]);
+    await file.append(bytes("more"));
+    await file.sync();
+    expect(synced).toHaveLength(3);
+    await file.close();
+  });
+});
+
+describe("a read file", () => {
+  it("reads any range, and less only at the end", async () => {
+    await writeFile(at("x"), "0123456789");
+    const file = (await files.openRead(at("x")))!;
+    const text = async (position: number, length: number) =>
+      Buffer.from(await file.read(position, length)).toString();
+    expect(await file.size()).toBe(10);
+    expect(await text(2, 3)).toBe("234");
+    expect(await text(8, 100)).toBe("89");
+    expect(await text(10, 5)).toBe("");
+    expect(await text(3, 0)).toBe("");
+    await file.close();
+    await expect(file.read(0, 1)).rejects.toMatchObject({ code: "EBADF" });
+  });
+
+  it("asks again when the system gives less than was asked for", async () => {
+    await writeFile(at("x"), "0123456789");
+    const read = (
+      fd: number,
+      into: Uint8Array,
+      start: number,
+      length: number,
+      position: number,
+      answer: Answer,
+    ) => fs.read(fd, into, start, Math.min(3, length), position, answer);
+    const file = (await nodeFiles(withCalls({ read })).openRead(at("x")))!;
+    expect(Buffer.from(await file.read(1, 8)).toString()).toBe("12345678");
+    await file.close();
+  });
+
+  it("is closed only after the reads under way", async () => {
+    await writeFile(at("x"), "0123456789");
+    const file = (await files.openRead(at("x")))!;
+    const reading = file.read(0, 10);
+    const closing = file.close();
+    expect(Buffer.from(await reading).toString()).toBe("0123456789");
+    await closing;
+  });
+
+  it("is undefined where there is none", async () => {
+    expect(await files.openRead(at("none"))).toBeUndefined();
+    expect(await files.openRead(at("no", "folder"))).toBeUndefined();
+  });
+});
+
+describe("whole files and folders", () => {
+  it("replaces a text with no draft left behind, and reads it", async () => {
+    expect(await files.readText(at("s", "x.json"))).toBeUndefined();
+    await files.replaceText(at("s", "x.json"), "one");
+    await files.replaceText(at("s", "x.json"), "two ✓");
+    expect(await files.readText(at("s", "x.json"))).toBe("two ✓");
+    expect(await readdir(at("s"))).toEqual(["x.json"]);
+    expect((await stat(at("s", "x.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps the old text when the new one finds no room", async () => {
+    await files.replaceText(at("x"), "old");
+    await expect(nodeFiles(writesOf(2, "full")).replaceText(at("x"), "longer")).rejects.toMatchObject({
+      code: "ENOSPC",
+    });
+    expect(await files.readText(at("x"))).toBe("old");
+    expect(await readdir(home)).toEqual(["x"]);
+  });
+
+  it("lists names, and none where there is no folder", async () => {
+    await files.replaceText(at("d", "file"), "x");
+    await files.replaceText(at("d", "sub", "file"), "x");
+    await files.claim(at("d", "claim"), "me");
+    const found = [...(await files.list(at("d")))].sort((a, b) => a.name.localeCompare(b.name));
+    expect(found).toEqual([
+      { name: "claim", folder: false },
+      { name: "file", folder: false },
+      { name: "sub", folder: true },
+    ]);
+    expect(await files.list(at("none"))).toEqual([]);
+  });
+
+  it("renames into folders that are not there yet, but makes none for a missing file", async () => {
+    await files.replaceText(at("from"), "x");
+    await files.rename(at("from"), at("to", "2026", "x"));
+    expect(await files.readText(at("to", "2026", "x"))).toBe("x");
+    expect(await files.exists(at("from"))).toBe(false);
+    await expect(files.rename(at("from"), at("else", "x"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await files.exists(at("else"))).toBe(false);
+  });
+
+  it("removes files, claims and whole folders, and nothing that is not there", async () => {
+    await files.replaceText(at("d", "sub", "file"), "x");
+    await files.claim(at("d", "claim"), "me");
+    await files.remove(at("d", "claim"));
+    expect(await files.exists(at("d", "claim"))).toBe(false);
+    await files.remove(at("d"));
+    await files.remove(at("d"));
+    expect(await files.exists(at("d"))).toBe(false);
+  });
+});
+
+describe("a claim", () => {
+  it("is won by one of many, and tells who won", async () => {
+    const names = Array.from({ length: 20 }, (_, n) => `host ${n}`);
+    const won = await Promise.all(names.map((name) => files.claim(at("live", "t1"), name)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await files.claimed(at("live", "t1"))).toBe(names[won.indexOf(true)]);
+    expect(await files.exists(at("live", "t1"))).toBe(true);
+    await files.remove(at("live", "t1"));
+    expect(await files.claimed(at("live", "t1"))).toBeUndefined();
+    expect(await files.claim(at("live", "t1"), "next")).toBe(true);
+  });
+
+  it("may be a plain file, as where there are no links, and may be empty", async () => {
+    await writeFile(at("t1"), "by a file");
+    expect(await files.claim(at("t1"), "me")).toBe(false);
+    expect(await files.claimed(at("t1"))).toBe("by a file");
+    expect(await files.claim(at("t2"), "")).toBe(true);
+    expect(await files.claimed(at("t2"))).toBe("");
+  });
+});

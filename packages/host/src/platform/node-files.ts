@@ -1,0 +1,248 @@
+import { randomBytes } from "node:crypto";
+import nodeFs from "node:fs";
+import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  called,
+  closedError,
+  type FileCalls,
+  foldersWithNews,
+  NodeAppendFile,
+  syncFolder,
+} from "./node-append-file.ts";
+import type { Files, ReadFile } from "./platform.ts";
+
+type Calls = FileCalls & Pick<typeof nodeFs, "read">;
+
+const APPEND = nodeFs.constants.O_WRONLY | nodeFs.constants.O_APPEND | nodeFs.constants.O_CREAT;
+const NEW = nodeFs.constants.O_WRONLY | nodeFs.constants.O_CREAT | nodeFs.constants.O_EXCL;
+// A home holds what people say to their agents: nobody else's business.
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** The real file system. Tests hand in calls that fail on demand. */
+export function nodeFiles(calls: Calls = nodeFs): Files {
+  const open = (path: string, flags: number): Promise<number> =>
+    new Promise((done, fail) =>
+      calls.open(path, flags, FILE_MODE, (cause, fd) => (cause === null ? done(fd) : fail(cause))),
+    );
+  const sizeOf = (fd: number): Promise<number> =>
+    new Promise((done, fail) =>
+      calls.fstat(fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
+    );
+  const close = (fd: number): Promise<void> => called((answer) => calls.close(fd, answer));
+  const syncFolders = async (folders: Iterable<string>): Promise<void> => {
+    await Promise.all([...new Set(folders)].map((folder) => syncFolder(calls, folder)));
+  };
+
+  return {
+    readText: (path) => orUndefined(readFile(path, "utf8")),
+
+    async replaceText(path, text) {
+      const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+      const { result: fd, made } = await withFolders(draft, () => open(draft, NEW));
+      try {
+        const file = new NodeAppendFile(calls, { fd, path: draft, size: 0, newIn: [] });
+        try {
+          await file.append(Buffer.from(text, "utf8"));
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(draft, path);
+      } catch (cause) {
+        await unlink(draft).catch(() => {});
+        throw cause;
+      }
+      await syncFolders(foldersWithNews(path, made));
+    },
+
+    async openAppend(path, options) {
+      const fresh = options?.fresh === true;
+      const flags = fresh ? APPEND | nodeFs.constants.O_EXCL : APPEND;
+      const { result: fd, made } = await withFolders(path, () => open(path, flags));
+      try {
+        const size = fresh ? 0 : await sizeOf(fd);
+        // An empty file may be one that was made just now; its name is then not safe in the folder yet.
+        return new NodeAppendFile(calls, {
+          fd,
+          path,
+          size,
+          newIn: size === 0 ? foldersWithNews(path, made) : [],
+        });
+      } catch (cause) {
+        await close(fd);
+        throw cause;
+      }
+    },
+
+    async openRead(path) {
+      const fd = await orUndefined(open(path, nodeFs.constants.O_RDONLY));
+      return fd === undefined ? undefined : new NodeReadFile(calls, fd, path);
+    },
+
+    async list(folder) {
+      const entries = (await orUndefined(readdir(folder, { withFileTypes: true }))) ?? [];
+      return entries.map((entry) => ({ name: entry.name, folder: entry.isDirectory() }));
+    },
+
+    // Not the file that a link points to: claims are links to nowhere.
+    exists: async (path) => (await orUndefined(lstat(path))) !== undefined,
+
+    async rename(from, to) {
+      let made: string | undefined;
+      try {
+        await rename(from, to);
+      } catch (cause) {
+        // Only a missing target folder is mended; a missing source must not leave folders behind.
+        if (codeOf(cause) !== "ENOENT" || (await orUndefined(lstat(from))) === undefined) throw cause;
+        made = await mkdir(dirname(to), { recursive: true, mode: FOLDER_MODE });
+        await rename(from, to);
+      }
+      await syncFolders([dirname(from), ...foldersWithNews(to, made)]);
+    },
+
+    async remove(path) {
+      try {
+        await unlink(path);
+      } catch (cause) {
+        const code = codeOf(cause);
+        if (code === "ENOENT" || code === "ENOTDIR") return;
+        // Linux says EISDIR for a folder, macOS and Windows EPERM.
+        if (code !== "EISDIR" && code !== "EPERM") throw cause;
+        await rm(path, { recursive: true, force: true });
+      }
+    },
+
+    async claim(path, text) {
+      try {
+        await withFolders(path, () => makeClaim(path, text));
+        return true;
+      } catch (cause) {
+        if (codeOf(cause) === "EEXIST") return false;
+        throw cause;
+      }
+    },
+
+    async claimed(path) {
+      if (process.platform === "win32") return orUndefined(readFile(path, "utf8"));
+      try {
+        return await readlink(path);
+      } catch (cause) {
+        const code = codeOf(cause);
+        if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+        if (code === "EINVAL") return orUndefined(readFile(path, "utf8"));
+        throw cause;
+      }
+    },
+  };
+
+  /** A link is made with its text in one system call; where there are none, a file does. */
+  async function makeClaim(path: string, text: string): Promise<void> {
+    if (process.platform !== "win32" && text !== "") {
+      try {
+        return await symlink(text, path);
+      } catch (cause) {
+        if (!NO_LINKS.has(codeOf(cause) ?? "")) throw cause;
+      }
+    }
+    const file = new NodeAppendFile(calls, { fd: await open(path, NEW), path, size: 0, newIn: [] });
+    try {
+      await file.append(Buffer.from(text, "utf8"));
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+class NodeReadFile implements ReadFile {
+  readonly #calls: Calls;
+  readonly #fd: number;
+  readonly #path: string;
+  #reading = 0;
+  #closed: Promise<void> | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(calls: Calls, fd: number, path: string) {
+    this.#calls = calls;
+    this.#fd = fd;
+    this.#path = path;
+  }
+
+  size(): Promise<number> {
+    return this.#use(
+      () =>
+        new Promise((done, fail) =>
+          this.#calls.fstat(this.#fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
+        ),
+    );
+  }
+
+  read(position: number, length: number): Promise<Uint8Array> {
+    return this.#use(
+      () =>
+        new Promise((done, fail) => {
+          const bytes = Buffer.allocUnsafe(length);
+          let at = 0;
+          const more = (): void =>
+            this.#calls.read(this.#fd, bytes, at, length - at, position + at, (cause, count) => {
+              if (cause !== null) return fail(cause);
+              at += count;
+              if (count === 0 || at === length) return done(bytes.subarray(0, at));
+              more();
+            });
+          if (length === 0) return done(bytes);
+          more();
+        }),
+    );
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise<void>((idle) => {
+      if (this.#reading === 0) idle();
+      else this.#idle = idle;
+    }).then(() => called((answer) => this.#calls.close(this.#fd, answer)));
+    return this.#closed;
+  }
+
+  /** A descriptor must not be closed, and its number given to another file, under a read. */
+  async #use<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw closedError(this.#path);
+    this.#reading++;
+    try {
+      return await run();
+    } finally {
+      if (--this.#reading === 0) this.#idle?.();
+    }
+  }
+}
+
+/** Makes the folders only when they turn out to be missing: usually they are there. */
+async function withFolders<T>(
+  path: string,
+  run: () => Promise<T>,
+): Promise<{ result: T; made: string | undefined }> {
+  try {
+    return { result: await run(), made: undefined };
+  } catch (cause) {
+    if (codeOf(cause) !== "ENOENT") throw cause;
+    const made = await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    return { result: await run(), made };
+  }
+}
+
+async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw cause;
+  }
+}
+
+function codeOf(cause: unknown): string | undefined {
+  return (cause as NodeJS.ErrnoException).code;
+}
