@@ -12,6 +12,11 @@ export type Incoming =
 export type Answer = { readonly result: unknown } | { readonly error: unknown };
 
 const NO_ID: RequestId = { json: "null" };
+/**
+ * As deep as the peer reads. What is nested a hundred thousand times can be parsed but not written again: it
+ * would break whatever repeats it, in a notification or in a journal.
+ */
+const MAX_NESTING = 128;
 
 /** Tells what a message is. Whatever has an id that can be read keeps it, also when the rest is bad. */
 export function readFrame(text: string): Incoming {
@@ -27,6 +32,9 @@ export function readFrame(text: string): Incoming {
   }
   const { id, method, params, result, error } = message as Record<string, unknown>;
   const known = requestId(id, text);
+  if (text.length > 2 * MAX_NESTING && isDeeper(message, MAX_NESTING)) {
+    return invalid(known ?? NO_ID, fault("invalidFrame", `nested more than ${MAX_NESTING} levels deep`));
+  }
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", method, params };
     if (known !== undefined) return { kind: "request", id: known, method, params };
@@ -52,20 +60,47 @@ function requestId(id: unknown, text: string): RequestId | undefined {
   return { json: Number.isSafeInteger(id) ? String(id) : (numberAsWritten(text) ?? JSON.stringify(id)) };
 }
 
-/** The top-level `id` as the client wrote it; JSON is known to be valid. The last one counts, as in JSON.parse. */
+/**
+ * The top-level `id` as the client wrote it; JSON is known to be valid. The last one counts, as in JSON.parse.
+ * Strings are stepped over by search: a pattern that has to match one of many megabytes overflows its stack.
+ */
 function numberAsWritten(text: string): string | undefined {
   let found: string | undefined;
   let depth = 0;
-  for (const token of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+/gs)) {
-    const [part] = token;
-    if (part === "{" || part === "[") depth++;
-    else if (part === "}" || part === "]") depth--;
-    else if (depth === 1 && part === '"id"') {
-      const value = /^\s*:\s*(-?[\d.eE+-]+)/.exec(
-        text.slice(token.index + part.length, token.index + part.length + 512),
-      );
+  const marks = /["{}[\]]/g;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const at = mark.index;
+    if (mark[0] === "{" || mark[0] === "[") depth++;
+    else if (mark[0] === "}" || mark[0] === "]") depth--;
+    else {
+      const end = endOfString(text, at);
+      marks.lastIndex = end;
+      if (depth !== 1 || text.slice(at, end) !== '"id"') continue;
+      const value = /^\s*:\s*(-?[\d.eE+-]+)/.exec(text.slice(end, end + 512));
       if (value !== null) found = value[1];
     }
   }
   return found;
+}
+
+/** Where the string that starts at `start` ends, its quote included. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    let escapes = 0;
+    while (text[quote - 1 - escapes] === "\\") escapes++;
+    at = quote + 1;
+    if (escapes % 2 === 0) return at;
+  }
+}
+
+/** Whether a value is nested more than `levels` deep. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) {
+    if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
+  }
+  return false;
 }
