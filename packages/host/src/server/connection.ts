@@ -152,6 +152,7 @@ export class Connection implements LinkEvents, Recipient {
     this.leave();
     if (this.#state.kind === "closed") return;
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#outbox.flush();
     await this.#link.close("shutdown", FLUSH_MS);
   }
 

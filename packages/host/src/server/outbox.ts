@@ -116,6 +116,19 @@ export class Outbox {
     }
   }
 
+  /** Hands over all that waits, whatever the wire has: it is about to be closed, and writes out what it has. */
+  flush(): void {
+    for (const waiting of this.#queue.splice(0)) {
+      this.#bytes[waiting.kind] -= waiting.size;
+      this.#link.send(waiting.frame ?? this.#encode(waiting));
+    }
+    for (const [key, frame] of this.#notices) {
+      this.#notices.delete(key);
+      this.#bytes.notice -= sizeOf(frame);
+      this.#link.send(frame);
+    }
+  }
+
   /** A subscription that can not finish catching up is called again when there is room. */
   waitForRoom(subscription: Subscription): void {
     this.#lagging.add(subscription);
