@@ -27,7 +27,7 @@ export function peerFrameChecker(schemaDir: string): FrameChecker {
       if (!entry) return [...odd, `${kind.resultOf}: a result of a method that is not in the table`];
       return [
         ...odd,
-        ...idViolations(id),
+        ...idViolations(id, "client"),
         ...both(validate, entry.result, result, entry.ours ? undefined : "result"),
       ];
     }
@@ -38,7 +38,7 @@ export function peerFrameChecker(schemaDir: string): FrameChecker {
       "ours" in entry && entry.ours ? undefined : isRequest ? "ServerRequest" : "ServerNotification";
     return [
       ...odd,
-      ...(isRequest ? idViolations(id) : []),
+      ...(isRequest ? idViolations(id, "host") : []),
       ...both(validate, entry.params, params, family, method).map((text) => `${method}: ${text}`),
     ];
   };
@@ -91,15 +91,18 @@ export function nameOf(node: Node): string {
   return "name" in node ? node.name : "";
 }
 
-function idViolations(id: unknown): string[] {
-  return typeof id === "string" || Number.isSafeInteger(id) ? [] : [`bad id ${JSON.stringify(id)}`];
+// A reply has whatever number the client chose; only ours have to be what the peer's schema allows.
+function idViolations(id: unknown, chosenBy: "client" | "host"): string[] {
+  const fits =
+    typeof id === "string" || (chosenBy === "client" ? typeof id === "number" : Number.isSafeInteger(id));
+  return fits ? [] : [`bad id ${JSON.stringify(id)}`];
 }
 
 // An error about something that could not be read has the id null, which the peer's schema does not know.
 function errorViolations(id: unknown, error: unknown): string[] {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   return [
-    ...(id === null ? [] : idViolations(id)),
+    ...(id === null ? [] : idViolations(id, "client")),
     ...(Number.isSafeInteger(code) ? [] : ["error.code is not an integer"]),
     ...(typeof message === "string" ? [] : ["error.message is not a string"]),
   ];

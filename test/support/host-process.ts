@@ -1,0 +1,186 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { openWebSocket, stdioWire, webSocketWire } from "./wire.ts";
+import { WireClient } from "./wire-client.ts";
+
+export const BOBBIN = process.env.BOBBIN_BIN ?? join(import.meta.dirname, "../../bin/bobbin");
+const PATIENCE_MS = 20_000;
+
+export interface HostOptions {
+  /** Behind `app-server`. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Flags of Node itself. */
+  readonly nodeArgs?: readonly string[];
+  /** `config.toml` and sockets are there; without one a fresh folder, which is removed at the end. */
+  readonly home?: string;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const running = new Set<HostProcess>();
+
+/** A real host: the program that people run, in a process and with a home of its own. */
+export async function spawnHost(options: HostOptions = {}): Promise<HostProcess> {
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), "bobbin-home-")));
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArgs ?? []), BOBBIN, "app-server", ...(options.args ?? [])],
+    { env: environment(home, options.env), stdio: ["pipe", "pipe", "pipe"] },
+  );
+  const host = new HostProcess(child, home, options.home === undefined);
+  running.add(host);
+  return host;
+}
+
+/** A host that speaks stdio, and its client, initialized. */
+export async function stdioHost(
+  options: HostOptions & { readonly capabilities?: object } = {},
+): Promise<{ host: HostProcess; client: WireClient }> {
+  const host = await spawnHost(options);
+  const client = host.stdio();
+  await client.initialize(options.capabilities);
+  return { host, client };
+}
+
+/** What every program of ours starts with here: nothing of the person's own settings. */
+export function environment(
+  home: string,
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string | undefined> {
+  const { LOG_LEVEL: _level, ...env } = process.env;
+  return { ...env, BOBBIN_HOME: home, LOG_FORMAT: "json", ...more };
+}
+
+export class HostProcess {
+  readonly pid: number;
+  readonly home: string;
+  readonly exited: Promise<Exit>;
+  stderr = "";
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #ownHome: boolean;
+  #stdio: WireClient | undefined;
+
+  constructor(child: ChildProcessWithoutNullStreams, home: string, ownHome: boolean) {
+    this.#child = child;
+    this.pid = child.pid!;
+    this.home = home;
+    this.#ownHome = ownHome;
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    // `close` and not `exit`: then everything that was written has been read.
+    this.exited = new Promise((resolve) => {
+      child.once("close", (code, signal) => resolve({ code, signal }));
+    });
+  }
+
+  stdio(): WireClient {
+    this.#stdio ??= new WireClient(stdioWire(this.#child));
+    return this.#stdio;
+  }
+
+  /** Where it listens, once it does; the real port where any was asked for. */
+  async urls(): Promise<string[]> {
+    const line = await this.logged(({ msg }) => msg === "listening");
+    return line.on as string[];
+  }
+
+  async url(scheme: "ws" | "unix" = "ws"): Promise<string> {
+    const url = (await this.urls()).find((one) => one.startsWith(`${scheme}://`));
+    if (url === undefined) throw new Error(`no ${scheme}:// door`);
+    return url;
+  }
+
+  /** Its HTTP address. */
+  async site(): Promise<string> {
+    return (await this.url()).replace(/^ws:/, "http:");
+  }
+
+  /** A client on a socket, not initialized. */
+  async connect(url?: string, headers: Record<string, string> = {}): Promise<WireClient> {
+    return new WireClient(webSocketWire(await openWebSocket(url ?? (await this.url()), headers)));
+  }
+
+  /** A client on a socket, initialized. */
+  async join(url?: string, capabilities?: object): Promise<WireClient> {
+    const client = await this.connect(url);
+    await client.initialize(capabilities);
+    return client;
+  }
+
+  /** The first log line that fits. */
+  logged(fits: (entry: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
+    return new Promise((resolve, reject) => {
+      const look = (): boolean => {
+        const found = this.#log().find(fits);
+        if (found !== undefined) done(() => resolve(found));
+        return found !== undefined;
+      };
+      const timer = setTimeout(
+        () => done(() => reject(new Error(`never logged: ${this.stderr}`))),
+        PATIENCE_MS,
+      );
+      const ended = (): void => {
+        if (!look()) done(() => reject(new Error(`the host ended: ${this.stderr}`)));
+      };
+      const done = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#child.stderr.off("data", look);
+        this.#child.off("close", ended);
+        settle();
+      };
+      this.#child.stderr.on("data", look);
+      this.#child.once("close", ended);
+      look();
+    });
+  }
+
+  /** Resident memory in bytes. */
+  rss(): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
+    return Number(/VmRSS:\s*(\d+) kB/.exec(status)![1]) * 1024;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends it however it is. */
+  async kill(): Promise<void> {
+    running.delete(this);
+    this.#child.kill("SIGKILL");
+    this.#child.stdout.resume();
+    await this.exited;
+    if (this.#ownHome) await rm(this.home, { recursive: true, force: true });
+  }
+
+  #log(): Record<string, unknown>[] {
+    return this.stderr
+      .split("\n")
+      .slice(0, -1)
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+  }
+}
+
+afterAll(async () => {
+  await Promise.all([...running].map((host) => host.kill()));
+});
+// A run that is cut short leaves no host behind.
+process.once("exit", () => {
+  for (const { pid } of running) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // Gone already.
+    }
+  }
+});

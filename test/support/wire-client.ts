@@ -1,0 +1,212 @@
+import { recordFrame } from "./recorded-frames.ts";
+import type { Wire } from "./wire.ts";
+
+const PATIENCE_MS = 20_000;
+
+/** A frame as the host sent it. */
+export interface Received {
+  readonly text: string;
+  readonly id?: unknown;
+  readonly method?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came; the schema check types it.
+  readonly params?: any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly result?: any;
+  readonly error?: WireError;
+}
+
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: { readonly code: string; readonly retryable: boolean; readonly [key: string]: unknown };
+}
+
+/** A client that keeps everything it is sent, in order, and knows nothing of the protocol but its frames. */
+export class WireClient {
+  /** What came, in order. */
+  readonly frames: Received[] = [];
+  readonly #wire: Wire;
+  /** Methods of requests under way, by the id's JSON: the same id may be used twice. */
+  readonly #asked = new Map<string, string[]>();
+  readonly #waiting = new Set<() => void>();
+  #lastId = 0;
+  #gone = false;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+    wire.onMessage((text) => this.#receive(text));
+    void wire.closed.then(() => {
+      this.#gone = true;
+      this.#wake();
+    });
+  }
+
+  get closed(): Promise<number> {
+    return this.#wire.closed;
+  }
+
+  /** Of one method, in order. */
+  told(method: string): Received[] {
+    return this.frames.filter((frame) => frame.method === method);
+  }
+
+  /** Sends a request and resolves with its reply, also when that is an error. */
+  async request(method: string, params?: unknown, id: string | number = ++this.#lastId): Promise<Received> {
+    const from = this.frames.length;
+    this.send({ id, method, ...(params !== undefined && { params }) });
+    return this.waitFor((frame) => frame.method === undefined && frame.id === id, `reply to ${method}`, from);
+  }
+
+  /** The result; an error is thrown. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  async call(method: string, params?: unknown): Promise<any> {
+    const { result, error } = await this.request(method, params);
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  /** The error; a result is thrown. */
+  async refusal(method: string, params?: unknown): Promise<WireError> {
+    const { result, error } = await this.request(method, params);
+    if (error === undefined) throw new Error(`${method} was not refused: ${JSON.stringify(result)}`);
+    return error;
+  }
+
+  initialize(capabilities?: object): Promise<Received["result"]> {
+    return this.call("initialize", { clientInfo: { name: "scenario", version: "1.0" }, capabilities });
+  }
+
+  async startThread(params: object = {}): Promise<string> {
+    const { thread } = await this.call("thread/start", params);
+    return thread.id;
+  }
+
+  /** The id of the turn that takes the text. */
+  async say(threadId: string, text: string): Promise<string> {
+    const { turn } = await this.call("turn/start", { threadId, input: [{ type: "text", text }] });
+    return turn.id;
+  }
+
+  turnCompleted(turnId: string): Promise<Received> {
+    return this.waitFor(
+      ({ method, params }) => method === "turn/completed" && params.turn.id === turnId,
+      "turn/completed",
+    );
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.send({ method, ...(params !== undefined && { params }) });
+  }
+
+  send(message: object): void {
+    this.sendText(JSON.stringify(message));
+  }
+
+  /** Text as it is. */
+  sendText(text: string): void {
+    this.remember(text);
+    this.#wire.send(text);
+  }
+
+  /** Several lines in one write, LF behind each; only for wires that are split by LF. */
+  sendLines(lines: readonly string[]): void {
+    for (const line of lines) this.remember(line);
+    this.#wire.sendBytes(Buffer.from(`${lines.join("\n")}\n`));
+  }
+
+  sendBytes(bytes: Uint8Array): void {
+    this.#wire.sendBytes(bytes);
+  }
+
+  /** Stops reading: what the host sends stays in its hands. */
+  pause(): void {
+    this.#wire.pause();
+  }
+
+  resume(): void {
+    this.#wire.resume();
+  }
+
+  /** The first frame that fits, of those that came or are to come. `from` skips what came before. */
+  async waitFor(fits: (frame: Received) => boolean, what: string, from = 0): Promise<Received> {
+    let at = from;
+    await this.until(() => {
+      while (at < this.frames.length && !fits(this.frames[at]!)) at++;
+      return at < this.frames.length;
+    }, what);
+    return this.frames[at]!;
+  }
+
+  /** Resolves when `holds`, which is asked after each frame. */
+  until(holds: () => boolean, what: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (holds()) done(resolve);
+        else if (this.#gone)
+          done(() => reject(new Error(`the wire ended while waiting for ${what}: ${this.#tail()}`)));
+      };
+      const timer = setTimeout(
+        () => done(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms: ${this.#tail()}`))),
+        PATIENCE_MS,
+      );
+      const done = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        settle();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Says goodbye; resolves when the host has too. */
+  async close(): Promise<void> {
+    this.resume();
+    this.#wire.end();
+    await this.#wire.closed;
+  }
+
+  /** Ends this side only. */
+  end(): void {
+    this.#wire.end();
+  }
+
+  #receive(text: string): void {
+    let message: Omit<Received, "text">;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      throw new Error(`the host sent what is no JSON: ${text.slice(0, 200)}`);
+    }
+    const isReply = message.method === undefined;
+    recordFrame(message, text, isReply ? this.#asked.get(JSON.stringify(message.id))?.shift() : undefined);
+    this.frames.push({ text, ...message });
+    this.#wake();
+  }
+
+  /** Takes note that this is being asked, for what goes out by `sendBytes`. */
+  remember(text: string): void {
+    let message: { id?: unknown; method?: unknown };
+    try {
+      message = JSON.parse(text) ?? {};
+    } catch {
+      return;
+    }
+    if (message.id === undefined || typeof message.method !== "string") return;
+    const key = JSON.stringify(message.id);
+    const methods = this.#asked.get(key);
+    if (methods === undefined) this.#asked.set(key, [message.method]);
+    else methods.push(message.method);
+  }
+
+  #wake(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  #tail(): string {
+    return `${this.frames.length} frames came, the last: ${this.frames
+      .slice(-3)
+      .map(({ text }) => text.slice(0, 300))
+      .join(" | ")}`;
+  }
+}
