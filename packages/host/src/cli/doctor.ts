@@ -1,5 +1,23 @@
 import type { Command } from "commander";
 
 export function addDoctor(bobbin: Command): void {
-  bobbin.command("doctor");
+  bobbin
+    .command("doctor")
+    .description("Say what works on this machine, and what to do about the rest.")
+    .option("--json", "print the findings as JSON")
+    .addHelpText("after", NOTES)
+    .action(async (options: { json?: boolean }, self: Command) => {
+      const { doctor } = await import("./run-doctor.ts");
+      process.exitCode = await doctor({ ...options, config: self.optsWithGlobals().config });
+    });
 }
+
+const NOTES = `
+Exit code: 0 when everything that is needed works, warnings or not; 1 otherwise.
+Nothing is changed, and nothing takes longer than three seconds.
+
+Examples:
+  bobbin doctor
+  bobbin doctor -c model_provider=offline             with another setting
+  bobbin doctor --json | jq '.checks[] | select(.status != "ok")'
+`;

@@ -12,7 +12,7 @@ const ended = (turn: object) =>
   ({
     method: "turn/completed",
     params: { threadId: "t", turn: { items: [], error: null, ...turn } },
-  }) as Notification;
+  }) as unknown as Notification;
 
 function events(...notifications: Notification[]): ExecEvent[] {
   const told: ExecEvent[] = [];
@@ -73,7 +73,7 @@ it("shows a plan as one list that is updated, and completed with the turn", () =
     ({
       method: "turn/plan/updated",
       params: { ...ids, explanation: null, plan: [{ step: "a", status }] },
-    }) as const;
+    }) satisfies Notification;
   const list = (done: boolean) => ({
     id: "item_0",
     type: "todo_list",
