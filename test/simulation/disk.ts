@@ -1,0 +1,213 @@
+import { dirname } from "node:path";
+import type { Random } from "./random.ts";
+
+export type FileOp =
+  | "readText"
+  | "replaceText"
+  | "openAppend"
+  | "openRead"
+  | "list"
+  | "exists"
+  | "rename"
+  | "remove"
+  | "claim"
+  | "claimed"
+  | "append"
+  | "sync"
+  | "truncate"
+  | "read";
+
+/** Makes operations fail. */
+export interface DiskFault {
+  readonly op: FileOp | readonly FileOp[];
+  /** Node's error code: ENOSPC, EIO, EROFS, EACCES … */
+  readonly code: string;
+  readonly path?: (path: string) => boolean;
+  /** How many that match go well first; none unless told. */
+  readonly skip?: number;
+  /** How many fail then; one unless told. */
+  readonly times?: number;
+}
+
+/** A file's content as readers see it, and as a power cut would leave it at least. */
+export class Inode {
+  bytes: Uint8Array = new Uint8Array(0);
+  synced: Uint8Array = new Uint8Array(0);
+  readonly claim: boolean;
+  /** A failed sync may have dropped dirty pages: a later one that succeeds brings nothing back. */
+  poisoned = false;
+
+  constructor(claim = false) {
+    this.claim = claim;
+  }
+
+  append(more: Uint8Array): void {
+    const grown = new Uint8Array(this.bytes.length + more.length);
+    grown.set(this.bytes);
+    grown.set(more, this.bytes.length);
+    this.bytes = grown;
+  }
+
+  truncate(size: number): void {
+    this.bytes = this.bytes.slice(0, size);
+  }
+}
+
+/** One machine's file system. It outlives the hosts on it, and knows what was written from what was synced. */
+export class Disk {
+  readonly #random: Random;
+  #names = new Map<string, Inode>();
+  /** The names that a power cut leaves. */
+  #safeNames = new Map<string, Inode>();
+  readonly #folders = new Set<string>(["/"]);
+  #faults: { readonly fault: DiskFault; skip: number; times: number }[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** The returned function ends it. */
+  fail(fault: DiskFault): () => void {
+    const entry = { fault, skip: fault.skip ?? 0, times: fault.times ?? 1 };
+    this.#faults.push(entry);
+    return () => {
+      this.#faults = this.#faults.filter((other) => other !== entry);
+    };
+  }
+
+  /** Throws if an operation is due to fail. */
+  check(op: FileOp, path: string): void {
+    for (const entry of this.#faults) {
+      const ops = Array.isArray(entry.fault.op) ? entry.fault.op : [entry.fault.op];
+      if (!ops.includes(op) || entry.fault.path?.(path) === false) continue;
+      if (entry.skip-- > 0) continue;
+      if (entry.times-- > 0) throw fileError(entry.fault.code, op, path);
+    }
+  }
+
+  get(path: string): Inode | undefined {
+    return this.#names.get(path);
+  }
+
+  /** The text of a file, as it is now; for scenarios that look at the disk. */
+  text(path: string): string | undefined {
+    const inode = this.#names.get(path);
+    return inode === undefined ? undefined : Buffer.from(inode.bytes).toString("utf8");
+  }
+
+  /** Writes a file as if it had always been there. */
+  put(path: string, content: string | Uint8Array): void {
+    const inode = new Inode();
+    inode.bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    inode.synced = inode.bytes;
+    this.link(path, inode);
+    this.#safeNames.set(path, inode);
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#names.keys()].sort();
+  }
+
+  link(path: string, inode: Inode): void {
+    if (this.#folders.has(path)) throw fileError("EISDIR", "open", path);
+    for (let folder = dirname(path); !this.#folders.has(folder); folder = dirname(folder)) {
+      if (this.#names.has(folder)) throw fileError("ENOTDIR", "open", path);
+      this.#folders.add(folder);
+    }
+    this.#names.set(path, inode);
+  }
+
+  isFolder(path: string): boolean {
+    return this.#folders.has(path);
+  }
+
+  list(folder: string): readonly { readonly name: string; readonly folder: boolean }[] {
+    const inside = (path: string) => path !== folder && dirname(path) === folder;
+    const name = (path: string) => path.slice(folder === "/" ? 1 : folder.length + 1);
+    const found = [
+      ...[...this.#folders].filter(inside).map((path) => ({ name: name(path), folder: true })),
+      ...[...this.#names.keys()].filter(inside).map((path) => ({ name: name(path), folder: false })),
+    ];
+    // A real folder lists in no order that means anything.
+    for (let at = found.length - 1; at > 0; at--) {
+      const other = this.#random.below(at + 1);
+      [found[at], found[other]] = [found[other]!, found[at]!];
+    }
+    return found;
+  }
+
+  /** A file or a whole folder gets another name, and keeps it whatever happens. */
+  rename(from: string, to: string): void {
+    if (!this.#names.has(from) && !this.#folders.has(from)) throw fileError("ENOENT", "rename", from);
+    for (const path of under(this.#names.keys(), from)) {
+      const target = to + path.slice(from.length);
+      const inode = this.#names.get(path)!;
+      this.#names.delete(path);
+      this.#safeNames.delete(path);
+      this.link(target, inode);
+      this.#safeNames.set(target, inode);
+    }
+    for (const path of under(this.#folders, from)) this.#folders.delete(path);
+  }
+
+  /** Not synced: a power cut may bring it back. */
+  remove(path: string): void {
+    for (const name of under(this.#names.keys(), path)) this.#names.delete(name);
+    for (const folder of under(this.#folders, path)) if (folder !== "/") this.#folders.delete(folder);
+  }
+
+  /** The file's name survives from now on, under whichever name it has. */
+  keepName(inode: Inode): void {
+    for (const [path, other] of this.#names) if (other === inode) this.#safeNames.set(path, inode);
+  }
+
+  /** What is left after the power went and came back. */
+  powerCut(): void {
+    const left = new Map<string, Inode>();
+    for (const path of new Set([...this.#names.keys(), ...this.#safeNames.keys()])) {
+      const now = this.#names.get(path);
+      const safe = this.#safeNames.get(path);
+      const kept = now === safe || this.#random.chance(0.5) ? now : safe;
+      if (kept !== undefined) left.set(path, kept);
+    }
+    for (const inode of new Set(left.values())) {
+      inode.bytes = this.#torn(inode);
+      inode.synced = inode.bytes;
+      inode.poisoned = false;
+    }
+    this.#names = new Map();
+    this.#folders.clear();
+    this.#folders.add("/");
+    for (const [path, inode] of left) this.link(path, inode);
+    this.#safeNames = new Map(left);
+  }
+
+  /** What was synced, and of what was written since then as much as chance has it. */
+  #torn({ bytes, synced, claim }: Inode): Uint8Array {
+    if (claim) return bytes;
+    const onlyGrew = bytes.length >= synced.length && isPrefix(synced, bytes);
+    if (!onlyGrew && this.#random.chance(0.5)) return synced;
+    const least = onlyGrew ? synced.length : commonLength(synced, bytes);
+    // The extremes are the interesting cases: nothing of it, all of it.
+    const kept = this.#random.pick([least, bytes.length, this.#random.between(least, bytes.length)]);
+    return bytes.slice(0, kept);
+  }
+}
+
+export function fileError(code: string, op: string, path: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${code}: simulated, ${op} '${path}'`), { code, syscall: op, path });
+}
+
+function under(paths: Iterable<string>, root: string): readonly string[] {
+  return [...paths].filter((path) => path === root || path.startsWith(`${root}/`));
+}
+
+function commonLength(one: Uint8Array, other: Uint8Array): number {
+  let at = 0;
+  while (at < one.length && at < other.length && one[at] === other[at]) at++;
+  return at;
+}
+
+function isPrefix(start: Uint8Array, whole: Uint8Array): boolean {
+  return Buffer.compare(start, whole.subarray(0, start.length)) === 0;
+}

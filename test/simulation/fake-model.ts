@@ -1,0 +1,132 @@
+import type { TokenUsageBreakdown } from "@bobbin/protocol";
+import type { ModelEvent, ModelProvider, ModelRequest } from "../../packages/host/src/model/model.ts";
+import type { Random } from "./random.ts";
+import type { Owner, Scheduler } from "./scheduler.ts";
+
+/** What a scripted model does next. Each step is a task of its own, so anything can come in between. */
+export type ModelStep =
+  /** A message in pieces. */
+  | { readonly do: "say"; readonly pieces: readonly string[] }
+  /** A message that is begun and not ended. */
+  | { readonly do: "mumble"; readonly pieces: readonly string[] }
+  | { readonly do: "pause"; readonly ms: number }
+  | { readonly do: "fail"; readonly message: string }
+  | { readonly do: "throw"; readonly message: string }
+  /** Never goes on by itself. */
+  | { readonly do: "hang" }
+  /** Ends without a word that it is done. */
+  | { readonly do: "stop" };
+
+export interface ModelScript {
+  readonly steps: readonly ModelStep[];
+  /** Goes on as if nothing had happened when it is told to stop. */
+  readonly ignoresAbort?: boolean;
+}
+
+export type ModelScripts = (request: ModelRequest, random: Random, call: number) => ModelScript;
+
+const USAGE: TokenUsageBreakdown = {
+  totalTokens: 3,
+  inputTokens: 2,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 1,
+  reasoningOutputTokens: 0,
+};
+
+/** Says one or two short things. */
+export const talkative: ModelScripts = (_request, random, call) => {
+  const count = random.pick([1, 1, 2]);
+  const steps = Array.from({ length: count }, (_, message): ModelStep => {
+    const pieces = Array.from({ length: random.between(0, 5) }, (_, piece) => `${call}.${message}.${piece} `);
+    return { do: "say", pieces };
+  });
+  return { steps };
+};
+
+/** The model at the other end of the network: it does not die with the host that called it. */
+export class FakeModel {
+  readonly #scheduler: Scheduler;
+  scripts: ModelScripts = talkative;
+  calls = 0;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  provider(id: string, owner: Owner): ModelProvider {
+    return {
+      id,
+      models: async () => [],
+      stream: (request, signal) => this.#stream(request, signal, owner),
+    };
+  }
+
+  async *#stream(request: ModelRequest, signal: AbortSignal, owner: Owner): AsyncIterable<ModelEvent> {
+    const call = ++this.calls;
+    const script = this.scripts(request, this.#scheduler.random, call);
+    const wait = (label: string, ms?: number) => this.#wait(call, label, ms, script, signal, owner);
+    let message = 0;
+    for (const step of script.steps) {
+      switch (step.do) {
+        case "say":
+        case "mumble": {
+          const itemId = `item-${call}-${++message}`;
+          await wait("message starts");
+          yield { type: "messageStarted", itemId };
+          for (const text of step.pieces) {
+            await wait("piece");
+            yield { type: "messageDelta", itemId, text };
+          }
+          if (step.do === "mumble") break;
+          await wait("message ends");
+          yield { type: "messageDone", itemId, text: step.pieces.join("") };
+          break;
+        }
+        case "pause":
+          await wait("pause", step.ms);
+          break;
+        case "hang":
+          await wait("hang", Number.POSITIVE_INFINITY);
+          break;
+        case "stop":
+          await wait("stop");
+          return;
+        case "throw":
+          await wait("throw");
+          throw new Error(step.message);
+        case "fail": {
+          await wait("fail");
+          const error = { message: step.message, codexErrorInfo: "other" as const };
+          yield { type: "failed", error: { ...error, additionalDetails: null, misalignment: null } };
+          return;
+        }
+      }
+    }
+    await wait("done");
+    yield { type: "done", usage: USAGE, contextWindow: 1000 };
+  }
+
+  #wait(
+    call: number,
+    label: string,
+    ms: number | undefined,
+    { ignoresAbort }: ModelScript,
+    signal: AbortSignal,
+    owner: Owner,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      const go = () => {
+        signal.removeEventListener("abort", stop);
+        if (owner.alive) resolve();
+      };
+      const source = `model ${call}`;
+      if (ms === undefined) this.#scheduler.post(source, label, go);
+      else if (Number.isFinite(ms)) this.#scheduler.after(ms, source, label, go);
+      if (ignoresAbort) return;
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import { randomIds } from "../../packages/host/src/platform/node.ts";
+import type { Platform } from "../../packages/host/src/platform/platform.ts";
+import type { Disk } from "./disk.ts";
+import { FakeFiles } from "./fake-files.ts";
+import type { Owner, Scheduler } from "./scheduler.ts";
+
+export interface FakePlatform extends Platform {
+  readonly files: FakeFiles;
+}
+
+/** The world as one incarnation of a host sees it; when that dies, nothing reaches it any more. */
+export function fakePlatform(scheduler: Scheduler, disk: Disk, owner: Owner): FakePlatform {
+  const now = () => scheduler.wallClock;
+  return {
+    files: new FakeFiles(disk, scheduler, owner),
+    clock: { now, monotonic: () => scheduler.elapsed },
+    timers: {
+      after: (ms, run) => scheduler.after(ms, `${owner.name} timers`, `after ${ms} ms`, run, owner),
+      soon: (run) => scheduler.post(`${owner.name} soon`, "soon", run, owner),
+    },
+    ids: randomIds(now, (bytes) => scheduler.random.fill(bytes)),
+  };
+}

@@ -1,0 +1,275 @@
+/** A frame as it is on the wire. */
+export interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: { code?: string } };
+}
+
+interface Request {
+  readonly method: string;
+  /** Which frame was its reply. */
+  reply: number | undefined;
+}
+
+interface Item {
+  text: string;
+  open: boolean;
+}
+
+interface Turn {
+  /** The frame that told its start, and the status before it. */
+  readonly startedAt: number;
+  readonly statusAt: number | undefined;
+  /** True if this client came when it was running: it did not see all of it. */
+  readonly partial: boolean;
+  readonly items: Map<string, Item>;
+  hasInput: boolean;
+  open: boolean;
+}
+
+interface Thread {
+  following: boolean;
+  joined: boolean;
+  readonly turns: Map<string, Turn>;
+  status: string | undefined;
+  statusAt: number | undefined;
+  /** The last notification about it, errors of turns aside. */
+  last: string | undefined;
+}
+
+/** What every initialized client is told of a thread that it does not follow. */
+const FOR_EVERYONE: ReadonlySet<string> = new Set([
+  "thread/started",
+  "thread/status/changed",
+  "thread/closed",
+  "thread/archived",
+  "thread/unarchived",
+  "thread/deleted",
+  "thread/name/updated",
+  "thread/settings/updated",
+]);
+
+/** Methods whose reply is about a thread that the client follows from then on. */
+const FOLLOWS: ReadonlySet<string> = new Set(["thread/start", "thread/resume", "thread/fork"]);
+
+/**
+ * What one client may count on, whatever happened in which order: checked frame by frame as they arrive, so
+ * that a violation is told at the step where it shows.
+ */
+export class FrameRules {
+  readonly #broken: (rule: string) => void;
+  readonly #requests = new Map<number, Request>();
+  readonly #threads = new Map<string, Thread>();
+  #frames = 0;
+
+  constructor(broken: (rule: string) => void) {
+    this.#broken = broken;
+  }
+
+  sent(id: number, method: string): void {
+    this.#requests.set(id, { method, reply: undefined });
+  }
+
+  received(message: Message): void {
+    this.#frames++;
+    if (message.method !== undefined) this.#notified(message.method, message.params ?? {});
+    else this.#replied(message);
+  }
+
+  /** Requests without a reply. */
+  get unanswered(): readonly number[] {
+    return [...this.#requests].filter(([, { reply }]) => reply === undefined).map(([id]) => id);
+  }
+
+  /** Turns that were told started and not completed. */
+  get openTurns(): readonly string[] {
+    return [...this.#threads.values()].flatMap(({ turns }) =>
+      [...turns].filter(([, { open }]) => open).map(([id]) => id),
+    );
+  }
+
+  /** Whether a turn's end was told. */
+  sawEnd(turnId: string): boolean {
+    return [...this.#threads.values()].some(({ turns }) => turns.get(turnId)?.open === false);
+  }
+
+  #replied({ id, result, error }: Message): void {
+    const request = id === undefined ? undefined : this.#requests.get(id);
+    if (request === undefined) return this.#broken(`a reply to no request: ${id}`);
+    if (request.reply !== undefined) return this.#broken(`a second reply to ${request.method} ${id}`);
+    if ((result === undefined) === (error === undefined)) this.#broken(`reply ${id}: neither or both`);
+    request.reply = this.#frames;
+    if (error !== undefined) return;
+    if (request.method === "thread/unsubscribe") {
+      // The reply says only that; which thread is not worth keeping: what it follows is known by what it is told.
+      return;
+    }
+    if (!FOLLOWS.has(request.method)) return;
+    const { id: threadId } = result!.thread as { id: string };
+    if (request.method !== "thread/resume" && this.#threads.has(threadId)) {
+      this.#broken(`thread ${threadId} was told before the reply to ${request.method}`);
+    }
+    const thread = this.#know(threadId);
+    thread.following = true;
+    thread.joined = request.method === "thread/resume";
+  }
+
+  #notified(method: string, params: Record<string, unknown>): void {
+    const told = params.thread as { id: string } | undefined;
+    const threadId = (params.threadId as string | undefined) ?? told?.id;
+    if (threadId === undefined) return;
+    if (method === "thread/started") this.#know(threadId);
+    const thread = this.#threads.get(threadId);
+    if (thread === undefined) return this.#broken(`${method} about ${threadId}, which it never heard of`);
+    if (!thread.following && !FOR_EVERYONE.has(method)) {
+      return this.#broken(`${method} about ${threadId}, which it does not follow`);
+    }
+    this.#about(thread, method, params);
+    if (method !== "error") thread.last = method;
+  }
+
+  #about(thread: Thread, method: string, params: Record<string, unknown>): void {
+    switch (method) {
+      case "thread/status/changed":
+        return this.#status(thread, (params.status as { type: string }).type);
+      case "turn/started":
+        return this.#turnStarted(thread, (params.turn as { id: string }).id);
+      case "turn/completed":
+        return this.#turnCompleted(thread, params.turn as { id: string; status: string });
+      case "item/started":
+        return this.#itemStarted(thread, params);
+      case "item/agentMessage/delta":
+        return this.#delta(thread, params);
+      case "item/completed":
+        return this.#itemCompleted(thread, params);
+    }
+  }
+
+  #status(thread: Thread, status: string): void {
+    // Followers see each change; others may be told only the last of several.
+    if (thread.following && thread.status === status) this.#broken(`status ${status} told twice in a row`);
+    thread.status = status;
+    thread.statusAt = this.#frames;
+  }
+
+  #turnStarted(thread: Thread, id: string): void {
+    if (thread.turns.has(id)) return this.#broken(`turn ${id} started twice`);
+    for (const [other, { open }] of thread.turns) {
+      if (open) this.#broken(`turn ${id} started while ${other} runs`);
+    }
+    thread.turns.set(id, {
+      startedAt: this.#frames,
+      statusAt: thread.statusAt,
+      partial: false,
+      items: new Map(),
+      hasInput: false,
+      open: true,
+    });
+  }
+
+  #turnCompleted(thread: Thread, { id, status }: { id: string; status: string }): void {
+    const turn = this.#turn(thread, id, "turn/completed");
+    if (turn === undefined) return;
+    if (status === "inProgress") this.#broken(`turn ${id} completed in progress`);
+    for (const [itemId, { open }] of turn.items) {
+      if (open) this.#broken(`turn ${id} completed with item ${itemId} open`);
+    }
+    if (thread.last !== "thread/status/changed" || thread.status === "active") {
+      this.#broken(`turn ${id} completed right after ${thread.last} (${thread.status}), not after idle`);
+    }
+    turn.open = false;
+  }
+
+  #itemStarted(thread: Thread, params: Record<string, unknown>): void {
+    const turnId = params.turnId as string;
+    const turn = this.#turn(thread, turnId, "item/started");
+    const item = params.item as { id: string; type: string; clientId?: string | null };
+    if (turn === undefined) return;
+    if (turn.items.has(item.id)) return this.#broken(`item ${item.id} started twice`);
+    turn.items.set(item.id, { text: "", open: true });
+    if (item.type === "userMessage") this.#input(turn, turnId, item.clientId ?? undefined);
+  }
+
+  /** A request's effects are told after its reply: clients name their inputs after their requests. */
+  #input(turn: Turn, turnId: string, clientId: string | undefined): void {
+    const opens = !turn.hasInput && !turn.partial;
+    turn.hasInput = true;
+    const request = clientId === undefined ? undefined : this.#requests.get(Number(clientId.split(" ")[1]));
+    if (request === undefined || !clientId!.startsWith(this.inputPrefix)) return;
+    if (request.reply === undefined) return this.#broken(`input ${clientId} told before its reply`);
+    if (!opens) return;
+    if (request.reply > turn.startedAt) this.#broken(`turn ${turnId} told before the reply that starts it`);
+    if (request.reply > (turn.statusAt ?? turn.startedAt)) {
+      this.#broken(`the status of turn ${turnId} told before the reply that starts it`);
+    }
+  }
+
+  /** Tells this client's inputs from others'. */
+  inputPrefix = "";
+
+  #delta(thread: Thread, params: Record<string, unknown>): void {
+    const turn = this.#turn(thread, params.turnId as string, "delta");
+    const itemId = params.itemId as string;
+    const item = turn?.items.get(itemId);
+    if (item === undefined) {
+      if (turn !== undefined && !turn.partial) this.#broken(`delta of item ${itemId} before its start`);
+    } else if (!item.open) this.#broken(`delta of item ${itemId} after its end`);
+    else item.text += params.delta as string;
+  }
+
+  #itemCompleted(thread: Thread, params: Record<string, unknown>): void {
+    const turn = this.#turn(thread, params.turnId as string, "item/completed");
+    const { id, type, text } = params.item as { id: string; type: string; text?: string };
+    const item = turn?.items.get(id);
+    if (item === undefined) {
+      if (turn !== undefined && !turn.partial) this.#broken(`item ${id} completed before its start`);
+      return;
+    }
+    if (!item.open) return this.#broken(`item ${id} completed twice`);
+    item.open = false;
+    if (type === "agentMessage" && text !== item.text) {
+      this.#broken(`item ${id}: deltas say ${shown(item.text)}, its end says ${shown(text ?? "")}`);
+    }
+  }
+
+  #turn(thread: Thread, id: string, what: string): Turn | undefined {
+    const turn = thread.turns.get(id);
+    if (turn?.open) return turn;
+    if (turn === undefined && thread.joined) {
+      const partial: Turn = {
+        startedAt: this.#frames,
+        statusAt: undefined,
+        partial: true,
+        items: new Map(),
+        hasInput: true,
+        open: true,
+      };
+      thread.turns.set(id, partial);
+      return partial;
+    }
+    this.#broken(`${what} of turn ${id}, which ${turn === undefined ? "has not started" : "has ended"}`);
+    return undefined;
+  }
+
+  #know(threadId: string): Thread {
+    let thread = this.#threads.get(threadId);
+    if (thread === undefined) {
+      thread = {
+        following: false,
+        joined: false,
+        turns: new Map(),
+        status: undefined,
+        statusAt: undefined,
+        last: undefined,
+      };
+      this.#threads.set(threadId, thread);
+    }
+    return thread;
+  }
+}
+
+function shown(text: string): string {
+  return text.length > 60 ? `${JSON.stringify(text.slice(0, 60))}… (${text.length})` : JSON.stringify(text);
+}

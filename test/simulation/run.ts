@@ -1,0 +1,93 @@
+import { it } from "vitest";
+import { World } from "./world.ts";
+
+export type Scenario = (world: World) => Promise<void>;
+
+export interface SimulateOptions {
+  /** How many seeds, from 1 on. BOBBIN_SIM_SEEDS (a number, or `from-to`) and BOBBIN_SIM_SEED (one) override it. */
+  readonly count: number;
+}
+
+/** A run that does not end by itself within this many steps is taken for one that never will. */
+const MAX_STEPS = 200_000;
+
+/** A test that runs the scenario under many schedules; a failure names the seed that repeats it. */
+export function simulate(name: string, { count }: SimulateOptions, scenario: Scenario): void {
+  it(
+    name,
+    async () => {
+      for (const seed of seeds(count)) await runSeed(seed, scenario);
+    },
+    // The bound for a single seed is counted in steps; this one only stops a machine that is stuck.
+    10 * 60_000,
+  );
+}
+
+export class SimulationError extends Error {
+  constructor(seed: number, world: World, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const trace = world.scheduler.trace.map((line) => `    ${line}`).join("\n");
+    super(`${why}\n  repeat it with BOBBIN_SIM_SEED=${seed}; what happened last:\n${trace}`, { cause });
+    this.name = "SimulationError";
+    if (cause instanceof Error && cause.stack !== undefined) {
+      this.stack = `${this.name}: ${this.message}\n${cause.stack.slice(cause.stack.indexOf("\n    at ") + 1)}`;
+    }
+  }
+}
+
+/** One schedule; throws a SimulationError. Gives what tells two runs apart. */
+export async function runSeed(seed: number, scenario: Scenario): Promise<string> {
+  const world = new World(seed);
+  const unhandled = (cause: unknown) => world.fail(new Error("unhandled rejection", { cause }));
+  process.on("unhandledRejection", unhandled);
+  try {
+    await drive(world, scenario);
+  } catch (cause) {
+    throw new SimulationError(seed, world, cause);
+  } finally {
+    process.off("unhandledRejection", unhandled);
+  }
+  return world.scheduler.fingerprint;
+}
+
+async function drive(world: World, scenario: Scenario): Promise<void> {
+  let over = false;
+  const end = Promise.race([scenario(world), world.failed]).finally(() => {
+    over = true;
+  });
+  // It is awaited once it is over; until then it must not count as unhandled.
+  end.catch(() => {});
+  await microtasks();
+  while (!over) {
+    step(world);
+    await microtasks();
+  }
+  await end;
+}
+
+function step(world: World): void {
+  const { scheduler } = world;
+  try {
+    if (scheduler.step()) {
+      if (scheduler.steps > MAX_STEPS) world.fail(new Error(`no end after ${MAX_STEPS} steps`));
+      return;
+    }
+  } catch (cause) {
+    return world.fail(new Error("thrown out of a callback of the platform", { cause }));
+  }
+  const waiting = scheduler.waiting.join("; ") || "nothing that has a name";
+  world.fail(new Error(`hangs: nothing is left that could happen, and it waits for: ${waiting}`));
+}
+
+/** Until every promise that could go on has gone on: a macrotask runs only then. */
+function microtasks(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function seeds(count: number): readonly number[] {
+  const one = process.env.BOBBIN_SIM_SEED;
+  if (one !== undefined) return [Number(one)];
+  const many = process.env.BOBBIN_SIM_SEEDS ?? String(count);
+  const [first, last] = many.includes("-") ? many.split("-").map(Number) : [1, Number(many)];
+  return Array.from({ length: last! - first! + 1 }, (_, at) => first! + at);
+}

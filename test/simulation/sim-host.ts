@@ -1,0 +1,144 @@
+import { type Link, type LinkEvents, memoryPair } from "@bobbin/rpc";
+import { compose, type HostOptions } from "../../packages/host/src/compose.ts";
+import { readConfig } from "../../packages/host/src/config/config.ts";
+import type { Host } from "../../packages/host/src/host.ts";
+import type { Log } from "../../packages/host/src/observe/log.ts";
+import { type FakePlatform, fakePlatform } from "./fake-platform.ts";
+import type { Owner } from "./scheduler.ts";
+import { SimClient } from "./sim-client.ts";
+import type { World } from "./world.ts";
+
+const HOME = "/home/of/bobbin";
+/** The provider that threads use when they do not say. */
+const MODEL = "offline";
+
+export interface ConnectOptions {
+  readonly transport?: "stdio" | "websocket" | "unix";
+  /** How many times larger the host sees the wire's backlog: a little is then already too much. */
+  readonly magnify?: number;
+}
+
+/** One incarnation of a host: from its start to its close or its death. */
+export class SimHost implements Owner {
+  readonly name: string;
+  readonly platform: FakePlatform;
+  alive = true;
+  readonly #world: World;
+  readonly #host: Host;
+  readonly #clients: SimClient[] = [];
+
+  private constructor(world: World, name: string, makeHost: (host: SimHost) => Host) {
+    this.name = name;
+    this.#world = world;
+    this.platform = fakePlatform(world.scheduler, world.disk, this);
+    this.#host = makeHost(this);
+  }
+
+  static start(world: World, name: string, options: Partial<HostOptions> = {}): SimHost {
+    return new SimHost(world, name, (host) => {
+      const composed = compose({
+        home: HOME,
+        cwd: "/work",
+        config: readConfig({}),
+        platform: host.platform,
+        log: recordingLog(world, host),
+        providers: [world.model.provider(MODEL, host)],
+        ...options,
+      });
+      return composed.host;
+    });
+  }
+
+  /** A new client on a new wire. */
+  connect({ transport = "stdio", magnify = 1 }: ConnectOptions = {}): SimClient {
+    const { scheduler } = this.#world;
+    const name = `c${this.#world.clients.length + 1}`;
+    let client: SimClient | undefined;
+    const [near, far] = memoryPair({
+      // The pair keeps each direction's order by itself; against each other the two are free.
+      schedule: (run) => scheduler.post(`${name} wire ${scheduler.random.below(3)}`, "delivery", run),
+      after: (ms, run) => {
+        const cut = () => {
+          if (client?.end !== "open") return;
+          client.end = "cut";
+          run();
+        };
+        scheduler.after(ms, `${name} wire`, `cut after ${ms} ms`, cut);
+      },
+    });
+    client = new SimClient(name, near, scheduler, (why) => this.#world.fail(new Error(why)));
+    const link = magnify === 1 ? far : magnified(far, magnify);
+    const events = this.#host.accept(link, { transport, principal: { kind: "local" } });
+    far.attach(this.#whileAlive(events, client));
+    near.attach(client);
+    this.#clients.push(client);
+    this.#world.clients.push(client);
+    return client;
+  }
+
+  /** The end in good order; nothing of it may be left afterwards. */
+  async close(): Promise<void> {
+    await this.#world.scheduler.waitFor(`${this.name}: close`, this.#host.close());
+    // A wire's last frames may still be on their way to the client.
+    await this.#world.scheduler.quiet();
+    this.#world.check(() => {
+      const { scheduler } = this.#world;
+      const left = [...scheduler.left(this), ...[...this.platform.files.open].map((name) => `open ${name}`)];
+      if (left.length > 0) throw new Error(`${this.name} is closed and left ${left.join(", ")}`);
+      const owed = this.#clients.flatMap((client) => client.owed);
+      if (owed.length > 0) throw new Error(owed.join("; "));
+    });
+    this.alive = false;
+  }
+
+  /** `kill`: what was written stays. `power`: only what was synced is sure to. */
+  crash(kind: "kill" | "power" = "kill"): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.#world.scheduler.note(this.name, `crash (${kind})`);
+    this.#world.scheduler.drop(this);
+    for (const client of this.#clients) client.cut("killed");
+    if (kind === "power") this.#world.disk.powerCut();
+  }
+
+  #whileAlive(events: LinkEvents, client: SimClient): LinkEvents {
+    const guarded =
+      <T extends unknown[]>(tell: (...told: T) => void) =>
+      (...told: T) => {
+        if (this.alive) tell(...told);
+      };
+    return {
+      message: guarded((text: string) => {
+        const { id } = JSON.parse(text) as { id?: number };
+        if (id !== undefined) client.read.add(id);
+        events.message(text);
+      }),
+      oversized: guarded((bytes: number) => events.oversized(bytes)),
+      undecodable: guarded(() => events.undecodable()),
+      drained: guarded(() => events.drained()),
+      closed: guarded(() => events.closed()),
+    };
+  }
+}
+
+function magnified(link: Link, times: number): Link {
+  return {
+    get backlog() {
+      return link.backlog * times;
+    },
+    send: (frame) => link.send(frame),
+    pause: () => link.pause(),
+    resume: () => link.resume(),
+    close: (reason, graceMs) => link.close(reason, graceMs),
+  };
+}
+
+function recordingLog(world: World, host: SimHost): Log {
+  return {
+    debug() {},
+    info() {},
+    warn: (message) => world.scheduler.note(host.name, `warns: ${message}`),
+    error: (message, fields) => world.logged(host.name, message, fields?.cause),
+    flushed: async () => {},
+  };
+}

@@ -1,0 +1,76 @@
+import type { HostOptions } from "../../packages/host/src/compose.ts";
+import { Disk } from "./disk.ts";
+import { FakeModel } from "./fake-model.ts";
+import { Random } from "./random.ts";
+import { Scheduler } from "./scheduler.ts";
+import type { SimClient } from "./sim-client.ts";
+import { SimHost } from "./sim-host.ts";
+
+/** Everything around the hosts of one run, which outlives them: time, the disk, the network, the model. */
+export class World {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly disk: Disk;
+  readonly model: FakeModel;
+  readonly clients: SimClient[] = [];
+  /** Rejects with the first thing that went wrong. */
+  readonly failed: Promise<never>;
+  #reject!: (why: Error) => void;
+  #hosts = 0;
+  #expected: RegExp[] = [];
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(this.random);
+    this.disk = new Disk(this.random);
+    this.model = new FakeModel(this.scheduler);
+    this.failed = new Promise((_, reject) => {
+      this.#reject = reject;
+    });
+    // A failure after the run's end has nobody waiting for it.
+    this.failed.catch(() => {});
+  }
+
+  /** Starts a host on this world's disk. */
+  async start(options: Partial<HostOptions> = {}): Promise<SimHost> {
+    return SimHost.start(this, `host${++this.#hosts}`, options);
+  }
+
+  /** A moment in which anything else may happen; `who` has its own speed. */
+  moment(who = "scenario"): Promise<void> {
+    const moment = new Promise<void>((resolve) => this.scheduler.post(who, "moment", resolve));
+    return this.scheduler.waitFor(`${who}: a moment`, moment);
+  }
+
+  /** Until that much virtual time has passed. */
+  sleep(ms: number, who = "scenario"): Promise<void> {
+    return new Promise((resolve) => void this.scheduler.after(ms, who, `slept ${ms} ms`, resolve));
+  }
+
+  /** The run fails with this. */
+  fail(why: Error): void {
+    this.#reject(why);
+  }
+
+  /** Fails the run if `holds` throws. */
+  check(holds: () => void): void {
+    try {
+      holds();
+    } catch (cause) {
+      this.fail(cause as Error);
+      throw cause;
+    }
+  }
+
+  /** Errors that a host may log in this run; any other one fails it. */
+  expectError(...patterns: readonly RegExp[]): void {
+    this.#expected.push(...patterns);
+  }
+
+  logged(host: string, message: string, cause: unknown): void {
+    this.scheduler.note(host, `logs an error: ${message}`);
+    const text = `${message}: ${cause instanceof Error ? cause.message : String(cause)}`;
+    if (this.#expected.some((pattern) => pattern.test(text))) return;
+    this.fail(new Error(`${host} logged: ${text}`, { cause }));
+  }
+}
