@@ -133,6 +133,20 @@ describe("connectWebSocket", () => {
     await expect(connectWebSocket(door.url)).rejects.toThrow('the package "ws"');
   });
 
+  it.runIf("WebSocket" in globalThis)("works with Node's own where it has one", async () => {
+    const host = startHost();
+    const door = await listenWebSocket({
+      accept: (...link) => host.accept(...link),
+      host: "127.0.0.1",
+      port: 0,
+    });
+    const client = await connectWebSocket(door.url, { headers: { "x-anything": "1" } });
+    await client.initialize({ name: "client-test", version: "1" });
+    await client.close();
+    await door.close(0);
+    await expect(connectWebSocket(door.url)).rejects.toThrow(`can not connect to ${door.url}: `);
+  });
+
   it("gives up when its signal aborts", async () => {
     const stop = new AbortController();
     stop.abort(new Error("enough"));

@@ -61,12 +61,18 @@ export async function connectWebSocket(url: string, options: WebSocketOptions = 
       fail(new Error(`can not connect to ${url}: ${why}`));
       events.closed(why);
     };
-    socket.addEventListener("open", open);
+    let isOpen = false;
+    socket.addEventListener("open", () => {
+      isOpen = true;
+      open();
+    });
     socket.addEventListener("message", ({ data }) => {
       if (typeof data === "string" && !closed) events.message(data);
     });
     socket.addEventListener("error", ({ message }) => {
       problem = message || "the connection failed";
+      // Node's own tells no close of a connection that never was.
+      if (!isOpen) gone(problem);
     });
     socket.addEventListener("close", ({ code, reason }) => gone(reason || problem || closeText(code)));
     return {
