@@ -67,6 +67,7 @@ export class HostProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #ownHome: boolean;
   #stdio: WireClient | undefined;
+  #urls: Promise<string[]> | undefined;
 
   constructor(child: ChildProcessWithoutNullStreams, home: string, ownHome: boolean) {
     this.#child = child;
@@ -88,9 +89,9 @@ export class HostProcess {
   }
 
   /** Where it listens, once it does; the real port where any was asked for. */
-  async urls(): Promise<string[]> {
-    const line = await this.logged(({ msg }) => msg === "listening");
-    return line.on as string[];
+  urls(): Promise<string[]> {
+    this.#urls ??= this.logged(({ msg }) => msg === "listening").then(({ on }) => on as string[]);
+    return this.#urls;
   }
 
   async url(scheme: "ws" | "unix" = "ws"): Promise<string> {
@@ -147,6 +148,11 @@ export class HostProcess {
   rss(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
     return Number(/VmRSS:\s*(\d+) kB/.exec(status)![1]) * 1024;
+  }
+
+  /** All that it has read so far, from wherever, in bytes. */
+  bytesRead(): number {
+    return Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${this.pid}/io`, "utf8"))![1]);
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -19,6 +19,7 @@ interface AppServerOptions extends AuthFlags {
 
 /** After this long an end that hangs is cut short. */
 const END_MS = 10_000;
+const SAME_SIGNAL_MS = 500;
 
 /** Runs until it is told to stop, or until its only client, on stdio, has left. */
 export async function appServer(options: AppServerOptions): Promise<void> {
@@ -38,8 +39,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  process.once("SIGTERM", end);
-  process.once("SIGINT", end);
+  onSignals(end);
 
   const doors: Door[] = [];
   if (sockets.length > 0) {
@@ -58,6 +58,21 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   await ended;
   setTimeout(() => process.exit(0), END_MS).unref();
   await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
+}
+
+/**
+ * The first signal asks for the end, one that comes later wants it now. What comes at once with the first is the
+ * same one: under npm a Ctrl-C arrives twice, from the terminal and from npm.
+ */
+function onSignals(end: () => void): void {
+  let first: number | undefined;
+  const take = (): void => {
+    first ??= Date.now();
+    if (Date.now() - first > SAME_SIGNAL_MS) process.exit(0);
+    end();
+  };
+  process.on("SIGTERM", take);
+  process.on("SIGINT", take);
 }
 
 /** The end of stdin is the end of the host: it answers what it was asked, then leaves. */
