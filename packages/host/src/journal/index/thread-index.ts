@@ -32,28 +32,44 @@ export interface IndexedText {
 
 /** The projection of all journals, for listing and search. It can be lost: it is rebuilt from the journals. */
 export interface ThreadIndex {
-  /** Takes a thread's new row and its new texts. Returns at once: rows are written in batches, later. */
-  record(row: ThreadRow, texts: readonly IndexedText[]): void;
+  /**
+   * Takes a thread's new row and its new texts. Returns at once: rows are written in batches, later. A row with
+   * a lower `seq` than the one that is known changes nothing; a text with a known item takes its place.
+   * `goneTurns`: turns that a rollback took away, whose texts are not to be found any more.
+   */
+  record(row: ThreadRow, texts: readonly IndexedText[], goneTurns?: readonly string[]): void;
   /** Removes every trace of a thread. */
   forget(threadId: string): Promise<void>;
+  /** Does not wait for a rebuild if the thread is known already. */
   get(threadId: string): Promise<ThreadRow | undefined>;
   list(query: ThreadQuery): Promise<ThreadPage>;
   search(query: SearchQuery): Promise<SearchPage>;
-  /** Writes what waits. */
+  /** Writes what waits to be written. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ThreadQuery {
+  /** Undefined: everybody's. */
   readonly owner: string | undefined;
   readonly archived: boolean;
+  /** None: all. */
   readonly modelProviders: readonly string[] | undefined;
+  /** None: those that people talk to; all if a parent or an ancestor is asked for and this is undefined. */
   readonly sourceKinds: readonly string[] | undefined;
+  /** None: nothing; undefined: everything. */
   readonly cwds: readonly string[] | undefined;
+  /** A piece of the name or of the preview, to the letter. */
   readonly searchTerm: string | undefined;
-  /** Null: only threads in no section. */
+  /** Null: only threads in no section. With a section, threads without a user message are listed too. */
   readonly sectionId: string | null | undefined;
+  /** The sections that there are: a thread in another one is in none. Undefined: nobody deleted any. */
+  readonly knownSections?: readonly string[] | undefined;
+  readonly originators?: readonly string[] | undefined;
+  readonly excludedThreadIds?: readonly string[] | undefined;
+  /** Its children, those without a user message too. */
   readonly parentThreadId: string | undefined;
+  /** Its descendants, those without a user message too. */
   readonly ancestorThreadId: string | undefined;
   readonly sortKey: "created_at" | "updated_at" | "recency_at" | "section_position";
   readonly sortDirection: "asc" | "desc";
@@ -63,7 +79,9 @@ export interface ThreadQuery {
 
 export interface ThreadPage {
   readonly rows: readonly ThreadRow[];
+  /** Goes on behind the last row; null if there is nothing there. */
   readonly nextCursor: string | null;
+  /** For the other direction: begins with the first row of this page; null if the page is empty. */
   readonly backwardsCursor: string | null;
 }
 

@@ -1,0 +1,107 @@
+import { basename, dirname, join } from "node:path";
+import type { Log } from "../../observe/log.ts";
+import type { Files } from "../../platform/platform.ts";
+import { SCHEMA_VERSION } from "./schema.ts";
+import { isBroken, isBusy, Store } from "./store.ts";
+
+/**
+ * A broken file is never moved or replaced: another host may have it open, and would, when it closes, remove
+ * the log of whatever stands under the old name. A new file with the next number takes its place instead, and
+ * the broken one stays for whoever wants to know, until the next one breaks.
+ */
+export interface OpenStore {
+  readonly store: Store;
+  readonly path: string;
+  readonly generation: number;
+  /** In place of a file that was given up. */
+  readonly successor: boolean;
+}
+
+interface Place {
+  readonly path: string;
+  readonly files: Files;
+  readonly log: Log;
+}
+
+const MAX_BROKEN = 8;
+const BUSY_TRIES = 200;
+
+/** `least`: files before that number were given up. */
+export async function openNewest(
+  place: Place,
+  least: number,
+  pause: () => Promise<void>,
+): Promise<OpenStore> {
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const inMemory = (cause: unknown): OpenStore => {
+    place.log.warn("the index cannot be kept in a file; it is made in memory", { path: place.path, cause });
+    return {
+      store: new Store(DatabaseSync, ":memory:"),
+      path: ":memory:",
+      generation: least,
+      successor: false,
+    };
+  };
+  let generation = least;
+  try {
+    generation = Math.max(least, ...(await numbersOf(place)).map(({ number }) => number));
+  } catch (cause) {
+    return inMemory(cause);
+  }
+  let broken = 0;
+  for (let tries = 1; ; tries++) {
+    const path = pathOf(place.path, generation);
+    try {
+      // Makes the folder, and a file that only its owner can read: SQLite would ask neither.
+      if (!(await place.files.exists(path))) await (await place.files.openAppend(path)).close();
+      return { store: new Store(DatabaseSync, path), path, generation, successor: least > 0 };
+    } catch (cause) {
+      if (isBusy(cause) && tries < BUSY_TRIES) {
+        await pause();
+      } else if (isBroken(cause) && broken++ < MAX_BROKEN) {
+        place.log.warn("the index file is broken; a new one is made from the journals", { path, cause });
+        generation++;
+      } else {
+        return inMemory(cause);
+      }
+    }
+  }
+}
+
+export async function supersededBy(place: Place, open: OpenStore): Promise<boolean> {
+  return open.path !== ":memory:" && (await place.files.exists(pathOf(place.path, open.generation + 1)));
+}
+
+/** Keeps the one before, which broke; removes those before it, and those of older versions. */
+export async function removeOlder(place: Place, open: OpenStore): Promise<void> {
+  if (open.path === ":memory:") return;
+  const folder = dirname(place.path);
+  for (const { name, version, number } of await numbersOf(place, true)) {
+    const old = version < SCHEMA_VERSION || (version === SCHEMA_VERSION && number < open.generation - 1);
+    if (!old) continue;
+    for (const tail of ["", "-wal", "-shm"]) await place.files.remove(join(folder, `${name}${tail}`));
+  }
+}
+
+function pathOf(path: string, generation: number): string {
+  const number = generation === 0 ? "" : `.${generation}`;
+  return join(dirname(path), `${stemOf(path)}.v${SCHEMA_VERSION}${number}.sqlite`);
+}
+
+function stemOf(path: string): string {
+  return basename(path, ".sqlite");
+}
+
+async function numbersOf(place: Place, allVersions = false) {
+  const stem = stemOf(place.path);
+  const found: { name: string; version: number; number: number }[] = [];
+  for (const { name } of await place.files.list(dirname(place.path))) {
+    if (!name.startsWith(`${stem}.v`)) continue;
+    const parts = /^\.v(\d+)(?:\.(\d+))?\.sqlite$/.exec(name.slice(stem.length));
+    if (parts === null) continue;
+    const version = Number(parts[1]);
+    if (allVersions || version === SCHEMA_VERSION)
+      found.push({ name, version, number: Number(parts[2] ?? 0) });
+  }
+  return found;
+}

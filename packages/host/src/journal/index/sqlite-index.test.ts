@@ -1,0 +1,438 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Log } from "../../observe/log.ts";
+import { nodeFiles } from "../../platform/node-files.ts";
+import type { Timers } from "../../platform/platform.ts";
+import { BadCursor } from "./cursor.ts";
+import { sampleQuery, sampleRow, sampleSearch, sampleText } from "./sample-rows.ts";
+import { openThreadIndex, type ThreadIndexOptions } from "./sqlite-index.ts";
+import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
+
+let home: string;
+let opened: ThreadIndex[];
+let journals: Map<string, { row: ThreadRow; texts: IndexedText[] }>;
+let rebuilds: number;
+let said: string[];
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "thread-index-"));
+  opened = [];
+  journals = new Map();
+  rebuilds = 0;
+  said = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((index) => index.close()));
+  await rm(home, { recursive: true, force: true });
+});
+
+const timers: Timers = {
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  soon: (run) => void setImmediate(run),
+};
+const say = (message: string) => void said.push(message);
+const log: Log = { debug: say, info: say, warn: say, error: say, flushed: async () => {} };
+
+async function* allJournals() {
+  rebuilds++;
+  for (const entry of [...journals.values()]) yield entry;
+}
+
+function open(more: Partial<ThreadIndexOptions> = {}): ThreadIndex {
+  // Time jumps with every look, so that a successor is looked for each time.
+  let now = 0;
+  const index = openThreadIndex({
+    path: join(home, "threads.sqlite"),
+    files: nodeFiles(),
+    clock: { now: () => 0, monotonic: () => (now += 2000) },
+    timers,
+    log,
+    rebuild: allJournals,
+    ...more,
+  });
+  opened.push(index);
+  return index;
+}
+
+/** Recorded as the host does: the journal has it first. */
+function record(index: ThreadIndex, row: ThreadRow, ...texts: IndexedText[]): void {
+  journals.set(row.id, { row, texts: [...(journals.get(row.id)?.texts ?? []), ...texts] });
+  index.record(row, texts);
+}
+
+const ids = async (index: ThreadIndex, query = sampleQuery()) =>
+  (await index.list(query)).rows.map((row) => row.id);
+const found = async (index: ThreadIndex, term: string) =>
+  (await index.search(sampleSearch(term))).hits.map((hit) => [hit.row.id, hit.snippet]);
+const FIRST = "threads.v1.sqlite";
+
+describe("the index", () => {
+  it("touches nothing until it is used", async () => {
+    await open().close();
+    await open().flush();
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("gives back rows as they were recorded, newest first, and by id", async () => {
+    const index = open();
+    const rows = [1, 2, 3].map((n) => sampleRow(`t${n}`, { createdAt: n * 1000, thread: { name: `n${n}` } }));
+    for (const row of rows) record(index, row);
+    expect((await index.list(sampleQuery())).rows).toEqual(rows.toReversed());
+    expect(await index.get("t2")).toEqual(rows[1]);
+    expect(await index.get("none")).toBeUndefined();
+  });
+
+  it("writes on its own after a while, in a file that only its owner can read", async () => {
+    const index = open();
+    record(index, sampleRow("t1"));
+    const count = async () => {
+      if (!(await readdir(home)).includes(FIRST)) return 0;
+      const db = new DatabaseSync(join(home, FIRST), { readOnly: true });
+      try {
+        return (db.prepare("SELECT count(*) AS n FROM threads").get() as { n: number }).n;
+      } catch {
+        return 0;
+      } finally {
+        db.close();
+      }
+    };
+    await expect.poll(count, { timeout: 5000 }).toBe(1);
+  });
+
+  it("keeps the row with the highest seq, in a batch and across batches", async () => {
+    const index = open();
+    const at = (seq: number) => sampleRow("t1", { seq, thread: { name: `seq ${seq}` } });
+    index.record(at(2), []);
+    index.record(at(3), []);
+    index.record(at(1), []);
+    expect((await index.get("t1"))?.thread.name).toBe("seq 3");
+    index.record(at(2), []);
+    expect((await index.get("t1"))?.thread.name).toBe("seq 3");
+    index.record(at(3), []);
+    expect(await found(index, "seq 3")).toEqual([["t1", "seq 3"]]);
+  });
+
+  it("writes many rows in batches", async () => {
+    const index = open();
+    for (let n = 0; n < 1234; n++) record(index, sampleRow(`t${n}`, { createdAt: n }));
+    await index.flush();
+    expect(await ids(index, sampleQuery({ limit: 3, sortDirection: "asc" }))).toEqual(["t0", "t1", "t2"]);
+    let count = 0;
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await index.list(sampleQuery({ limit: 100, cursor }));
+      count += page.rows.length;
+      cursor = page.nextCursor;
+    }
+    expect(count).toBe(1234);
+  });
+
+  it("refuses a cursor that is none, or of another order", async () => {
+    const index = open();
+    record(index, sampleRow("a"));
+    record(index, sampleRow("b"));
+    const { nextCursor } = await index.list(sampleQuery({ limit: 1 }));
+    const other = sampleQuery({ cursor: nextCursor!, sortKey: "updated_at" });
+    await expect(index.list(other)).rejects.toBeInstanceOf(BadCursor);
+    for (const cursor of [
+      "",
+      "not a cursor",
+      "W10",
+      Buffer.from('["created_at",1,2,0]').toString("base64"),
+    ]) {
+      await expect(index.list(sampleQuery({ cursor }))).rejects.toBeInstanceOf(BadCursor);
+    }
+  });
+
+  it("begins a page in the other direction with the row that the first one began with", async () => {
+    const index = open();
+    for (let n = 1; n <= 3; n++) record(index, sampleRow(`t${n}`, { updatedAt: n }));
+    const query = sampleQuery({ sortKey: "updated_at", limit: 1 });
+    const page = await index.list(query);
+    expect(page.rows.map((row) => row.id)).toEqual(["t3"]);
+    record(index, sampleRow("t4", { updatedAt: 4 }));
+    const since = { ...query, limit: 10, sortDirection: "asc" as const, cursor: page.backwardsCursor! };
+    expect(await ids(index, since)).toEqual(["t3", "t4"]);
+    expect((await index.list({ ...query, archived: true })).backwardsCursor).toBeNull();
+  });
+
+  it("forgets a thread with all its texts, and leaves none of their bytes in the file", async () => {
+    const index = open();
+    record(index, sampleRow("t1", { thread: { name: "verysecretname" } }), sampleText("i", "verysecrettext"));
+    record(index, sampleRow("t2"), sampleText("i", "harmless"));
+    expect(await found(index, "verysecrettext")).toHaveLength(1);
+    await index.forget("t1");
+    await index.forget("never heard of");
+    expect(await index.get("t1")).toBeUndefined();
+    expect(await found(index, "verysecrettext")).toEqual([]);
+    expect(await found(index, "verysecretname")).toEqual([]);
+    expect(await found(index, "harmless")).toHaveLength(1);
+    await index.close();
+    const bytes = await readFile(join(home, FIRST), "latin1");
+    expect(bytes).not.toContain("verysecret");
+    expect(bytes).toContain("harmless");
+  });
+
+  it("answers nothing after it was closed, and ignores what comes late", async () => {
+    const index = open();
+    record(index, sampleRow("t1"));
+    await Promise.all([index.close(), index.close()]);
+    index.record(sampleRow("t2"), []);
+    await expect(index.list(sampleQuery())).rejects.toThrow("the index is closed");
+    expect(await ids(open())).toEqual(["t1"]);
+  });
+});
+
+describe("a search", () => {
+  it("finds texts, names and previews by all words, the last one by its beginning", async () => {
+    const index = open();
+    record(index, sampleRow("t1", { createdAt: 1 }), sampleText("a", "a needle in\n\n a haystack"));
+    record(index, sampleRow("t2", { createdAt: 2, thread: { name: "Needle work" } }));
+    record(index, sampleRow("t3", { createdAt: 3, thread: { preview: "mixed NEEDLE suffix" } }));
+    record(index, sampleRow("t4", { createdAt: 4 }), sampleText("a", "no hit"));
+    expect(await found(index, "needle")).toEqual([
+      ["t3", "mixed NEEDLE suffix"],
+      ["t2", "Needle work"],
+      ["t1", "a needle in a haystack"],
+    ]);
+    expect(await found(index, "hayst")).toEqual([["t1", "a needle in a haystack"]]);
+    expect(await found(index, "haystack NEEDLE")).toHaveLength(1);
+    expect(await found(index, "hayst needle")).toEqual([]);
+  });
+
+  it("takes nothing that a person writes for syntax", async () => {
+    const index = open();
+    record(index, sampleRow("t1"), sampleText("a", 'quoted "needle" \\ path NOT (x OR y) * text:foo'));
+    for (const term of [
+      'quoted "needle" \\ path',
+      "NOT (x",
+      "OR y)",
+      '"',
+      "*",
+      "text:foo",
+      "^quoted",
+      "a NEAR(",
+      "-x",
+    ]) {
+      await expect(index.search(sampleSearch(term))).resolves.toBeDefined();
+    }
+    expect(await found(index, 'quoted "needle" \\ path')).toEqual([
+      ["t1", 'quoted "needle" \\ path NOT (x OR y) * text:foo'],
+    ]);
+    expect(await found(index, "text:foo")).toHaveLength(1);
+    expect(await found(index, "  \\  ")).toEqual([]);
+  });
+
+  it("does not mind case or accents", async () => {
+    const index = open();
+    record(index, sampleRow("t1"), sampleText("a", "Über den Café-Tischen"));
+    for (const term of ["uber", "CAFE", "café tisch"]) expect(await found(index, term)).toHaveLength(1);
+  });
+
+  it("shows a bounded piece of a long text, and finds what is far behind", async () => {
+    const index = open();
+    const long = `${"lorem ipsum dolor ".repeat(3000)} needle ${"sit amet ".repeat(3000)}`;
+    record(index, sampleRow("t1"), sampleText("a", long), sampleText("b", `${"x".repeat(50_000)} haystack`));
+    const [[, snippet]] = (await found(index, "needle")) as [[string, string]];
+    expect(snippet).toContain("needle");
+    expect(snippet.length).toBeLessThan(400);
+    const [[, other]] = (await found(index, "haystack")) as [[string, string]];
+    expect(other).toContain("haystack");
+    expect(other.length).toBeLessThan(400);
+  });
+
+  it("has an item once, as it was last, and none of a turn that was taken back", async () => {
+    const index = open();
+    const row = sampleRow("t1");
+    index.record(row, [sampleText("a", "first draft", "turn1"), sampleText("b", "kept", "turn0")]);
+    await index.flush();
+    index.record(row, [sampleText("a", "final words", "turn1")]);
+    expect(await found(index, "draft")).toEqual([]);
+    expect(await found(index, "final")).toEqual([["t1", "final words"]]);
+    index.record(row, [], ["turn1"]);
+    expect(await found(index, "final")).toEqual([]);
+    expect(await found(index, "kept")).toHaveLength(1);
+  });
+
+  it("pages through its hits with the filters of lists", async () => {
+    const index = open();
+    for (let n = 0; n < 10; n++) {
+      const source = n % 2 === 0 ? ("exec" as const) : ("cli" as const);
+      record(index, sampleRow(`t${n}`, { createdAt: 5, thread: { source } }), sampleText("a", "needle"));
+    }
+    const query = sampleSearch("needle", { sourceKinds: ["exec"], limit: 3 });
+    const first = await index.search(query);
+    const second = await index.search({ ...query, cursor: first.nextCursor! });
+    const pages = [...first.hits, ...second.hits].map((hit) => hit.row.id);
+    expect(pages).toEqual(["t8", "t6", "t4", "t2", "t0"]);
+    expect(second.nextCursor).toBeNull();
+    const back = { ...query, sortDirection: "asc" as const, limit: 9, cursor: second.backwardsCursor! };
+    expect((await index.search(back)).hits.map((hit) => hit.row.id)).toEqual(["t2", "t4", "t6", "t8"]);
+  });
+});
+
+describe("a rebuild", () => {
+  beforeEach(() => {
+    for (let n = 0; n < 250; n++) {
+      const id = `t${String(n).padStart(3, "0")}`;
+      journals.set(id, {
+        row: sampleRow(id, { createdAt: n, seq: 5 }),
+        texts: [sampleText("a", `word${n}`)],
+      });
+    }
+  });
+  const last = ["t249", "t248", "t247"];
+  const top = sampleQuery({ limit: 3 });
+
+  it("fills a missing file once", async () => {
+    const index = open();
+    expect(await ids(index, top)).toEqual(last);
+    expect(await found(index, "word17")).toEqual(expect.arrayContaining([["t017", "word17"]]));
+    await index.close();
+    expect(await ids(open(), top)).toEqual(last);
+    expect(rebuilds).toBe(1);
+  });
+
+  it("keeps what was recorded meanwhile, if it is newer", async () => {
+    const index = open({
+      async *rebuild() {
+        index.record(sampleRow("t100", { createdAt: 100, seq: 6, thread: { name: "newer" } }), []);
+        index.record(sampleRow("t101", { createdAt: 101, seq: 4, thread: { name: "older" } }), []);
+        await index.flush();
+        yield* allJournals();
+      },
+    });
+    await index.list(top);
+    expect((await index.get("t100"))?.thread.name).toBe("newer");
+    expect((await index.get("t101"))?.thread.name).toBeNull();
+  });
+
+  it("does not bring back a thread that was deleted meanwhile", async () => {
+    const index = open({
+      async *rebuild() {
+        yield* allJournals();
+        await index.forget("t100");
+        await index.forget("t249");
+        yield journals.get("t249")!;
+      },
+    });
+    expect(await ids(index, top)).toEqual(["t248", "t247", "t246"]);
+    expect(await index.get("t100")).toBeUndefined();
+  });
+
+  it("that did not finish is done again by the next host", async () => {
+    const failing = open({
+      // biome-ignore lint/correctness/useYield: it breaks before it has anything.
+      async *rebuild() {
+        throw new Error("cannot read the journals");
+      },
+    });
+    await expect(failing.list(top)).rejects.toThrow("cannot read the journals");
+    await failing.close();
+    expect(await ids(open(), top)).toEqual(last);
+  });
+
+  it("answers for a thread that is known without waiting", async () => {
+    let go = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const index = open({
+      async *rebuild() {
+        await held;
+        yield* allJournals();
+      },
+    });
+    const listed = ids(index, top);
+    index.record(sampleRow("new", { createdAt: 1000 }), []);
+    expect((await index.get("new"))?.id).toBe("new");
+    go();
+    expect(await listed).toEqual(expect.arrayContaining(["t249"]));
+    expect(await ids(index, sampleQuery({ limit: 1 }))).toEqual(["new"]);
+  });
+
+  it("takes the place of a file that is no database, and keeps that one aside", async () => {
+    await writeFile(join(home, FIRST), "this is not a database ".repeat(1000));
+    expect(await ids(open(), top)).toEqual(last);
+    expect(await readdir(home)).toEqual(expect.arrayContaining([FIRST, "threads.v1.1.sqlite"]));
+    await writeFile(join(home, "threads.v1.7.sqlite"), "this is not a database ".repeat(1000));
+    expect(await ids(open(), top)).toEqual(last);
+    const names = (await readdir(home)).filter((name) => name.endsWith(".sqlite"));
+    expect(names.sort()).toEqual(["threads.v1.7.sqlite", "threads.v1.8.sqlite"]);
+  });
+
+  it("takes the place of a file whose pages turn out to be broken while it is used", async () => {
+    const first = open();
+    expect(await ids(first, top)).toEqual(last);
+    await first.close();
+    const bytes = await readFile(join(home, FIRST));
+    bytes.fill(0xa5, 8192, bytes.length - 4096);
+    await writeFile(join(home, FIRST), bytes);
+    const index = open();
+    expect(await ids(index, top)).toEqual(last);
+    expect(await found(index, "word17")).toEqual(expect.arrayContaining([["t017", "word17"]]));
+    expect(rebuilds).toBe(2);
+    expect(said).toContain("the index is made anew from the journals");
+  });
+
+  it("takes the place of a file of another version, and removes files of older ones", async () => {
+    await writeFile(join(home, "threads.v0.sqlite"), "");
+    const db = new DatabaseSync(join(home, FIRST));
+    db.exec("CREATE TABLE other(x); PRAGMA user_version = 99");
+    db.close();
+    expect(await ids(open(), top)).toEqual(last);
+    expect(await readdir(home)).not.toContain("threads.v0.sqlite");
+  });
+
+  it("goes to memory where no file can be made", async () => {
+    await writeFile(join(home, "file"), "");
+    expect(await ids(open({ path: join(home, "file", "threads.sqlite") }), top)).toEqual(last);
+    expect(said).toContain("the index cannot be kept in a file; it is made in memory");
+  });
+});
+
+describe("two hosts on one home", () => {
+  it("see what the other one writes", async () => {
+    const [one, two] = [open(), open()];
+    record(one, sampleRow("a", { createdAt: 1 }));
+    record(two, sampleRow("b", { createdAt: 2 }));
+    await Promise.all([one.flush(), two.flush()]);
+    expect(await ids(one)).toEqual(["b", "a"]);
+    expect(await ids(two)).toEqual(["b", "a"]);
+    await one.forget("a");
+    expect(await ids(two)).toEqual(["b"]);
+  });
+
+  it("can make the index at the same time", async () => {
+    for (let n = 0; n < 300; n++) {
+      const id = `t${String(n).padStart(3, "0")}`;
+      journals.set(id, { row: sampleRow(id, { createdAt: n }), texts: [sampleText("a", "needle")] });
+    }
+    const [one, two] = [open(), open()];
+    const query = sampleQuery({ limit: 300 });
+    const [left, right] = await Promise.all([ids(one, query), ids(two, query)]);
+    expect(left).toHaveLength(300);
+    expect(right).toEqual(left);
+    expect((await one.search(sampleSearch("needle", { limit: 300 }))).hits).toHaveLength(300);
+  });
+
+  it("go on together in a new file when one finds the old one broken", async () => {
+    const [one, two] = [open(), open()];
+    record(one, sampleRow("a", { createdAt: 1 }));
+    expect(await ids(one)).toEqual(["a"]);
+    expect(await ids(two)).toEqual(["a"]);
+    // What a host does that finds the file broken, seen from the one that has not noticed.
+    await writeFile(join(home, "threads.v1.1.sqlite"), "");
+    const three = open();
+    expect(await ids(three)).toEqual(["a"]);
+    record(two, sampleRow("b", { createdAt: 2 }));
+    expect(await ids(two)).toEqual(["b", "a"]);
+    expect(await ids(three)).toEqual(["b", "a"]);
+    expect(await ids(one)).toEqual(["b", "a"]);
+  });
+});

@@ -1,0 +1,314 @@
+import type { Log } from "../../observe/log.ts";
+import type { Cancel, Clock, Files, Timers } from "../../platform/platform.ts";
+import { type OpenStore, openNewest, removeOlder, supersededBy } from "./generations.ts";
+import { isBroken, isBusy, type Store } from "./store.ts";
+import type { Entry } from "./store-writes.ts";
+import type {
+  IndexedText,
+  SearchPage,
+  SearchQuery,
+  ThreadIndex,
+  ThreadPage,
+  ThreadQuery,
+  ThreadRow,
+} from "./thread-index.ts";
+
+export interface ThreadIndexOptions {
+  /** `<home>/threads.sqlite`; the version, and a number after a repair, are put before the extension. */
+  readonly path: string;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** Every thread that there is, from the journals; the order does not matter. */
+  rebuild(): AsyncIterable<{ readonly row: ThreadRow; readonly texts: readonly IndexedText[] }>;
+}
+
+const FLUSH_MS = 200;
+const FLUSH_ROWS = 500;
+const FLUSH_CHARS = 1_000_000;
+/** Rows of one transaction: the event loop waits for as long as it takes. */
+const BATCH_ROWS = 100;
+const BATCH_CHARS = 200_000;
+const BUSY_WAIT_MS = 25;
+const BUSY_TRIES = 200;
+const LOOK_MS = 1000;
+const FAILED_MS = 5000;
+/** Texts that wait because nothing can be written, as on a full disk; past that they are read again later. */
+const MAX_WAITING_CHARS = 32_000_000;
+
+interface Waiting {
+  row: ThreadRow;
+  readonly texts: IndexedText[];
+  readonly goneTurns: string[];
+}
+
+/** Costs nothing until the first row is written or the first page is asked for. */
+export function openThreadIndex(options: ThreadIndexOptions): ThreadIndex {
+  return new SqliteThreadIndex(options);
+}
+
+class SqliteThreadIndex implements ThreadIndex {
+  readonly #options: ThreadIndexOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  #waitingChars = 0;
+  #cancelFlush: Cancel | undefined;
+  #opened: Promise<OpenStore> | undefined;
+  #current: OpenStore | undefined;
+  #built: Promise<void> | undefined;
+  /** Files before this one were given up. */
+  #least = 0;
+  #lookedAt = 0;
+  /** Something that waited had to be dropped: the journals have to be read again. */
+  #behind = false;
+  #closed: Promise<void> | undefined;
+  #over = false;
+  #failing = false;
+
+  constructor(options: ThreadIndexOptions) {
+    this.#options = options;
+  }
+
+  record(row: ThreadRow, texts: readonly IndexedText[], goneTurns: readonly string[] = []): void {
+    if (this.#closed !== undefined) return;
+    const waiting = this.#waiting.get(row.id);
+    if (waiting === undefined) {
+      this.#waiting.set(row.id, { row, texts: [...texts], goneTurns: [...goneTurns] });
+    } else {
+      if (row.seq >= waiting.row.seq) waiting.row = row;
+      waiting.texts.push(...texts);
+      waiting.goneTurns.push(...goneTurns);
+    }
+    for (const { text } of texts) this.#waitingChars += text.length;
+    if (this.#waitingChars > MAX_WAITING_CHARS) this.#dropTexts();
+    this.#arm(FLUSH_MS);
+  }
+
+  async forget(threadId: string): Promise<void> {
+    this.#waiting.delete(threadId);
+    await this.#use((store) => store.forget(threadId));
+  }
+
+  async get(threadId: string): Promise<ThreadRow | undefined> {
+    await this.#tryFlush();
+    const known = await this.#use((store) => store.get(threadId));
+    return known ?? this.#ask((store) => store.get(threadId));
+  }
+
+  async list(query: ThreadQuery): Promise<ThreadPage> {
+    await this.#tryFlush();
+    return this.#ask((store) => store.list(query));
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    await this.#tryFlush();
+    return this.#ask((store) => store.search(query));
+  }
+
+  async flush(): Promise<void> {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    while (this.#waiting.size > 0) {
+      await this.#use((store) => this.#writeSome(store));
+      if (this.#waiting.size > 0) await this.#soon();
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#finish();
+    return this.#closed;
+  }
+
+  async #finish(): Promise<void> {
+    const { log } = this.#options;
+    // What cannot be written now is found in the journals when the thread is next recorded, or at a rebuild.
+    await this.flush().catch((cause: unknown) =>
+      log.warn("the index was closed behind the journals", { cause }),
+    );
+    this.#cancelFlush?.();
+    await this.#built?.catch(() => {});
+    this.#over = true;
+    try {
+      this.#current?.store.close();
+    } catch (cause) {
+      log.warn("the index did not close well", { cause });
+    }
+  }
+
+  #arm(ms: number): void {
+    const full = this.#waiting.size >= FLUSH_ROWS || this.#waitingChars >= FLUSH_CHARS;
+    if (this.#cancelFlush !== undefined && (!full || this.#failing)) return;
+    this.#cancelFlush?.();
+    this.#cancelFlush = this.#options.timers.after(full && !this.#failing ? 0 : ms, () => {
+      this.#cancelFlush = undefined;
+      // Handles its own failure.
+      void this.#tryFlush();
+    });
+  }
+
+  /** A disk that takes nothing must not keep anybody from reading what there is. */
+  async #tryFlush(): Promise<void> {
+    try {
+      await this.flush();
+      this.#failing = false;
+    } catch (cause) {
+      if (!this.#failing)
+        this.#options.log.warn("the index cannot be written; lists may be behind", { cause });
+      this.#failing = true;
+      if (this.#closed === undefined) this.#arm(FAILED_MS);
+    }
+  }
+
+  #dropTexts(): void {
+    for (const waiting of this.#waiting.values()) waiting.texts.length = 0;
+    this.#waitingChars = 0;
+    this.#behind = true;
+  }
+
+  /** Taken off the list only after the commit: a failure loses nothing. */
+  #writeSome(store: Store): void {
+    const entries: Waiting[] = [];
+    let chars = 0;
+    for (const entry of this.#waiting.values()) {
+      entries.push(entry);
+      for (const { text } of entry.texts) chars += text.length;
+      if (entries.length >= BATCH_ROWS || chars >= BATCH_CHARS) break;
+    }
+    store.write(entries);
+    if (this.#behind) {
+      store.restart();
+      this.#behind = false;
+      this.#built = undefined;
+    }
+    for (const entry of entries) this.#waiting.delete(entry.row.id);
+    this.#waitingChars = this.#waiting.size === 0 ? 0 : Math.max(0, this.#waitingChars - chars);
+  }
+
+  /** A question about all threads: waits until all are there. */
+  #ask<T>(run: (store: Store) => T): Promise<T> {
+    return this.#use(run, true);
+  }
+
+  async #use<T>(run: (store: Store) => T, wantsAll = false): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const open = await this.#open();
+      if (wantsAll) await this.#all(open);
+      if (open !== this.#current) continue;
+      try {
+        return run(open.store);
+      } catch (cause) {
+        if (isBusy(cause) && tries < BUSY_TRIES) await this.#pause(BUSY_WAIT_MS);
+        else if (isBroken(cause) && tries < BUSY_TRIES) this.#giveUp(open, cause);
+        else throw cause;
+      }
+    }
+  }
+
+  async #open(): Promise<OpenStore> {
+    if (this.#over) throw new Error("the index is closed");
+    if (this.#current !== undefined) await this.#lookForSuccessor(this.#current);
+    this.#opened ??= this.#openNewest();
+    return this.#opened;
+  }
+
+  async #openNewest(): Promise<OpenStore> {
+    try {
+      const open = await openNewest(this.#options, this.#least, () => this.#pause(BUSY_WAIT_MS));
+      this.#current = open;
+      this.#built = undefined;
+      return open;
+    } catch (cause) {
+      this.#opened = undefined;
+      throw cause;
+    }
+  }
+
+  /** Another host on this home may have found our file broken and have made a new one. */
+  async #lookForSuccessor(open: OpenStore): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    if (await supersededBy(this.#options, open))
+      this.#giveUp(open, new Error("another host made a new index"));
+  }
+
+  #giveUp(open: OpenStore, cause: unknown): void {
+    if (this.#current !== open) return;
+    this.#options.log.warn("the index is made anew from the journals", { path: open.path, cause });
+    this.#least = open.generation + 1;
+    this.#current = undefined;
+    this.#opened = undefined;
+    this.#built = undefined;
+    try {
+      open.store.close(true);
+    } catch (closing) {
+      this.#options.log.debug("a broken index did not close", { cause: closing });
+    }
+  }
+
+  /** All threads are in it. A rebuild that failed is tried again by the next who asks. */
+  #all(open: OpenStore): Promise<void> {
+    if (this.#current !== open) return Promise.resolve();
+    this.#built ??= this.#rebuild(open).catch((cause: unknown) => {
+      if (this.#current === open) this.#built = undefined;
+      throw cause;
+    });
+    return this.#built;
+  }
+
+  /**
+   * Fills the file in place, batch by batch. Rows only ever replace older ones, so it does no harm if another
+   * host does the same at the same time, or if threads go on meanwhile.
+   */
+  async #rebuild(open: OpenStore): Promise<void> {
+    // A file that another host made in place of ours may lack what we wrote to ours since.
+    if (open.successor) await this.#retrying(open, (store) => store.restart());
+    if (this.#current !== open || open.store.complete) return;
+    const gone = (): boolean => {
+      if (this.#closed !== undefined) throw new Error("the index was closed while it was made");
+      return this.#current !== open;
+    };
+    let batch: Entry[] = [];
+    let chars = 0;
+    let count = 0;
+    const write = async (): Promise<void> => {
+      count += batch.length;
+      await this.#retrying(open, (store) => store.write(batch));
+      batch = [];
+      chars = 0;
+      await this.#soon();
+    };
+    for await (const entry of this.#options.rebuild()) {
+      if (gone()) return;
+      batch.push(entry);
+      for (const { text } of entry.texts) chars += text.length;
+      if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) await write();
+    }
+    await write();
+    if (gone()) return;
+    await this.#retrying(open, (store) => store.finish());
+    this.#options.log.info("the index was made from the journals", { threads: count, path: open.path });
+    await removeOlder(this.#options, open);
+  }
+
+  /** Like `#use`, but on this very file: a rebuild of a file that was given up has to end. */
+  async #retrying(open: OpenStore, run: (store: Store) => void): Promise<void> {
+    for (let tries = 1; this.#current === open; tries++) {
+      try {
+        return run(open.store);
+      } catch (cause) {
+        if (isBusy(cause) && tries < BUSY_TRIES) await this.#pause(BUSY_WAIT_MS);
+        else if (isBroken(cause)) return this.#giveUp(open, cause);
+        else throw cause;
+      }
+    }
+  }
+
+  #soon(): Promise<void> {
+    return new Promise((go) => this.#options.timers.soon(go));
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((go) => void this.#options.timers.after(ms, go));
+  }
+}
