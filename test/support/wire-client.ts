@@ -29,6 +29,7 @@ export class WireClient {
   /** Methods of requests under way, by the id's JSON: the same id may be used twice. */
   readonly #asked = new Map<string, string[]>();
   readonly #waiting = new Set<() => void>();
+  readonly #counts = new Map<string | undefined, number>();
   #lastId = 0;
   #gone = false;
 
@@ -48,6 +49,11 @@ export class WireClient {
   /** Of one method, in order. */
   told(method: string): Received[] {
     return this.frames.filter((frame) => frame.method === method);
+  }
+
+  /** How many came of one method; of undefined, how many replies. Cheap, for streams of many frames. */
+  count(method: string | undefined): number {
+    return this.#counts.get(method) ?? 0;
   }
 
   /** Sends a request and resolves with its reply, also when that is an error. */
@@ -181,6 +187,7 @@ export class WireClient {
     const isReply = message.method === undefined;
     recordFrame(message, text, isReply ? this.#asked.get(JSON.stringify(message.id))?.shift() : undefined);
     this.frames.push({ text, ...message });
+    this.#counts.set(message.method, this.count(message.method) + 1);
     this.#wake();
   }
 
