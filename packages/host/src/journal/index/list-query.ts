@@ -100,7 +100,7 @@ UNION SELECT child.id FROM family JOIN threads child ON child.parent = family.id
     });
   }
   if (typeof query.sectionId === "string") {
-    return small("threads t INDEXED BY threads_section", []);
+    return small(isKnown(query, query.sectionId) ? "threads t INDEXED BY threads_section" : "threads t", []);
   }
   if (query.sortKey === "section_position") return small("threads t", []);
 
@@ -158,12 +158,16 @@ function sectionConditions(query: ThreadQuery, where: Where): void {
   const { sectionId, knownSections } = query;
   if (sectionId === undefined) return;
   if (sectionId !== null) {
-    where.and(knownSections === undefined || knownSections.includes(sectionId) ? "1" : "0");
     where.and("t.section = ?", sectionId);
+    if (!isKnown(query, sectionId)) where.and("0");
   } else if (knownSections === undefined) {
     where.and("t.section IS NULL");
   } else {
     const known = JSON.stringify(knownSections);
     where.and("(t.section IS NULL OR t.section NOT IN (SELECT value FROM json_each(?)))", known);
   }
+}
+
+function isKnown(query: ThreadQuery, section: string): boolean {
+  return query.knownSections?.includes(section) ?? true;
 }

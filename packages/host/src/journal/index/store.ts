@@ -164,23 +164,26 @@ function cursor(query: ThreadQuery, at: Found, inclusive: boolean): string {
   return writeCursor(query.sortKey, { sort: at.sort, id: at.id, inclusive });
 }
 
-const BUSY = new Set([5, 6]);
-const CORRUPT = new Set([11, 26]);
+// The driver gives SQLite's code with some errors and only its text with others.
+const BUSY = { codes: new Set([5, 6]), text: /(database|table|schema) is locked/ };
+const BROKEN = {
+  codes: new Set([11, 26]),
+  text: /disk image is malformed|not a database|malformed database schema|no such (table|index|column)/,
+};
 
+/** Somebody else writes: try again. */
 export function isBusy(cause: unknown): boolean {
-  return BUSY.has(resultCode(cause));
+  return tells(BUSY, cause);
 }
 
 /** The file cannot be trusted any more; a new one is made. */
 export function isBroken(cause: unknown): boolean {
-  return cause instanceof OtherVersion || CORRUPT.has(resultCode(cause)) || hasLostItsTables(cause);
+  return cause instanceof OtherVersion || tells(BROKEN, cause);
 }
 
-function hasLostItsTables(cause: unknown): boolean {
-  return resultCode(cause) === 1 && /no such (table|column|index)|malformed/.test((cause as Error).message);
-}
-
-function resultCode(cause: unknown): number {
+function tells(kind: typeof BUSY, cause: unknown): boolean {
+  const { code, errcode, message } = cause as { code?: string; errcode?: number; message?: string };
+  if (code !== "ERR_SQLITE_ERROR") return false;
   // Extended codes carry the reason above the lowest byte.
-  return ((cause as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff;
+  return kind.codes.has((errcode ?? 0) & 0xff) || kind.text.test(message ?? "");
 }
