@@ -78,6 +78,22 @@ const catalogue = {
     retryable: false,
     text: (reference: string) => `Internal error (log reference ${reference})`,
   },
+  sectionNotFound: {
+    wire: -32602,
+    retryable: false,
+    text: (id: string) => `thread section not found: ${id}`,
+  },
+  sectionBuiltIn: {
+    wire: -32602,
+    retryable: false,
+    text: (id: string) => `thread section ${id} is built in: it cannot be changed or deleted`,
+  },
+  tooManySections: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) => `There are ${limit} thread sections already; delete one first`,
+  },
+  notSaved: { wire: -32603, retryable: true, text: (why: string) => `Could not be saved: ${why}` },
 } as const;
 
 export type ErrorCode = keyof typeof catalogue;
