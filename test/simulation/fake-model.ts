@@ -49,6 +49,8 @@ export class FakeModel {
   readonly #scheduler: Scheduler;
   scripts: ModelScripts = talkative;
   calls = 0;
+  /** Inputs, by the ids that clients gave them, that a call which came to its end was shown. */
+  readonly answered = new Set<string>();
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
@@ -104,6 +106,9 @@ export class FakeModel {
       }
     }
     await wait("done");
+    for (const item of request.items) {
+      if (item.type === "userMessage" && item.clientId) this.answered.add(item.clientId);
+    }
     yield { type: "done", usage: USAGE, contextWindow: 1000 };
   }
 

@@ -9,6 +9,7 @@ export interface Message {
 
 interface Request {
   readonly method: string;
+  readonly threadId: unknown;
   /** Which frame was its reply. */
   reply: number | undefined;
 }
@@ -25,7 +26,8 @@ interface Turn {
   /** True if this client came when it was running: it did not see all of it. */
   readonly partial: boolean;
   readonly items: Map<string, Item>;
-  hasInput: boolean;
+  /** Ids that clients gave to what was said to it. */
+  readonly inputs: string[];
   open: boolean;
 }
 
@@ -62,14 +64,24 @@ export class FrameRules {
   readonly #broken: (rule: string) => void;
   readonly #requests = new Map<number, Request>();
   readonly #threads = new Map<string, Thread>();
+  /** Turns that this client was told are its own, in threads that it follows. */
+  readonly #accepted = new Set<string>();
   #frames = 0;
+  /** Tells this client's inputs from others'. */
+  readonly #prefix: string;
+  readonly #answered: ReadonlySet<string>;
+  /** A slow reader's text may come with the end of its item instead of in pieces. */
+  mayLag = false;
 
-  constructor(broken: (rule: string) => void) {
-    this.#broken = broken;
+  /** `answered`: the inputs that the model has answered, as the model knows it. */
+  constructor(name: string, answered: ReadonlySet<string>, broken: (rule: string) => void) {
+    this.#prefix = `${name} `;
+    this.#answered = answered;
+    this.#broken = (rule) => broken(`${name}: ${rule}`);
   }
 
-  sent(id: number, method: string): void {
-    this.#requests.set(id, { method, reply: undefined });
+  sent(id: number, method: string, params: Record<string, unknown>): void {
+    this.#requests.set(id, { method, threadId: params.threadId, reply: undefined });
   }
 
   received(message: Message): void {
@@ -83,16 +95,12 @@ export class FrameRules {
     return [...this.#requests].filter(([, { reply }]) => reply === undefined).map(([id]) => id);
   }
 
-  /** Turns that were told started and not completed. */
-  get openTurns(): readonly string[] {
-    return [...this.#threads.values()].flatMap(({ turns }) =>
-      [...turns].filter(([, { open }]) => open).map(([id]) => id),
-    );
-  }
-
-  /** Whether a turn's end was told. */
-  sawEnd(turnId: string): boolean {
-    return [...this.#threads.values()].some(({ turns }) => turns.get(turnId)?.open === false);
+  /** Turns of followed threads that were accepted, or told started, and whose end was not told. */
+  get endless(): readonly string[] {
+    const turns = [...this.#threads.values()].flatMap((thread) => [...thread.turns]);
+    const ended = new Set(turns.filter(([, { open }]) => !open).map(([id]) => id));
+    const begun = [...this.#accepted, ...turns.map(([id]) => id)];
+    return [...new Set(begun)].filter((id) => !ended.has(id));
   }
 
   #replied({ id, result, error }: Message): void {
@@ -102,9 +110,9 @@ export class FrameRules {
     if ((result === undefined) === (error === undefined)) this.#broken(`reply ${id}: neither or both`);
     request.reply = this.#frames;
     if (error !== undefined) return;
-    if (request.method === "thread/unsubscribe") {
-      // The reply says only that; which thread is not worth keeping: what it follows is known by what it is told.
-      return;
+    if (request.method === "turn/start") {
+      const thread = this.#threads.get(String(request.threadId));
+      if (thread?.following) this.#accepted.add((result!.turn as { id: string }).id);
     }
     if (!FOLLOWS.has(request.method)) return;
     const { id: threadId } = result!.thread as { id: string };
@@ -120,8 +128,7 @@ export class FrameRules {
     const told = params.thread as { id: string } | undefined;
     const threadId = (params.threadId as string | undefined) ?? told?.id;
     if (threadId === undefined) return;
-    if (method === "thread/started") this.#know(threadId);
-    const thread = this.#threads.get(threadId);
+    const thread = FOR_EVERYONE.has(method) ? this.#know(threadId) : this.#threads.get(threadId);
     if (thread === undefined) return this.#broken(`${method} about ${threadId}, which it never heard of`);
     if (!thread.following && !FOR_EVERYONE.has(method)) {
       return this.#broken(`${method} about ${threadId}, which it does not follow`);
@@ -164,7 +171,7 @@ export class FrameRules {
       statusAt: thread.statusAt,
       partial: false,
       items: new Map(),
-      hasInput: false,
+      inputs: [],
       open: true,
     });
   }
@@ -179,6 +186,9 @@ export class FrameRules {
     if (thread.last !== "thread/status/changed" || thread.status === "active") {
       this.#broken(`turn ${id} completed right after ${thread.last} (${thread.status}), not after idle`);
     }
+    const unheard = status === "completed" ? turn.inputs.filter((input) => !this.#answered.has(input)) : [];
+    if (unheard.length > 0)
+      this.#broken(`turn ${id} completed, but the model never answered ${unheard.join()}`);
     turn.open = false;
   }
 
@@ -194,10 +204,11 @@ export class FrameRules {
 
   /** A request's effects are told after its reply: clients name their inputs after their requests. */
   #input(turn: Turn, turnId: string, clientId: string | undefined): void {
-    const opens = !turn.hasInput && !turn.partial;
-    turn.hasInput = true;
-    const request = clientId === undefined ? undefined : this.#requests.get(Number(clientId.split(" ")[1]));
-    if (request === undefined || !clientId!.startsWith(this.inputPrefix)) return;
+    if (clientId === undefined) return;
+    const opens = turn.inputs.length === 0 && !turn.partial;
+    turn.inputs.push(clientId);
+    if (!clientId.startsWith(this.#prefix)) return;
+    const request = this.#requests.get(Number(clientId.slice(this.#prefix.length)))!;
     if (request.reply === undefined) return this.#broken(`input ${clientId} told before its reply`);
     if (!opens) return;
     if (request.reply > turn.startedAt) this.#broken(`turn ${turnId} told before the reply that starts it`);
@@ -205,9 +216,6 @@ export class FrameRules {
       this.#broken(`the status of turn ${turnId} told before the reply that starts it`);
     }
   }
-
-  /** Tells this client's inputs from others'. */
-  inputPrefix = "";
 
   #delta(thread: Thread, params: Record<string, unknown>): void {
     const turn = this.#turn(thread, params.turnId as string, "delta");
@@ -229,7 +237,8 @@ export class FrameRules {
     }
     if (!item.open) return this.#broken(`item ${id} completed twice`);
     item.open = false;
-    if (type === "agentMessage" && text !== item.text) {
+    const told = this.mayLag ? text?.slice(0, item.text.length) : text;
+    if (type === "agentMessage" && told !== item.text) {
       this.#broken(`item ${id}: deltas say ${shown(item.text)}, its end says ${shown(text ?? "")}`);
     }
   }
@@ -243,7 +252,7 @@ export class FrameRules {
         statusAt: undefined,
         partial: true,
         items: new Map(),
-        hasInput: true,
+        inputs: [],
         open: true,
       };
       thread.turns.set(id, partial);

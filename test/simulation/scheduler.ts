@@ -29,6 +29,8 @@ interface Countdown {
   readonly run: () => void;
 }
 
+/** The label of a wire's deliveries: the one who reads says better what came. */
+export const DELIVERY = "delivery";
 const TRACE_LENGTH = 40;
 const EPOCH_MS = Date.UTC(2030, 0, 1);
 /** Virtual milliseconds that a step takes; one of them a seed. Slow steps let deadlines win races. */
@@ -142,8 +144,8 @@ export class Scheduler {
 
   /** Does one thing; false if nothing is left that could happen by itself. */
   step(): boolean {
-    this.#countDown();
-    if (this.#ready.length === 0 && !this.#wakeQuiet() && !this.#jump()) return false;
+    if (this.#countDown()) return true;
+    if (this.#ready.length === 0 && !this.#wakeQuiet() && !this.#jump()) return this.#hurryCountdown();
     this.#steps++;
     this.#elapsed += this.#pace * this.random.fraction() * 2;
     this.#fireDue();
@@ -151,7 +153,7 @@ export class Scheduler {
     const source = this.#pickSource();
     const task = source.tasks.shift()!;
     if (source.tasks.length === 0) this.#ready = this.#ready.filter((other) => other !== source);
-    this.note(source.name, task.label);
+    if (task.label !== DELIVERY) this.note(source.name, task.label);
     task.run();
     return true;
   }
@@ -196,13 +198,21 @@ export class Scheduler {
     return this.#ready.at(-1)!;
   }
 
-  #countDown(): void {
-    for (const countdown of [...this.#countdowns]) {
-      if (countdown.left-- > 0) continue;
-      this.#countdowns = this.#countdowns.filter((other) => other !== countdown);
-      this.note("fate", countdown.label);
-      countdown.run();
+  #countDown(): boolean {
+    const over = this.#countdowns.filter((countdown) => countdown.left-- <= 0);
+    this.#countdowns = this.#countdowns.filter((countdown) => !over.includes(countdown));
+    for (const { label, run } of over) {
+      this.note("fate", label);
+      run();
     }
+    return over.length > 0;
+  }
+
+  /** With nothing left to count, what was to come later comes now. */
+  #hurryCountdown(): boolean {
+    const [next] = this.#countdowns.sort((one, other) => one.left - other.left);
+    if (next !== undefined) next.left = 0;
+    return next !== undefined;
   }
 
   #wakeQuiet(): boolean {

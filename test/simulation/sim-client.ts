@@ -1,5 +1,5 @@
 import { Frame, type LinkEvents, type MemoryLink } from "@bobbin/rpc";
-import { FrameRules, type Message } from "./frame-rules.ts";
+import type { FrameRules, Message } from "./frame-rules.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** How a request ended; `lost`: its wire went before the reply came. */
@@ -23,12 +23,11 @@ export class SimClient implements LinkEvents {
     [];
   #lastId = 0;
 
-  constructor(name: string, link: MemoryLink, scheduler: Scheduler, fail: (why: string) => void) {
+  constructor(name: string, link: MemoryLink, scheduler: Scheduler, rules: FrameRules) {
     this.name = name;
     this.#link = link;
     this.#scheduler = scheduler;
-    this.rules = new FrameRules((rule) => fail(`${name}: ${rule}`));
-    this.rules.inputPrefix = `${name} `;
+    this.rules = rules;
   }
 
   async initialize(capabilities: Record<string, unknown> = {}): Promise<void> {
@@ -52,7 +51,7 @@ export class SimClient implements LinkEvents {
     const id = ++this.#lastId;
     const answer = new Promise<Outcome>((resolve) => {
       if (this.end !== "open") return resolve({ lost: true });
-      this.rules.sent(id, method);
+      this.rules.sent(id, method, params);
       this.#pending.set(id, resolve);
       this.#send({ id, method, params: this.#named(method, params, id) });
     });
@@ -110,6 +109,8 @@ export class SimClient implements LinkEvents {
 
   message(text: string): void {
     const message = JSON.parse(text) as Message;
+    const answer = message.error === undefined ? "result" : `error ${message.error.data?.code}`;
+    this.#scheduler.note(this.name, `is told ${message.method ?? `${answer} of ${message.id}`}`);
     this.frames.push(message);
     this.rules.received(message);
     for (const { matches, done } of this.#watchers) if (matches(message)) done(true);
@@ -136,7 +137,7 @@ export class SimClient implements LinkEvents {
     const replies = this.rules.unanswered.filter((id) => this.read.has(id));
     return [
       ...replies.map((id) => `${this.name}: request ${id} was read and never answered`),
-      ...this.rules.openTurns.map((id) => `${this.name}: turn ${id} never ended`),
+      ...this.rules.endless.map((id) => `${this.name}: turn ${id} never ended`),
     ];
   }
 

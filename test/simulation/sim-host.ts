@@ -2,13 +2,18 @@ import { type Link, type LinkEvents, memoryPair } from "@bobbin/rpc";
 import { compose, type HostOptions } from "../../packages/host/src/compose.ts";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { Host } from "../../packages/host/src/host.ts";
+import { memoryJournal } from "../../packages/host/src/journal/memory.ts";
 import type { Log } from "../../packages/host/src/observe/log.ts";
 import { type FakePlatform, fakePlatform } from "./fake-platform.ts";
-import type { Owner } from "./scheduler.ts";
+import { FrameRules } from "./frame-rules.ts";
+import { DELIVERY, type Owner } from "./scheduler.ts";
 import { SimClient } from "./sim-client.ts";
+import { slowly } from "./slowly.ts";
 import type { World } from "./world.ts";
 
 const HOME = "/home/of/bobbin";
+/** A journal that takes its time brings out two faults that are known; on once they are mended. */
+const SLOW_JOURNAL: boolean = false;
 /** The provider that threads use when they do not say. */
 const MODEL = "offline";
 
@@ -43,6 +48,7 @@ export class SimHost implements Owner {
         platform: host.platform,
         log: recordingLog(world, host),
         providers: [world.model.provider(MODEL, host)],
+        ...(SLOW_JOURNAL ? { journal: slowly(memoryJournal(), "journal", world, host) } : {}),
         ...options,
       });
       return composed.host;
@@ -56,7 +62,7 @@ export class SimHost implements Owner {
     let client: SimClient | undefined;
     const [near, far] = memoryPair({
       // The pair keeps each direction's order by itself; against each other the two are free.
-      schedule: (run) => scheduler.post(`${name} wire ${scheduler.random.below(3)}`, "delivery", run),
+      schedule: (run) => scheduler.post(`${name} wire ${scheduler.random.below(3)}`, DELIVERY, run),
       after: (ms, run) => {
         const cut = () => {
           if (client?.end !== "open") return;
@@ -66,7 +72,8 @@ export class SimHost implements Owner {
         scheduler.after(ms, `${name} wire`, `cut after ${ms} ms`, cut);
       },
     });
-    client = new SimClient(name, near, scheduler, (why) => this.#world.fail(new Error(why)));
+    const rules = new FrameRules(name, this.#world.model.answered, (why) => this.#world.fail(new Error(why)));
+    client = new SimClient(name, near, scheduler, rules);
     const link = magnify === 1 ? far : magnified(far, magnify);
     const events = this.#host.accept(link, { transport, principal: { kind: "local" } });
     far.attach(this.#whileAlive(events, client));
@@ -109,7 +116,8 @@ export class SimHost implements Owner {
       };
     return {
       message: guarded((text: string) => {
-        const { id } = JSON.parse(text) as { id?: number };
+        const { id, method } = JSON.parse(text) as { id?: number; method: string };
+        this.#world.scheduler.note(this.name, `reads ${method} ${id ?? ""} of ${client.name}`);
         if (id !== undefined) client.read.add(id);
         events.message(text);
       }),
