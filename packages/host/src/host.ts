@@ -68,6 +68,8 @@ export class Host {
   async #close(): Promise<void> {
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
+    // A turn that was asked for and has not begun would begin after the interrupts, and never end.
+    await Promise.all(leaving.map((connection) => connection.answered()));
     await this.#parts.registry.interruptAll();
     await Promise.all(leaving.map((connection) => connection.close()));
     await this.#parts.supervisor.settled();

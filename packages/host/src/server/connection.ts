@@ -147,11 +147,17 @@ export class Connection implements LinkEvents, Recipient {
     if (this.#state.kind !== "closed") this.#state = { kind: "closing", client: this.client };
   }
 
+  /** Resolves when no request is under way, or nobody is left to answer. */
+  async answered(): Promise<void> {
+    if (this.#state.kind === "closed" || this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
   /** Waits for the requests under way, writes everything out, and ends the wire. */
   async close(): Promise<void> {
     this.leave();
+    await this.answered();
     if (this.#state.kind === "closed") return;
-    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     this.#outbox.flush();
     await this.#link.close("shutdown", FLUSH_MS);
   }

@@ -56,11 +56,12 @@ export class Runner {
         { settings, items, outputSchema: turn?.outputSchema },
         signal,
       );
-      for await (const event of stream) {
+      for await (const event of untilAborted(stream, signal)) {
         if (signal.aborted) return;
         outcome = this.#take(turnId, event, starts);
         if (outcome !== undefined) break;
       }
+      if (signal.aborted) return;
       outcome ??= failed("The model ended its answer without saying that it was done.");
     } catch (cause) {
       if (signal.aborted) return;
@@ -114,4 +115,26 @@ function agentMessage(id: string, text: string, at: number): ThreadItem {
 function failed(message: string): SampleOutcome {
   const error: TurnError = { message, codexErrorInfo: "other", additionalDetails: null, misalignment: null };
   return { kind: "failed", error };
+}
+
+/** The stream up to the abort, also if it does not care: whoever waits for us must not have to wait for it. */
+async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
+  const events = stream[Symbol.asyncIterator]();
+  let stop = (): void => {};
+  const aborted = (): void => stop();
+  signal.addEventListener("abort", aborted, { once: true });
+  try {
+    while (!signal.aborted) {
+      const step = await new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
+        stop = () => resolve(undefined);
+        events.next().then(resolve, reject);
+      });
+      if (step === undefined || step.done) return;
+      yield step.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", aborted);
+    // Not awaited: a stream that hangs would never say that it has returned.
+    events.return?.().catch(() => {});
+  }
 }
