@@ -32,13 +32,17 @@ UNION SELECT child.id FROM family JOIN threads child ON child.parent = family.id
     );
     where.and("t.id <> ?", query.ancestorThreadId);
   }
+  // The rows' bodies come last: a word that is everywhere has as many hits as there are texts.
   return {
     sql: `WITH hits AS MATERIALIZED (
-SELECT rowid >> ${TEXT_BITS} AS thread, min(rowid) AS text FROM found WHERE found MATCH ? GROUP BY 1)
-SELECT t.${SORT_COLUMNS[query.sortKey]} AS sort, t.id AS id, b.row AS row, hits.text AS text
-FROM hits CROSS JOIN threads t ON t.key = hits.thread JOIN bodies b ON b.key = t.key
-WHERE ${where.parts.join(" AND ")}\n${order(query)}`,
-    values: [match, ...where.values, pageLimit(query)],
+SELECT rowid >> ${TEXT_BITS} AS thread, min(rowid) AS text FROM found WHERE found MATCH ? GROUP BY 1),
+page AS MATERIALIZED (
+SELECT t.${SORT_COLUMNS[query.sortKey]} AS sort, t.id AS id, t.key AS key, hits.text AS text
+FROM hits CROSS JOIN threads t ON t.key = hits.thread
+WHERE ${where.parts.join(" AND ")}\n${order(query)})
+SELECT page.sort AS sort, page.id AS id, b.row AS row, page.text AS text
+FROM page CROSS JOIN bodies b ON b.key = page.key ${order(query)}`,
+    values: [match, ...where.values, pageLimit(query), pageLimit(query)],
   };
 }
 

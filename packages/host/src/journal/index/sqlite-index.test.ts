@@ -400,6 +400,25 @@ describe("a rebuild", () => {
   });
 });
 
+describe("an index that cannot be written", () => {
+  it("still answers from what it has, says so once, and catches up", async () => {
+    const index = open();
+    record(index, sampleRow("a", { createdAt: 1 }));
+    expect(await ids(index)).toEqual(["a"]);
+    const other = new DatabaseSync(join(home, FIRST));
+    other.exec("CREATE TRIGGER full BEFORE INSERT ON threads BEGIN SELECT RAISE(ABORT, 'disk is full'); END");
+    record(index, sampleRow("b", { createdAt: 2 }));
+    expect(await ids(index)).toEqual(["a"]);
+    expect(await ids(index)).toEqual(["a"]);
+    await expect(index.flush()).rejects.toThrow("disk is full");
+    const told = said.filter((words) => words.startsWith("the index cannot be written"));
+    expect(told).toHaveLength(1);
+    other.exec("DROP TRIGGER full");
+    other.close();
+    expect(await ids(index)).toEqual(["b", "a"]);
+  });
+});
+
 describe("two hosts on one home", () => {
   it("see what the other one writes", async () => {
     const [one, two] = [open(), open()];
@@ -410,6 +429,20 @@ describe("two hosts on one home", () => {
     expect(await ids(two)).toEqual(["b", "a"]);
     await one.forget("a");
     expect(await ids(two)).toEqual(["b"]);
+  });
+
+  it("wait for each other's writes without holding up reads", async () => {
+    const index = open();
+    record(index, sampleRow("a", { createdAt: 1 }));
+    expect(await ids(index)).toEqual(["a"]);
+    const other = new DatabaseSync(join(home, FIRST));
+    other.exec("BEGIN IMMEDIATE");
+    expect(await ids(index)).toEqual(["a"]);
+    record(index, sampleRow("b", { createdAt: 2 }));
+    const listed = ids(index);
+    setTimeout(() => other.exec("COMMIT"), 100);
+    expect(await listed).toEqual(["b", "a"]);
+    other.close();
   });
 
   it("can make the index at the same time", async () => {

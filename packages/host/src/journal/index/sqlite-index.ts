@@ -31,7 +31,7 @@ const FLUSH_CHARS = 1_000_000;
 const BATCH_ROWS = 100;
 const BATCH_CHARS = 200_000;
 const BUSY_WAIT_MS = 25;
-const BUSY_TRIES = 200;
+const BUSY_TRIES = 100;
 const LOOK_MS = 1000;
 const FAILED_MS = 5000;
 /** Texts that wait because nothing can be written, as on a full disk; past that they are read again later. */
