@@ -3,7 +3,7 @@ import { hasOwnerIndex, OWNER_INDEXED, SORT_COLUMNS } from "./schema.ts";
 import { type SourceFilter, sourceFilter } from "./source-kind.ts";
 import type { ThreadQuery } from "./thread-index.ts";
 
-export type Value = string | number | null;
+type Value = string | number | null;
 
 export interface Statement {
   readonly sql: string;

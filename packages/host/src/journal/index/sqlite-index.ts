@@ -12,6 +12,7 @@ import type {
   ThreadQuery,
   ThreadRow,
 } from "./thread-index.ts";
+import { BATCH_CHARS, BATCH_ROWS, charsOf, WaitingRows } from "./waiting-rows.ts";
 
 export interface ThreadIndexOptions {
   /** `<home>/threads.sqlite`; the version, and a number after a repair, are put before the extension. */
@@ -27,21 +28,12 @@ export interface ThreadIndexOptions {
 const FLUSH_MS = 200;
 const FLUSH_ROWS = 500;
 const FLUSH_CHARS = 1_000_000;
-/** Rows of one transaction: the event loop waits for as long as it takes. */
-const BATCH_ROWS = 100;
-const BATCH_CHARS = 200_000;
 const BUSY_WAIT_MS = 25;
 const BUSY_TRIES = 100;
 const LOOK_MS = 1000;
 const FAILED_MS = 5000;
 /** Texts that wait because nothing can be written, as on a full disk; past that they are read again later. */
 const MAX_WAITING_CHARS = 32_000_000;
-
-interface Waiting {
-  row: ThreadRow;
-  readonly texts: IndexedText[];
-  readonly goneTurns: string[];
-}
 
 /** Costs nothing until the first row is written or the first page is asked for. */
 export function openThreadIndex(options: ThreadIndexOptions): ThreadIndex {
@@ -50,8 +42,7 @@ export function openThreadIndex(options: ThreadIndexOptions): ThreadIndex {
 
 class SqliteThreadIndex implements ThreadIndex {
   readonly #options: ThreadIndexOptions;
-  readonly #waiting = new Map<string, Waiting>();
-  #waitingChars = 0;
+  readonly #waiting = new WaitingRows();
   #cancelFlush: Cancel | undefined;
   #opened: Promise<OpenStore> | undefined;
   #current: OpenStore | undefined;
@@ -71,21 +62,16 @@ class SqliteThreadIndex implements ThreadIndex {
 
   record(row: ThreadRow, texts: readonly IndexedText[], goneTurns: readonly string[] = []): void {
     if (this.#closed !== undefined) return;
-    const waiting = this.#waiting.get(row.id);
-    if (waiting === undefined) {
-      this.#waiting.set(row.id, { row, texts: [...texts], goneTurns: [...goneTurns] });
-    } else {
-      if (row.seq >= waiting.row.seq) waiting.row = row;
-      waiting.texts.push(...texts);
-      waiting.goneTurns.push(...goneTurns);
+    this.#waiting.add(row, texts, goneTurns);
+    if (this.#waiting.chars > MAX_WAITING_CHARS) {
+      this.#waiting.dropTexts();
+      this.#behind = true;
     }
-    for (const { text } of texts) this.#waitingChars += text.length;
-    if (this.#waitingChars > MAX_WAITING_CHARS) this.#dropTexts();
     this.#arm(FLUSH_MS);
   }
 
   async forget(threadId: string): Promise<void> {
-    this.#waiting.delete(threadId);
+    this.#waiting.drop(threadId);
     await this.#use((store) => store.forget(threadId));
   }
 
@@ -136,7 +122,7 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   #arm(ms: number): void {
-    const full = this.#waiting.size >= FLUSH_ROWS || this.#waitingChars >= FLUSH_CHARS;
+    const full = this.#waiting.size >= FLUSH_ROWS || this.#waiting.chars >= FLUSH_CHARS;
     if (this.#cancelFlush !== undefined && (!full || this.#failing)) return;
     this.#cancelFlush?.();
     this.#cancelFlush = this.#options.timers.after(full && !this.#failing ? 0 : ms, () => {
@@ -159,29 +145,12 @@ class SqliteThreadIndex implements ThreadIndex {
     }
   }
 
-  #dropTexts(): void {
-    for (const waiting of this.#waiting.values()) waiting.texts.length = 0;
-    this.#waitingChars = 0;
-    this.#behind = true;
-  }
-
-  /** Taken off the list only after the commit: a failure loses nothing. */
   #writeSome(store: Store): void {
-    const entries: Waiting[] = [];
-    let chars = 0;
-    for (const entry of this.#waiting.values()) {
-      entries.push(entry);
-      for (const { text } of entry.texts) chars += text.length;
-      if (entries.length >= BATCH_ROWS || chars >= BATCH_CHARS) break;
-    }
-    store.write(entries);
-    if (this.#behind) {
-      store.restart();
-      this.#behind = false;
-      this.#built = undefined;
-    }
-    for (const entry of entries) this.#waiting.delete(entry.row.id);
-    this.#waitingChars = this.#waiting.size === 0 ? 0 : Math.max(0, this.#waitingChars - chars);
+    this.#waiting.writeSome((entries) => store.write(entries));
+    if (!this.#behind) return;
+    store.restart();
+    this.#behind = false;
+    this.#built = undefined;
   }
 
   /** A question about all threads: waits until all are there. */
@@ -281,7 +250,7 @@ class SqliteThreadIndex implements ThreadIndex {
     for await (const entry of this.#options.rebuild()) {
       if (gone()) return;
       batch.push(entry);
-      for (const { text } of entry.texts) chars += text.length;
+      chars += charsOf(entry.texts);
       if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) await write();
     }
     await write();

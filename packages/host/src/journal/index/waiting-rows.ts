@@ -1,0 +1,68 @@
+import type { Entry } from "./store-writes.ts";
+import type { IndexedText, ThreadRow } from "./thread-index.ts";
+
+/** Rows of one transaction: the event loop waits for as long as it takes. */
+export const BATCH_ROWS = 100;
+export const BATCH_CHARS = 200_000;
+
+interface Waiting {
+  row: ThreadRow;
+  readonly texts: IndexedText[];
+  readonly goneTurns: string[];
+}
+
+/** What is to be written: the newest row of each thread, with all texts since the last write. */
+export class WaitingRows {
+  readonly #threads = new Map<string, Waiting>();
+  #chars = 0;
+
+  get size(): number {
+    return this.#threads.size;
+  }
+
+  /** Of all texts together. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  add(row: ThreadRow, texts: readonly IndexedText[], goneTurns: readonly string[]): void {
+    const waiting = this.#threads.get(row.id);
+    if (waiting === undefined) {
+      this.#threads.set(row.id, { row, texts: [...texts], goneTurns: [...goneTurns] });
+    } else {
+      if (row.seq >= waiting.row.seq) waiting.row = row;
+      waiting.texts.push(...texts);
+      waiting.goneTurns.push(...goneTurns);
+    }
+    this.#chars += charsOf(texts);
+  }
+
+  drop(threadId: string): void {
+    this.#chars -= charsOf(this.#threads.get(threadId)?.texts ?? []);
+    this.#threads.delete(threadId);
+  }
+
+  dropTexts(): void {
+    for (const { texts } of this.#threads.values()) texts.length = 0;
+    this.#chars = 0;
+  }
+
+  /** Hands over one batch; it is taken off only when `write` has come back: a failure loses nothing. */
+  writeSome(write: (entries: readonly Entry[]) => void): void {
+    const entries: Waiting[] = [];
+    let chars = 0;
+    for (const entry of this.#threads.values()) {
+      entries.push(entry);
+      chars += charsOf(entry.texts);
+      if (entries.length >= BATCH_ROWS || chars >= BATCH_CHARS) break;
+    }
+    write(entries);
+    for (const { row } of entries) this.drop(row.id);
+  }
+}
+
+export function charsOf(texts: readonly IndexedText[]): number {
+  let chars = 0;
+  for (const { text } of texts) chars += text.length;
+  return chars;
+}
