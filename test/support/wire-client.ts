@@ -26,8 +26,8 @@ export class WireClient {
   /** What came, in order. */
   readonly frames: Received[] = [];
   readonly #wire: Wire;
-  /** Methods of requests under way, by the id's JSON: the same id may be used twice. */
-  readonly #asked = new Map<string, string[]>();
+  /** Methods that were asked, by the id's JSON: the same id may be used twice, and answered in any order. */
+  readonly #asked = new Map<string, Set<string>>();
   readonly #waiting = new Set<() => void>();
   readonly #counts = new Map<string | undefined, number>();
   #lastId = 0;
@@ -124,6 +124,12 @@ export class WireClient {
     this.#wire.sendBytes(bytes);
   }
 
+  /** One message that may be anything; it has no line end. */
+  sendMessage(bytes: Uint8Array): void {
+    this.remember(Buffer.from(bytes).toString());
+    this.#wire.sendMessage(bytes);
+  }
+
   /** Stops reading: what the host sends stays in its hands. */
   pause(): void {
     this.#wire.pause();
@@ -172,6 +178,12 @@ export class WireClient {
     await this.#wire.closed;
   }
 
+  /** Is gone without a word. */
+  async cut(): Promise<void> {
+    this.#wire.cut();
+    await this.#wire.closed;
+  }
+
   /** Ends this side only. */
   end(): void {
     this.#wire.end();
@@ -184,8 +196,11 @@ export class WireClient {
     } catch {
       throw new Error(`the host sent what is no JSON: ${text.slice(0, 200)}`);
     }
-    const isReply = message.method === undefined;
-    recordFrame(message, text, isReply ? this.#asked.get(JSON.stringify(message.id))?.shift() : undefined);
+    recordFrame(
+      message,
+      text,
+      message.method === undefined ? this.#asked.get(JSON.stringify(message.id)) : undefined,
+    );
     this.frames.push({ text, ...message });
     this.#counts.set(message.method, this.count(message.method) + 1);
     this.#wake();
@@ -199,11 +214,12 @@ export class WireClient {
     } catch {
       return;
     }
-    if (message.id === undefined || typeof message.method !== "string") return;
-    const key = JSON.stringify(message.id);
+    const { id, method } = message;
+    if ((typeof id !== "string" && typeof id !== "number") || typeof method !== "string") return;
+    const key = JSON.stringify(id);
     const methods = this.#asked.get(key);
-    if (methods === undefined) this.#asked.set(key, [message.method]);
-    else methods.push(message.method);
+    if (methods === undefined) this.#asked.set(key, new Set([method]));
+    else methods.add(method);
   }
 
   #wake(): void {

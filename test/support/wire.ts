@@ -7,6 +7,8 @@ export interface Wire {
   send(text: string): void;
   /** As they are: for what is no message. */
   sendBytes(bytes: Uint8Array): void;
+  /** One message, whatever its bytes. */
+  sendMessage(bytes: Uint8Array): void;
   onMessage(take: (text: string) => void): void;
   pause(): void;
   resume(): void;
@@ -14,7 +16,11 @@ export interface Wire {
   readonly closed: Promise<number>;
   /** Ends it from this side. */
   end(): void;
+  /** The same without ceremony. */
+  cut(): void;
 }
+
+const LF = Buffer.from("\n");
 
 export function stdioWire(child: ChildProcessWithoutNullStreams): Wire {
   let take: (text: string) => void = () => {};
@@ -32,6 +38,7 @@ export function stdioWire(child: ChildProcessWithoutNullStreams): Wire {
   return {
     send: (text) => void child.stdin.write(`${text}\n`),
     sendBytes: (bytes) => void child.stdin.write(bytes),
+    sendMessage: (bytes) => void child.stdin.write(Buffer.concat([bytes, LF])),
     onMessage: (told) => {
       take = told;
     },
@@ -42,6 +49,7 @@ export function stdioWire(child: ChildProcessWithoutNullStreams): Wire {
       child.stdout.once("close", () => resolve(0));
     }),
     end: () => void child.stdin.end(),
+    cut: () => void child.stdin.destroy(),
   };
 }
 
@@ -51,6 +59,7 @@ export function webSocketWire(socket: WebSocket): Wire {
   return {
     send: (text) => socket.send(text),
     sendBytes: (bytes) => socket.send(bytes, { binary: false }),
+    sendMessage: (bytes) => socket.send(bytes, { binary: false }),
     onMessage: (take) => void socket.on("message", (data: Buffer) => take(data.toString())),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
@@ -58,6 +67,7 @@ export function webSocketWire(socket: WebSocket): Wire {
       socket.once("close", resolve);
     }),
     end: () => socket.close(),
+    cut: () => socket.terminate(),
   };
 }
 
