@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { OFFLINE_MODEL } from "../model/offline.ts";
+import { OFFLINE_MODEL } from "../model/model.ts";
 import type { ModelProviders } from "../model/providers.ts";
 import type { Verdict } from "./doctor-check.ts";
 import { tryCommand } from "./doctor-command.ts";

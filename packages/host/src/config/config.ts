@@ -1,5 +1,5 @@
 import type { AskForApproval, Personality, SandboxMode } from "@bobbin/protocol";
-import { OFFLINE_MODEL } from "../model/offline.ts";
+import { OFFLINE_MODEL } from "../model/model.ts";
 import { ConfigError } from "./config-error.ts";
 
 /** What threads start with, unless they say otherwise. Keys in config.toml are the peer's. */

@@ -1,6 +1,9 @@
 import type { Model, ThreadItem, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
 import type { ThreadSettings } from "../core/life/records.ts";
 
+/** The provider that is built in, and its only model: what everyone has who configured nothing. */
+export const OFFLINE_MODEL = "offline";
+
 /** One kind of model provider. Adapters are small: bytes of a wire in, these events out. */
 export interface ModelProvider {
   readonly id: string;

@@ -1,8 +1,7 @@
 import type { Model, ThreadItem } from "@bobbin/protocol";
 import type { Platform, Timers } from "../platform/platform.ts";
-import type { ModelEvent, ModelProvider, ModelRequest } from "./model.ts";
+import { type ModelEvent, type ModelProvider, type ModelRequest, OFFLINE_MODEL } from "./model.ts";
 
-export const OFFLINE_MODEL = "offline";
 const CONTEXT_WINDOW = 128_000;
 
 /**
