@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
 import { aim, type HostileFrame, hostileFrames } from "../support/hostile-frames.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
@@ -93,6 +93,45 @@ describe(`hostile frames (BOBBIN_SEED=${seed})`, () => {
       await host.kill();
     },
   );
+});
+
+describe("a single frame", () => {
+  it("[BAR-1] may be nested as deep as it likes, wherever; it is refused and nothing of it is kept", async () => {
+    const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
+    const threadId = await client.startThread();
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const input = `[{"type":"text","text":"x","junk":${deep}}]`;
+    for (const params of [
+      `{"threadId":"${threadId}","input":${input}}`,
+      `{"threadId":"${threadId}","input":[],"outputSchema":${deep}}`,
+      `{"threadId":${deep},"input":[]}`,
+      deep,
+    ]) {
+      const from = client.frames.length;
+      client.sendText(`{"id":"deep","method":"turn/start","params":${params}}`);
+      await client.call("thread/loaded/list");
+      expect(client.frames[from]).toMatchObject({ id: "deep", error: { code: -32600 } });
+      expect(client.frames.length).toBe(from + 2);
+    }
+    // What is not too deep is carried to the end.
+    const fits = "[".repeat(100) + "]".repeat(100);
+    client.sendText(
+      `{"id":"fits","method":"turn/start","params":{"threadId":"${threadId}","input":[],"outputSchema":${fits}}}`,
+    );
+    const { result } = await client.waitFor(({ id }) => id === "fits", "reply");
+    await client.turnCompleted(result.turn.id);
+  });
+
+  it("[BAR-1] may have a long string beside an id that has to be read from the text", async () => {
+    const { client } = await stdioHost();
+    for (const unit of ["x", '\\"', "\\\\", "\\u0022id\\u0022:3,"]) {
+      const from = client.frames.length;
+      const pad = unit.repeat(Math.ceil((20 * MiB) / unit.length));
+      client.sendText(`{"params":{"pad":"${pad}"},"id":1.5,"method":"thread/loaded/list"}`);
+      await client.until(() => client.frames.length > from, "reply");
+      expect(client.frames[from]!.text).toMatch(/^\{"id":1\.5,"result"/);
+    }
+  });
 });
 
 describe("a crowd", () => {

@@ -1,0 +1,34 @@
+// Every requirement has a test, and no test claims one that is not there.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { requirements } from "./requirements.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Ids in the titles of tests, by the files that name them. */
+function claims(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const folder of ["test", "packages"]) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
+      if (!entry.endsWith(".test.ts") || entry.includes("node_modules")) continue;
+      const text = readFileSync(join(root, folder, entry), "utf8");
+      // A title is a string that starts with ids in brackets; nothing else in a test file looks like that.
+      for (const [, title] of text.matchAll(/["'`]((?:\[[A-Z]+-\d+\] )+)/g)) {
+        for (const [, id] of title!.matchAll(/\[([A-Z]+-\d+)\]/g)) {
+          found.set(id!, [...(found.get(id!) ?? []), `${folder}/${entry}`]);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+it("finds a test for every requirement, and a requirement for every claim", () => {
+  const claimed = claims();
+  const known = new Set(requirements.map(({ id }) => id));
+  const uncovered = requirements.filter(({ id }) => !claimed.has(id));
+  expect(uncovered, "requirements that no test covers").toEqual([]);
+  const unknown = [...claimed].filter(([id]) => !known.has(id));
+  expect(unknown, "tests that name a requirement that is not there").toEqual([]);
+});
