@@ -99,6 +99,7 @@ describe("a single frame", () => {
   it("[BAR-1] may be nested as deep as it likes, wherever; it is refused and nothing of it is kept", async () => {
     const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
     const threadId = await client.startThread();
+    await client.until(() => client.count("thread/started") === 1, "thread/started");
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const input = `[{"type":"text","text":"x","junk":${deep}}]`;
     for (const params of [
