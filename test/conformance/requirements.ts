@@ -105,6 +105,4 @@ const lines = {
   "BAR-3": "A thousand WebSocket clients come and go, and the memory is as it was.",
 } as const;
 
-export type RequirementId = keyof typeof lines;
-
 export const requirements: readonly Requirement[] = Object.entries(lines).map(([id, says]) => ({ id, says }));

@@ -1,10 +1,9 @@
 // Our table against the peer's own schemas: what it accepts we accept, and what we may send it accepts.
-import { writeSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, inject, it } from "vitest";
 import { check } from "../../packages/protocol/src/check.ts";
 import { nodeOf, type Schema, shapeOf } from "../../packages/protocol/src/schema.ts";
 import { methods, notifications, serverRequests } from "../../packages/protocol/src/table.ts";
@@ -17,18 +16,8 @@ import { nameOf, peerFrameChecker, peerValidator } from "./schema-frames.ts";
 const seed = Number(process.env.BOBBIN_SEED ?? 20_166);
 const runs = { seed, numRuns: 100 };
 
-const binary = await ensurePeer();
-if (process.env.BOBBIN_REQUIRE_PEER === "1") {
-  it("the peer is here", () => {
-    expect(binary, `the peer ${PEER_VERSION} could not be installed`).toBeDefined();
-  });
-} else if (!binary) {
-  // Past the reporter, which would put a heading above it.
-  writeSync(
-    2,
-    `skipped: schema conformance, because the peer ${PEER_VERSION} is not here and can not be installed\n`,
-  );
-}
+// The set-up has installed it, or said that it could not.
+const binary = inject("peerSchemas") === null ? undefined : await ensurePeer({ install: false });
 
 describe.skipIf(!binary)(`schemas of the peer ${PEER_VERSION} (seed ${seed})`, async () => {
   if (!binary) return;

@@ -32,7 +32,7 @@ async function peerSchemas(folder: string): Promise<string | null> {
   }
   if (process.env.BOBBIN_REQUIRE_PEER === "1") throw new Error(`the peer ${PEER_VERSION} is not here`);
   process.stderr.write(
-    `skipped: the frames of the scenarios are not checked, because the peer ${PEER_VERSION} is not here\n`,
+    `skipped: schema conformance, of the table and of every frame, because the peer ${PEER_VERSION} is not here\n`,
   );
   return null;
 }
