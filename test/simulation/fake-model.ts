@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
 /** What a scripted model does next. Each step is a task of its own, so anything can come in between. */
-export type ModelStep =
+type ModelStep =
   /** A message in pieces. */
   | { readonly do: "say"; readonly pieces: readonly string[] }
   /** A message that is begun and not ended. */

@@ -23,7 +23,7 @@ export function simulate(name: string, { count }: SimulateOptions, scenario: Sce
   );
 }
 
-export class SimulationError extends Error {
+class SimulationError extends Error {
   constructor(seed: number, world: World, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const trace = world.scheduler.trace.map((line) => `    ${line}`).join("\n");
