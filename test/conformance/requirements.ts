@@ -70,6 +70,8 @@ const lines = {
   "END-4": "Once the end has begun no request is taken; it is told to come back later.",
   "END-5": "A client that does not read does not hold up the end.",
   "END-6": "A second signal ends the host at once.",
+  "END-8": "A connection on which nothing was asked does not hold up the end.",
+  "END-9": "A host whose log nobody reads serves on.",
   "END-7": "Replies that wait for a slow reader are written before its wire is closed.",
 
   // Backpressure.

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
@@ -160,6 +162,22 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
   });
 });
 
+describe("a log that nobody reads", () => {
+  it("[END-9] does not end the host", async () => {
+    const host = await spawnHost({ args: ["--stdio"], env: { LOG_LEVEL: "debug" } });
+    await host.closeLog();
+    const client = host.stdio();
+    await client.initialize();
+    // An answer to nothing is worth a line.
+    for (let at = 0; at < 10; at++) {
+      client.send({ id: at, result: {} });
+      await client.call("model/list");
+    }
+    client.end();
+    expect(await host.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
 describe("while the host ends", () => {
   it("[END-4] [END-5] [END-6] no one new is taken, and a client that does not read holds it up for a moment", async () => {
     for (const again of [false, true]) {
@@ -197,6 +215,26 @@ describe("while the host ends", () => {
       }
       await endsWell(host, begun);
     }
+  });
+
+  it("[END-8] a connection that says nothing is not waited for", async () => {
+    const host = await spawnHost({ args: [...LOOPBACK, "--listen", "unix://"] });
+    const { hostname, port } = new URL(await host.site());
+    const sockets = [
+      connect(Number(port), hostname),
+      connect(Number(port), hostname),
+      connect((await host.url("unix")).slice("unix://".length)),
+    ];
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    for (const socket of sockets) socket.on("error", () => {});
+    sockets[1]!.write("GET / HTTP/1.1\r\nHost: 127");
+    // Behind them in the queue: when this is answered, the host knows of all of them.
+    await (await host.join()).call("model/list");
+    await (await host.join(await host.url("unix"))).call("model/list");
+    const begun = Date.now();
+    host.signal("SIGTERM");
+    await endsWell(host, begun);
+    expect(Date.now() - begun).toBeLessThan(2_000);
   });
 
   it("[END-4] a request gets its answer or is told to come back, and never both", async () => {

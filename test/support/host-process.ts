@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -142,6 +143,12 @@ export class HostProcess {
       this.#child.once("close", ended);
       look();
     });
+  }
+
+  /** Closes our end of its stderr. */
+  async closeLog(): Promise<void> {
+    this.#child.stderr.destroy();
+    if (!this.#child.stderr.closed) await once(this.#child.stderr, "close");
   }
 
   /** Resident memory in bytes. */

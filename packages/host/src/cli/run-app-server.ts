@@ -32,6 +32,8 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     ...logSettings(process.env, sockets.length > 0 ? "info" : "warn"),
     write: (text) => void process.stderr.write(text),
   });
+  // Who started us may have closed the log's other end; that is no reason to go.
+  process.stderr.on("error", () => {});
   const config = await loadConfig(platform.files, home, options.config ?? []);
   const { host, metrics } = compose({ home, cwd: process.cwd(), config, platform, log });
 

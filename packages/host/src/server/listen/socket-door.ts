@@ -11,6 +11,8 @@ import { CLOSING, type Refusal, refuseUpgrade } from "./refusal.ts";
 import { WebSocketLink } from "./wire.ts";
 
 const PING_EVERY_MS = 30_000;
+/** How long a connection on which nothing was asked may keep a closing door open. */
+const SILENT_MS = 500;
 
 export interface SocketDoorOptions {
   readonly accept: Accept;
@@ -29,6 +31,8 @@ export class SocketDoor implements Door {
   url = "";
   readonly #options: SocketDoorOptions;
   readonly #links = new Set<WebSocketLink>();
+  /** Open, but nothing was asked on them yet: browsers keep some at hand. */
+  readonly #silent = new Set<Duplex>();
   readonly #upgrader = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -48,6 +52,11 @@ export class SocketDoor implements Door {
       keepAliveTimeout: 5_000,
       connectionsCheckingInterval: 5_000,
     });
+    this.server.on("connection", (socket) => {
+      this.#silent.add(socket);
+      socket.once("close", () => this.#silent.delete(socket));
+    });
+    this.server.on("request", (request) => this.#silent.delete(request.socket));
     this.server.on(
       "request",
       httpHandler({
@@ -76,6 +85,10 @@ export class SocketDoor implements Door {
       clearInterval(this.#pings);
       this.server.close(() => resolve());
       this.server.closeIdleConnections();
+      // To the server these are busy with their first request, for as long as it may take.
+      setTimeout(() => {
+        for (const socket of this.#silent) socket.destroy();
+      }, SILENT_MS).unref();
     });
     for (const link of this.#links) link.cutAfter(graceMs);
     if (graceMs <= 0) this.server.closeAllConnections();
@@ -84,6 +97,7 @@ export class SocketDoor implements Door {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#silent.delete(socket);
     const verdict = this.#judge(request);
     if ("status" in verdict) refuseUpgrade(socket, verdict);
     else {
