@@ -13,6 +13,9 @@ await build({
   format: "cjs",
   platform: "node",
   target: "node20",
+  // It has native parts, which are found beside its own files. Required, because cached code can not import.
+  external: ["@photostructure/sqlite"],
+  supported: { "dynamic-import": false },
   // Names stay, for stack traces; white space is not worth reading at every start.
   minifySyntax: true,
   minifyWhitespace: true,

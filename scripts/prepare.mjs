@@ -6,7 +6,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is needed; this is ${process.version}`);
+if (major < 20 || (major === 20 && minor < 19))
+  fail(`Node 20.19 or newer is needed; this is ${process.version}`);
 
 const stamp = "node_modules/.bobbin-installed";
 // What is installed depends on the platform too: optional native packages differ.
@@ -16,12 +17,17 @@ const wanted = createHash("sha256")
   .digest("hex");
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
   process.stderr.write("installing dependencies (only this once) …\n");
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  // Not `npm ci`: it wants every platform's optional packages to be in the lockfile, and not every registry has
+  // them all. What `install` may write to the lockfile on another platform is none of its business.
+  const lock = readFileSync("package-lock.json");
+  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"]);
+  writeFileSync("package-lock.json", lock);
   writeFileSync(stamp, wanted);
 }
 
 const built = existsSync("dist/bobbin.cjs") ? statSync("dist/bobbin.cjs").mtimeMs : 0;
-if (["packages", "scripts"].some((folder) => newest(folder) > built)) run(process.execPath, ["scripts/build.mjs"]);
+if (["packages", "scripts"].some((folder) => newest(folder) > built))
+  run(process.execPath, ["scripts/build.mjs"]);
 
 function newest(folder) {
   let latest = 0;
@@ -35,7 +41,10 @@ function newest(folder) {
 
 function run(command, args) {
   // npm is a .cmd file on Windows, which only a shell can start.
-  const { status, error } = spawnSync(command, args, { stdio: "inherit", shell: process.platform === "win32" });
+  const { status, error } = spawnSync(command, args, {
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
   if (status !== 0) fail(`${command} ${args.join(" ")} failed${error ? `: ${error.message}` : ""}`);
 }
 

@@ -44,10 +44,41 @@ const catalogue = {
   shuttingDown: { wire: -32001, retryable: true, text: () => "Server is shutting down; retry later." },
   invalidThreadId: { wire: -32600, retryable: false, text: (why: string) => `invalid thread id: ${why}` },
   threadNotFound: { wire: -32600, retryable: false, text: (id: string) => `thread not found: ${id}` },
+  threadNotLoaded: { wire: -32600, retryable: false, text: (id: string) => `thread not loaded: ${id}` },
+  noRollout: { wire: -32600, retryable: false, text: (id: string) => `no rollout found for thread id ${id}` },
+  turnNotFound: { wire: -32600, retryable: false, text: (id: string) => `turn not found: ${id}` },
+  notArchived: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `no archived rollout found for thread id ${id}`,
+  },
+  ephemeralTurns: {
+    wire: -32600,
+    retryable: false,
+    text: () => "ephemeral threads do not support includeTurns",
+  },
+  emptyName: { wire: -32600, retryable: false, text: () => "thread name must not be empty" },
+  nameTooLong: {
+    wire: -32602,
+    retryable: false,
+    text: (limit: number) => `thread name must not be longer than ${limit} characters`,
+  },
+  nothingToUpdate: { wire: -32600, retryable: false, text: () => "gitInfo must include at least one field" },
+  nothingToInject: { wire: -32600, retryable: false, text: () => "items must not be empty" },
   inputTooLarge: {
     wire: -32602,
     retryable: false,
     text: (limit: number) => `Input exceeds the maximum length of ${limit} characters.`,
+  },
+  turnInProgress: {
+    wire: -32600,
+    retryable: true,
+    text: (turnId: string) => `Cannot do this while a turn is in progress: ${turnId}`,
+  },
+  historyMoved: {
+    wire: -32600,
+    retryable: true,
+    text: () => "The thread has moved on; read it again and retry",
   },
   inputEmpty: { wire: -32600, retryable: false, text: () => "input must not be empty" },
   noActiveTurnToSteer: { wire: -32600, retryable: false, text: () => "no active turn to steer" },
@@ -68,6 +99,18 @@ const catalogue = {
     retryable: false,
     text: (id: string, known: string) => `unknown model provider: ${id} (known: ${known})`,
   },
+  heldElsewhere: {
+    wire: -32600,
+    retryable: true,
+    text: (id: string, holder: string) =>
+      `thread ${id} is in use by another host (${holder}) on the same home`,
+  },
+  networkHome: {
+    wire: -32600,
+    retryable: false,
+    text: (home: string) =>
+      `${home} is on a network file system, where threads can not be kept safely; set BOBBIN_HOME to a local folder`,
+  },
   storageFailed: {
     wire: -32603,
     retryable: true,
@@ -82,6 +125,11 @@ const catalogue = {
     wire: -32602,
     retryable: false,
     text: (id: string) => `thread section not found: ${id}`,
+  },
+  sectionFull: {
+    wire: -32600,
+    retryable: false,
+    text: () => "There is no room between these two threads; move one of them first",
   },
   sectionBuiltIn: {
     wire: -32602,

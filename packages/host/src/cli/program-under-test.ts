@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
+const MODULES = fileURLToPath(new URL("../../../../node_modules", import.meta.url));
+
 export interface Ran {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -42,6 +44,9 @@ export class ProgramUnderTest {
       platform: "node",
       target: "node20",
       logLevel: "error",
+      // As the real bundle is made: what has native parts stays outside of it.
+      external: ["@photostructure/sqlite"],
+      supported: { "dynamic-import": false },
     });
     return program;
   }
@@ -54,7 +59,8 @@ export class ProgramUnderTest {
     const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env;
     return spawn(process.execPath, [this.path, ...args], {
       cwd: options.cwd ?? this.folder,
-      env: { ...inherited, BOBBIN_HOME: this.home, ...options.env },
+      // The bundle is outside of the project, and what it leaves outside of itself is not.
+      env: { ...inherited, NODE_PATH: MODULES, BOBBIN_HOME: this.home, ...options.env },
       ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
     });
   }

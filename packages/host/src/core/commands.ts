@@ -1,8 +1,49 @@
-import type { ThreadItem, TokenUsageBreakdown, TurnError, UserInput } from "@bobbin/protocol";
-import type { ThreadSettings } from "./life/records.ts";
+import type {
+  GitInfo,
+  LoadSettings,
+  ThreadItem,
+  TokenUsageBreakdown,
+  TurnError,
+  UserInput,
+} from "@bobbin/protocol";
+import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
-export type Command =
+export type Command = LifeCommand | TurnCommand;
+
+export type LifeCommand =
+  | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
+  | { readonly kind: "changeLoadSettings"; readonly at: number; readonly changes: LoadSettings }
+  | { readonly kind: "rename"; readonly at: number; readonly name: string | null }
+  | { readonly kind: "changeGitInfo"; readonly at: number; readonly changes: Partial<GitInfo> }
+  | {
+      readonly kind: "changeSection";
+      readonly at: number;
+      readonly sectionId: string | null;
+      readonly position: number | null;
+    }
+  /** `lastTurnId`: the turn that was the last one when `keepThrough` was chosen. */
+  | {
+      readonly kind: "dropTurns";
+      readonly at: number;
+      readonly by: "rollback" | "revert";
+      readonly keepThrough: string | null;
+      readonly dropped: readonly string[];
+      readonly lastTurnId: string | null;
+    }
+  | { readonly kind: "injectItems"; readonly at: number; readonly items: readonly unknown[] }
+  /** The first command of a load. */
+  | {
+      readonly kind: "open";
+      readonly at: number;
+      readonly changes: Partial<ThreadSettings>;
+      readonly load: LoadSettings;
+      readonly docs: readonly ProjectDoc[];
+    }
+  /** The last command of a load. */
+  | { readonly kind: "close"; readonly at: number; readonly reason: UnloadReason };
+
+export type TurnCommand =
   | {
       readonly kind: "startTurn";
       readonly at: number;
@@ -24,13 +65,15 @@ export type Command =
     }
   /** `turnId` null: whatever turn runs. */
   | { readonly kind: "interrupt"; readonly at: number; readonly turnId: string | null }
-  | { readonly kind: "itemStarted"; readonly at: number; readonly turnId: string; readonly item: ThreadItem }
+  /** What a call of the model says; one that a later call took the place of is not heard. */
   | {
-      readonly kind: "itemCompleted";
+      readonly kind: "itemStarted" | "itemCompleted";
       readonly at: number;
       readonly turnId: string;
+      readonly attempt: number;
       readonly item: ThreadItem;
     }
+  | { readonly kind: "saveText"; readonly turnId: string; readonly itemId: string; readonly text: string }
   | {
       readonly kind: "sampled";
       readonly at: number;

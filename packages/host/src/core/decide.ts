@@ -1,7 +1,8 @@
 import type { ThreadStatus } from "@bobbin/protocol";
 import { Fault } from "../errors.ts";
-import type { Command } from "./commands.ts";
+import type { Command, TurnCommand } from "./commands.ts";
 import { fold } from "./fold.ts";
+import { decideLife } from "./life/decide.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTurn } from "./turn/decide.ts";
@@ -15,9 +16,26 @@ export type Decision =
 export type ShownText = ReadonlyMap<string, string>;
 
 export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
-  const outcome = decideTurn(state, command, shown);
+  const outcome = isTurnCommand(command)
+    ? decideTurn(state, command, shown)
+    : decideLife(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
   return { kind: "accepted", ...withStatus(state, outcome) };
+}
+
+function isTurnCommand(command: Command): command is TurnCommand {
+  switch (command.kind) {
+    case "startTurn":
+    case "steer":
+    case "interrupt":
+    case "itemStarted":
+    case "itemCompleted":
+    case "saveText":
+    case "sampled":
+      return true;
+    default:
+      return false;
+  }
 }
 
 /**
@@ -32,6 +50,12 @@ function withStatus(
   let state = before;
   for (const record of records) {
     const after = fold(state, record);
+    // What begins or ends a load says its status itself, and who loads or unloads tells it.
+    if (record.type === "opened" || record.type === "closed") {
+      out.push(record);
+      state = after;
+      continue;
+    }
     const status = statusOf(after);
     if (sameStatus(status, state.status)) {
       out.push(record);

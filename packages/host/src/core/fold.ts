@@ -1,19 +1,29 @@
-import { foldLife } from "./life/fold.ts";
+import { foldCreated, foldLife } from "./life/fold.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
 import { foldTurn } from "./turn/fold.ts";
 
-/** The state after one more record. The first record of every journal is `created`. */
+/** The state after one more record. Every journal starts with `created`; a checkpoint is as good a start. */
 export function fold(state: ThreadState | undefined, record: ThreadRecord): ThreadState {
-  if (record.type === "created") return foldLife(state, record);
+  if (record.type === "created") return foldCreated(record);
+  if (record.type === "checkpoint") return record.state;
   if (state === undefined) throw new Error(`a journal starts with created, not ${record.type}`);
   switch (record.type) {
+    case "opened":
+    case "closed":
     case "statusChanged":
     case "settingsChanged":
+    case "loadSettingsChanged":
+    case "renamed":
+    case "gitInfoChanged":
+    case "sectionChanged":
+    case "turnsDropped":
+    case "itemsInjected":
       return foldLife(state, record);
     case "turnStarted":
     case "sampleRequested":
     case "itemStarted":
+    case "textSaved":
     case "itemCompleted":
     case "usageReported":
     case "turnEnded":

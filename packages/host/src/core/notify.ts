@@ -1,5 +1,7 @@
-import type { NotificationName, NotificationParams, Turn } from "@bobbin/protocol";
+import type { NotificationName, NotificationParams, ThreadStatus, Turn } from "@bobbin/protocol";
+import { settingsView } from "./life/views.ts";
 import type { ThreadRecord } from "./records.ts";
+import { seconds } from "./seconds.ts";
 
 /** A durable notification: made from a record alone, so that live fan-out and replay tell the same. */
 export type Notification = {
@@ -16,17 +18,45 @@ export type Audience = "everyone" | "subscribers";
 export function notify(threadId: string, record: ThreadRecord): readonly Notification[] {
   switch (record.type) {
     case "created":
-    case "settingsChanged":
+    case "checkpoint":
+    case "loadSettingsChanged":
+    case "gitInfoChanged":
+    case "sectionChanged":
+    case "itemsInjected":
     case "sampleRequested":
+    case "textSaved":
       return [];
-    case "statusChanged":
+    case "opened":
+      return [statusChanged(threadId, { type: "idle" })];
+    case "closed":
+      // Clients expect the archive's and the deletion's own notification in its place.
+      if (record.reason === "archived" || record.reason === "deleted") {
+        return [statusChanged(threadId, { type: "notLoaded" })];
+      }
+      return [
+        statusChanged(threadId, { type: "notLoaded" }),
+        { method: "thread/closed", params: { threadId }, audience: "everyone" },
+      ];
+    case "settingsChanged": {
+      const threadSettings = settingsView(record.settings);
+      return [
+        { method: "thread/settings/updated", params: { threadId, threadSettings }, audience: "subscribers" },
+      ];
+    }
+    case "renamed":
       return [
         {
-          method: "thread/status/changed",
-          params: { threadId, status: record.status },
+          method: "thread/name/updated",
+          params: { threadId, threadName: record.name },
           audience: "everyone",
         },
       ];
+    case "turnsDropped":
+      // Older clients take the answer to their rollback for it.
+      if (record.by === "rollback") return [];
+      return [{ method: "thread/reverted", params: { threadId }, audience: "everyone" }];
+    case "statusChanged":
+      return [statusChanged(threadId, record.status)];
     case "turnStarted":
       return [
         {
@@ -64,6 +94,10 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
   }
 }
 
+function statusChanged(threadId: string, status: ThreadStatus): Notification {
+  return { method: "thread/status/changed", params: { threadId, status }, audience: "everyone" };
+}
+
 type TurnEnded = Extract<ThreadRecord, { type: "turnEnded" }>;
 
 function turnError(threadId: string, { turnId, error }: TurnEnded): readonly Notification[] {
@@ -99,9 +133,4 @@ export function turnStarted(id: string, at: number | null): Turn {
     completedAt: null,
     durationMs: null,
   };
-}
-
-/** Times in thread and turn objects are whole seconds; only fields that end in Ms are finer. */
-export function seconds(ms: number): number {
-  return Math.floor(ms / 1000);
 }

@@ -1,15 +1,36 @@
-import type { ThreadItem, ThreadStatus, ThreadTokenUsage, TurnStatus } from "@bobbin/protocol";
-import type { ThreadFacts, ThreadSettings } from "./life/records.ts";
+import type {
+  GitInfo,
+  LoadSettings,
+  ThreadItem,
+  ThreadStatus,
+  ThreadTokenUsage,
+  TurnStatus,
+} from "@bobbin/protocol";
+import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 
-/** A thread's head: what the fold of its journal leaves. Items of ended turns stay in the journal. */
+/**
+ * A thread's head: what the fold of its journal leaves. Plain data, because checkpoints hold it. Items of ended
+ * turns stay in the journal.
+ */
 export interface ThreadState {
   readonly facts: ThreadFacts;
   readonly settings: ThreadSettings;
+  /** Bound when the thread was loaded. */
+  readonly load: LoadSettings;
+  readonly docs: readonly ProjectDoc[];
+  /** Bound at the next load. */
+  readonly pendingLoad: LoadSettings | null;
+  /** Counts the loads; a commit of an older epoch was written by a host that lost the thread. */
+  readonly epoch: number;
   readonly createdAt: number;
   /** The last turn's start or end, or the creation. */
   readonly updatedAt: number;
   /** The first user message's text, shortened. */
   readonly preview: string;
+  readonly hasUserMessage: boolean;
+  readonly name: string | null;
+  readonly gitInfo: GitInfo | null;
+  readonly section: { readonly id: string; readonly position: number | null; readonly since: number } | null;
   readonly status: ThreadStatus;
   readonly usage: ThreadTokenUsage | null;
   readonly turn: TurnState | null;
@@ -26,6 +47,8 @@ export interface TurnState {
   readonly attempt: number;
   /** The last agent message that completed. */
   readonly answer: ThreadItem | null;
-  /** Items that were started and not completed, by id. */
-  readonly open: ReadonlyMap<string, ThreadItem>;
+  /** Items that were started and not completed. */
+  readonly open: readonly ThreadItem[];
+  /** Their text as far as it was saved, by item. */
+  readonly saved: Readonly<Record<string, string>>;
 }

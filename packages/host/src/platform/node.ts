@@ -1,11 +1,18 @@
 import { randomFillSync } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { nodeFiles } from "./node-files.ts";
+import { nodeLiveness } from "./node-liveness.ts";
 import type { Ids, Platform } from "./platform.ts";
 
 /** The real world. */
 export function nodePlatform(): Platform {
   return {
-    files: { readText },
+    process: () => ({
+      id: process.pid,
+      residentMemoryBytes: process.memoryUsage.rss(),
+      physicalFootprintBytes: null,
+    }),
+    files: nodeFiles(),
+    liveness: nodeLiveness,
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
     timers: {
       after(ms, run) {
@@ -20,15 +27,6 @@ export function nodePlatform(): Platform {
       (bytes) => randomFillSync(bytes),
     ),
   };
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw cause;
-  }
 }
 
 /** Ids from a clock and a source of random bytes; the simulation hands in seeded ones. */

@@ -7,6 +7,13 @@ export interface Platform {
   readonly timers: Timers;
   readonly ids: Ids;
   readonly files: Files;
+  readonly liveness: Liveness;
+  /** This process, for diagnostics. */
+  process(): {
+    readonly id: number;
+    readonly residentMemoryBytes: number;
+    readonly physicalFootprintBytes: null;
+  };
 }
 
 export interface Clock {
@@ -46,6 +53,19 @@ export interface Files {
   claim(path: string, text: string): Promise<boolean>;
   /** A claim's text, or undefined if there is none. */
   claimed(path: string): Promise<string | undefined>;
+}
+
+/** Who is alive, told by locks that end with the process that holds them. */
+export interface Liveness {
+  /**
+   * Holds a lock until the returned function is called or this process ends. Throws with the code `ENETFS` where
+   * locks and appends of two machines do not see each other.
+   */
+  announce(path: string): Promise<() => Promise<void>>;
+  /** Whether someone else holds the lock. */
+  alive(path: string): Promise<boolean>;
+  /** Runs while no one else, in no process, runs under the same path. */
+  exclusively<T>(path: string, work: () => Promise<T>): Promise<T>;
 }
 
 export interface AppendFile {

@@ -2,12 +2,14 @@ import type {
   ApprovalsReviewer,
   AskForApproval,
   GitInfo,
+  LoadSettings,
   Personality,
   ReasoningSummary,
   SandboxPolicy,
   SessionSource,
   ThreadStatus,
 } from "@bobbin/protocol";
+import type { ThreadState } from "../state.ts";
 
 export type LifeRecord =
   | {
@@ -15,9 +17,60 @@ export type LifeRecord =
       readonly at: number;
       readonly facts: ThreadFacts;
       readonly settings: ThreadSettings;
+      readonly load: LoadSettings;
+      readonly docs: readonly ProjectDoc[];
     }
+  /** A host took the thread; what waited for a load is bound now. */
+  | {
+      readonly type: "opened";
+      readonly at: number;
+      readonly epoch: number;
+      readonly load: LoadSettings;
+      /** Null: the same as before. */
+      readonly docs: readonly ProjectDoc[] | null;
+    }
+  | { readonly type: "closed"; readonly at: number; readonly reason: UnloadReason }
   | { readonly type: "statusChanged"; readonly status: ThreadStatus }
-  | { readonly type: "settingsChanged"; readonly at: number; readonly changes: Partial<ThreadSettings> };
+  /** The whole of what changed hands to clients as a whole. */
+  | { readonly type: "settingsChanged"; readonly at: number; readonly settings: ThreadSettings }
+  /** Waits for the thread's next load. */
+  | { readonly type: "loadSettingsChanged"; readonly at: number; readonly changes: LoadSettings }
+  | { readonly type: "renamed"; readonly at: number; readonly name: string | null }
+  | { readonly type: "gitInfoChanged"; readonly at: number; readonly gitInfo: GitInfo | null }
+  | {
+      readonly type: "sectionChanged";
+      readonly at: number;
+      readonly sectionId: string | null;
+      readonly position: number | null;
+    }
+  /** Turns after `keepThrough` no longer count; all of them if it is null. They stay in the journal. */
+  | {
+      readonly type: "turnsDropped";
+      readonly at: number;
+      readonly keepThrough: string | null;
+      readonly dropped: readonly string[];
+      readonly by: "rollback" | "revert";
+    }
+  /** Items that a client put into the model's history; no one else is shown them. */
+  | { readonly type: "itemsInjected"; readonly at: number; readonly items: readonly unknown[] }
+  /** The head state: a load reads back to here. */
+  | { readonly type: "checkpoint"; readonly state: ThreadState };
+
+/** A file of instructions that was found when the thread was loaded, as it was then. */
+export interface ProjectDoc {
+  readonly path: string;
+  readonly text: string;
+}
+
+export type UnloadReason =
+  | "unsubscribed"
+  | "requested"
+  | "archived"
+  | "deleted"
+  | "shutdown"
+  | "moved"
+  /** The host ended without saying so. */
+  | "lost";
 
 /** What never changes in a thread's life. */
 export interface ThreadFacts {
@@ -29,13 +82,15 @@ export interface ThreadFacts {
   readonly cliVersion: string;
   readonly serviceName: string | null;
   readonly threadSource: string | null;
-  readonly gitInfo: GitInfo | null;
+  readonly forkedFromId: string | null;
+  readonly parentThreadId: string | null;
 }
 
 /** What a turn runs on; a `turn/start` may change it for itself and those after it. */
 export interface ThreadSettings {
   readonly model: string;
   readonly modelProvider: string;
+  readonly serviceTier: string | null;
   readonly cwd: string;
   readonly approvalPolicy: AskForApproval;
   readonly approvalsReviewer: ApprovalsReviewer;
@@ -43,6 +98,4 @@ export interface ThreadSettings {
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
   readonly personality: Personality | null;
-  readonly baseInstructions: string | null;
-  readonly developerInstructions: string | null;
 }

@@ -6,47 +6,52 @@ import type {
   TurnStatus,
 } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
-import type { Command, SampleOutcome } from "../commands.ts";
+import type { SampleOutcome, TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
-import type { ThreadSettings } from "../life/records.ts";
+import { settingsChanged } from "../life/settings.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 
 /** Records for a command, none if it comes too late to matter, or why it is refused. */
 export function decideTurn(
   state: ThreadState,
-  command: Command,
+  command: TurnCommand,
   shown: ShownText,
 ): readonly ThreadRecord[] | Fault {
   const turn = state.turn;
   switch (command.kind) {
     case "startTurn":
       // Clients of this protocol start turns without asking whether one runs: then it is more input for that one.
-      return turn === null ? startTurn(command) : addInput(turn, command, shown);
+      return turn === null ? startTurn(state, command) : addInput(state, turn, command, shown);
     case "steer":
       if (turn === null) return fault("noActiveTurnToSteer");
       if (command.expectedTurnId !== turn.id) return fault("steerMismatch", command.expectedTurnId, turn.id);
       if (command.input.length === 0) return fault("inputEmpty");
-      return addInput(turn, command, shown);
+      return addInput(state, turn, command, shown);
     case "interrupt":
       return interrupt(state, command, shown);
     case "itemStarted":
     case "itemCompleted":
-      if (turn?.id !== command.turnId) return [];
+      if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
       return [{ type: command.kind, turnId: turn.id, at: command.at, item: command.item }];
+    case "saveText": {
+      const { turnId, itemId, text } = command;
+      const running = turn?.id === turnId && turn.open.some((item) => item.id === itemId);
+      return running ? [{ type: "textSaved", turnId, itemId, text }] : [];
+    }
     case "sampled":
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
       return sampled(state, turn, command, shown);
   }
 }
 
-type StartTurn = Extract<Command, { kind: "startTurn" }>;
-type Steer = Extract<Command, { kind: "steer" }>;
+type StartTurn = Extract<TurnCommand, { kind: "startTurn" }>;
+type Steer = Extract<TurnCommand, { kind: "steer" }>;
 
-function startTurn(command: StartTurn): readonly ThreadRecord[] {
+function startTurn(state: ThreadState, command: StartTurn): readonly ThreadRecord[] {
   const { at, turnId, input, outputSchema, changes } = command;
   return [
-    ...settingsChanged(command, changes),
+    ...settingsChanged(state, at, changes),
     { type: "turnStarted", turnId, at, input, outputSchema },
     ...userMessage(turnId, command),
     { type: "sampleRequested", turnId, attempt: 1 },
@@ -54,17 +59,18 @@ function startTurn(command: StartTurn): readonly ThreadRecord[] {
 }
 
 /** What the model was saying ends where it is, and the model is called again with the new input. */
-function addInput(turn: TurnState, command: StartTurn | Steer, shown: ShownText): readonly ThreadRecord[] {
+function addInput(
+  state: ThreadState,
+  turn: TurnState,
+  command: StartTurn | Steer,
+  shown: ShownText,
+): readonly ThreadRecord[] {
   return [
-    ...(command.kind === "startTurn" ? settingsChanged(command, command.changes) : []),
+    ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
     ...closeItems(turn, command.at, shown),
     ...userMessage(turn.id, command),
     { type: "sampleRequested", turnId: turn.id, attempt: turn.attempt + 1 },
   ];
-}
-
-function settingsChanged({ at }: StartTurn, changes: Partial<ThreadSettings>): readonly ThreadRecord[] {
-  return Object.keys(changes).length > 0 ? [{ type: "settingsChanged", at, changes }] : [];
 }
 
 function userMessage(turnId: string, command: StartTurn | Steer): readonly ThreadRecord[] {
@@ -85,17 +91,18 @@ function userMessage(turnId: string, command: StartTurn | Steer): readonly Threa
 }
 
 function interrupt(
-  { turn, lastTurn }: ThreadState,
+  state: ThreadState,
   { at, turnId }: { readonly at: number; readonly turnId: string | null },
   shown: ShownText,
 ): readonly ThreadRecord[] | Fault {
+  const { turn, lastTurn } = state;
   if (turn === null) {
     // The same interrupt again, or one that nothing is left to do for.
     if (turnId === null || (turnId === lastTurn?.id && lastTurn.status === "interrupted")) return [];
     return fault("noActiveTurnToInterrupt");
   }
   if (turnId !== null && turnId !== turn.id) return fault("turnIdMismatch", turnId, turn.id);
-  return [...closeItems(turn, at, shown), turnEnded(turn, at, "interrupted", null)];
+  return endTurn(state, at, "interrupted", shown);
 }
 
 function sampled(
@@ -119,10 +126,20 @@ function sampled(
   ];
 }
 
+/** Ends the running turn, if there is one. */
+export function endTurn(
+  { turn }: ThreadState,
+  at: number,
+  status: Exclude<TurnStatus, "inProgress">,
+  shown: ShownText,
+): readonly ThreadRecord[] {
+  return turn === null ? [] : [...closeItems(turn, at, shown), turnEnded(turn, at, status, null)];
+}
+
 /** What is still open completes with the text that clients saw. */
 function closeItems(turn: TurnState, at: number, shown: ShownText): readonly ThreadRecord[] {
-  return [...turn.open.values()].map((item) => {
-    const text = shown.get(item.id);
+  return turn.open.map((item) => {
+    const text = shown.get(item.id) ?? turn.saved[item.id];
     const last = item.type === "agentMessage" && text !== undefined ? { ...item, text } : item;
     return { type: "itemCompleted", turnId: turn.id, at, item: { ...last, completedAtMs: at } };
   });

@@ -11,26 +11,34 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         ...state,
         updatedAt: record.at,
         preview: state.preview || previewOf(record.input),
+        hasUserMessage: state.hasUserMessage || record.input.length > 0,
         turn: {
           id: record.turnId,
           startedAt: record.at,
           outputSchema: record.outputSchema,
           attempt: 0,
           answer: null,
-          open: new Map(),
+          open: [],
+          saved: {},
         },
       };
     case "sampleRequested":
       return withTurn(state, record.turnId, () => ({ attempt: record.attempt }));
     case "itemStarted":
       return withTurn(state, record.turnId, ({ open }) => ({
-        open: new Map(open).set(record.item.id, record.item),
+        open: [...open, record.item],
       }));
+    case "textSaved": {
+      const { itemId, text } = record;
+      return withTurn(state, record.turnId, ({ saved }) => ({
+        saved: { ...saved, [itemId]: (saved[itemId] ?? "") + text },
+      }));
+    }
     case "itemCompleted":
       return withTurn(state, record.turnId, (turn) => {
-        const open = new Map(turn.open);
-        open.delete(record.item.id);
-        return record.item.type === "agentMessage" ? { open, answer: record.item } : { open };
+        const open = turn.open.filter((item) => item.id !== record.item.id);
+        const { [record.item.id]: _, ...saved } = turn.saved;
+        return record.item.type === "agentMessage" ? { open, saved, answer: record.item } : { open, saved };
       });
     case "usageReported":
       return { ...state, usage: record.usage };

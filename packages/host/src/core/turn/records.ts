@@ -11,6 +11,8 @@ export type TurnRecord =
   /** The model is due to be called; an attempt that it follows no longer counts. */
   | { readonly type: "sampleRequested"; readonly turnId: string; readonly attempt: number }
   | { readonly type: "itemStarted"; readonly turnId: string; readonly at: number; readonly item: ThreadItem }
+  /** More of a running item's text, so that a crash loses little of it. */
+  | { readonly type: "textSaved"; readonly turnId: string; readonly itemId: string; readonly text: string }
   | {
       readonly type: "itemCompleted";
       readonly turnId: string;

@@ -1,0 +1,54 @@
+import { type Fault, fault } from "../../errors.ts";
+import type { LifeCommand } from "../commands.ts";
+import type { ShownText } from "../decide.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState } from "../state.ts";
+import { endTurn } from "../turn/decide.ts";
+import { settingsChanged } from "./settings.ts";
+
+export function decideLife(
+  state: ThreadState,
+  command: LifeCommand,
+  shown: ShownText,
+): readonly ThreadRecord[] | Fault {
+  const { at } = command;
+  switch (command.kind) {
+    case "changeSettings":
+      return settingsChanged(state, at, command.changes);
+    case "changeLoadSettings":
+      return [{ type: "loadSettingsChanged", at, changes: command.changes }];
+    case "rename":
+      return [{ type: "renamed", at, name: command.name }];
+    case "changeGitInfo": {
+      const before = state.gitInfo ?? { sha: null, branch: null, originUrl: null };
+      return [{ type: "gitInfoChanged", at, gitInfo: { ...before, ...command.changes } }];
+    }
+    case "changeSection":
+      return [{ type: "sectionChanged", at, sectionId: command.sectionId, position: command.position }];
+    case "dropTurns":
+      if (state.turn !== null) return fault("turnInProgress", state.turn.id);
+      if ((state.lastTurn?.id ?? null) !== command.lastTurnId) return fault("historyMoved");
+      return [
+        {
+          type: "turnsDropped",
+          at,
+          keepThrough: command.keepThrough,
+          dropped: command.dropped,
+          by: command.by,
+        },
+      ];
+    case "injectItems":
+      return [{ type: "itemsInjected", at, items: command.items }];
+    case "open": {
+      const docs = JSON.stringify(command.docs) === JSON.stringify(state.docs) ? null : command.docs;
+      // A turn that runs in the journal runs nowhere else: the host that ran it is gone.
+      return [
+        ...endTurn(state, at, "interrupted", shown),
+        { type: "opened", at, epoch: state.epoch + 1, load: command.load, docs },
+        ...settingsChanged(state, at, command.changes),
+      ];
+    }
+    case "close":
+      return [...endTurn(state, at, "interrupted", shown), { type: "closed", at, reason: command.reason }];
+  }
+}
