@@ -1,26 +1,73 @@
+import type { Place } from "../core/life/views.ts";
 import type { Commit } from "../core/records.ts";
+import { fault } from "../errors.ts";
 
-/** Where threads are kept. Files, memory and whatever comes later pass the same tests. */
+/** Where threads are kept. Files and memory, and whatever comes later, pass the same tests. */
 export interface Journal {
   /** Makes an empty journal for a new thread and takes it for writing. */
   create(threadId: string): Promise<ThreadJournal>;
+  /** Takes a stored thread for writing; undefined if there is none. Throws who has it if another host does. */
+  open(threadId: string): Promise<ThreadJournal | undefined>;
+  /** For reading only, whoever has the thread; undefined if there is none. */
+  read(threadId: string): Promise<JournalReader | undefined>;
+  /** Every stored thread. */
+  threads(): AsyncIterable<{ readonly id: string; readonly archived: boolean }>;
+  /** Threads that were held by hosts that are gone. */
+  abandoned(): Promise<readonly string[]>;
+  /** Ends the claim of a host that is gone on a thread that is gone too. */
+  disown(threadId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface JournalReader {
+  readonly place: Place;
+  /** Commits newest first, from the end or from before a place that was given out earlier. */
+  backwards(before?: number): AsyncIterable<Placed>;
+  /** Commits oldest first, from a place that was given out earlier or from the start. */
+  forwards(from?: number): AsyncIterable<Placed>;
+  /** Where the first commit after `seq` is. */
+  locate(seq: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A commit and where it is. Places stay what they are as long as the journal is. */
+export interface Placed {
+  readonly commit: Commit;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** One thread's journal, held by its only writer. */
-export interface ThreadJournal {
+export interface ThreadJournal extends JournalReader {
   /**
-   * Writes one commit behind `commit.prev`. `committed`: it survives a kill of this process. `conflict`: someone
-   * else has written there, nothing was. `unknown`: it may or may not be there; read the tail again first.
+   * Writes one commit. `committed`: it survives a kill of this process. `conflict`: someone else has written
+   * there, nothing was. `unknown`: it may or may not be there; the journal has to be read again first.
    */
   append(commit: Commit): Promise<AppendOutcome>;
   /** Makes everything that was committed survive a power cut. A failure is thrown, never swallowed. */
   sync(): Promise<void>;
-  /** Commits after `seq`, oldest first, as they are at the time of reading. */
-  read(afterSeq: number): AsyncIterable<Commit>;
+  /** Lets go of what costs memory or descriptors; the next use takes it again. */
+  rest(): Promise<void>;
+  /** Moves it to or from the archive. */
+  archive(archived: boolean): Promise<void>;
+  /** Removes every trace of it and gives the thread back. */
+  destroy(): Promise<void>;
+  /** Gives the thread back. */
   close(): Promise<void>;
 }
 
 export type AppendOutcome =
   | { readonly kind: "committed" }
-  | { readonly kind: "conflict"; readonly head: number }
+  | { readonly kind: "conflict" }
   | { readonly kind: "unknown"; readonly cause: unknown };
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** Appends, or throws why not. */
+export async function append(journal: ThreadJournal, commit: Commit): Promise<void> {
+  const outcome = await journal.append(commit);
+  if (outcome.kind === "conflict") throw fault("storageFailed", "someone else has written to the journal");
+  if (outcome.kind === "unknown") throw fault("storageFailed", messageOf(outcome.cause));
+}

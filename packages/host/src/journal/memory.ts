@@ -1,27 +1,41 @@
+import type { Place } from "../core/life/views.ts";
 import type { Commit } from "../core/records.ts";
-import type { AppendOutcome, Journal, ThreadJournal } from "./journal.ts";
+import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 
-/** For ephemeral threads and tests: nothing outlives the process, all else is as with files. */
-export function memoryJournal(): Journal {
-  return { create: async () => new MemoryThreadJournal() };
-}
+const NOWHERE: Place = { path: null, archived: false };
 
-class MemoryThreadJournal implements ThreadJournal {
+/** For ephemeral threads: nothing outlives the load, all else is as with files. A place is an index. */
+export class MemoryJournal implements ThreadJournal {
+  readonly place = NOWHERE;
   readonly #commits: Commit[] = [];
 
   async append(commit: Commit): Promise<AppendOutcome> {
-    const head = this.#commits.at(-1)?.seq ?? 0;
-    if (commit.prev !== head) return { kind: "conflict", head };
+    if (commit.prev !== (this.#commits.at(-1)?.seq ?? 0)) return { kind: "conflict" };
     this.#commits.push(commit);
     return { kind: "committed" };
   }
 
-  async sync(): Promise<void> {}
-
-  async *read(afterSeq: number): AsyncIterable<Commit> {
-    // Seqs count up by one from 1, so the place of a commit is known without looking.
-    for (let at = afterSeq; at < this.#commits.length; at++) yield this.#commits[at]!;
+  async *backwards(before = this.#commits.length): AsyncIterable<Placed> {
+    for (let at = before - 1; at >= 0; at--) yield { commit: this.#commits[at]!, start: at, end: at + 1 };
   }
 
+  async *forwards(from = 0): AsyncIterable<Placed> {
+    for (let at = from; at < this.#commits.length; at++) {
+      yield { commit: this.#commits[at]!, start: at, end: at + 1 };
+    }
+  }
+
+  async locate(seq: number): Promise<number> {
+    const found = this.#commits.findIndex((commit) => commit.seq > seq);
+    return found < 0 ? this.#commits.length : found;
+  }
+
+  async sync(): Promise<void> {}
+  async rest(): Promise<void> {}
   async close(): Promise<void> {}
+  async destroy(): Promise<void> {}
+
+  async archive(): Promise<void> {
+    throw new Error("a thread that is kept in memory has no archive");
+  }
 }

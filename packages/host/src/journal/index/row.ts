@@ -1,0 +1,44 @@
+import { type Place, threadView } from "../../core/life/views.ts";
+import type { Commit } from "../../core/records.ts";
+import type { ThreadState } from "../../core/state.ts";
+import type { IndexedText, ThreadRow } from "./thread-index.ts";
+
+/** A thread as lists have it. */
+export function rowOf(state: ThreadState, seq: number, place: Place): ThreadRow {
+  const { facts, section } = state;
+  return {
+    id: facts.id,
+    owner: facts.owner,
+    seq,
+    archived: place.archived,
+    listed: state.hasUserMessage,
+    createdAt: state.createdAt,
+    updatedAt: state.updatedAt,
+    recencyAt: state.updatedAt,
+    parentThreadId: facts.parentThreadId,
+    sectionId: section?.id ?? null,
+    sectionPosition: section?.position ?? null,
+    thread: threadView({ ...state, status: { type: "notLoaded" } }, place),
+  };
+}
+
+/** What of a commit can be searched for. */
+export function textsOf({ records }: Commit): IndexedText[] {
+  const texts: IndexedText[] = [];
+  for (const record of records) {
+    if (record.type !== "itemCompleted") continue;
+    const { item, turnId, at } = record;
+    if (item.type === "agentMessage") {
+      texts.push({ turnId, itemId: item.id, role: "agent", at, text: item.text });
+    } else if (item.type === "userMessage") {
+      const text = item.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+      texts.push({ turnId, itemId: item.id, role: "user", at, text });
+    }
+  }
+  return texts.filter(({ text }) => text.trim() !== "");
+}
+
+/** Turns that no longer count: what they said is not found any more. */
+export function droppedTurns({ records }: Commit): string[] {
+  return records.flatMap((record) => (record.type === "turnsDropped" ? record.dropped : []));
+}

@@ -1,0 +1,132 @@
+import { dirname, join } from "node:path";
+import { fault } from "../errors.ts";
+import type { Files, Liveness, Platform } from "../platform/platform.ts";
+
+const TAKEOVER = "takeover";
+
+/**
+ * Which host has which thread. `live/` holds a claim a thread, with the id of the host that has it, and a lock a
+ * host, which ends with the host however that ends: no process ids, no heartbeats.
+ */
+export class Leases {
+  readonly #folder: string;
+  readonly #files: Files;
+  readonly #liveness: Liveness;
+  readonly #hostId: string;
+  readonly #beforeGivingBack: () => Promise<void>;
+  /** What this host has, or is about to give back. */
+  readonly #held = new Set<string>();
+  readonly #givingBack = new Map<string, Promise<void>>();
+  #announced: Promise<() => Promise<void>> | undefined;
+
+  /** `beforeGivingBack`: what has to be on disk first, because a claim is what a start looks at after a crash. */
+  constructor(
+    home: string,
+    { files, liveness, ids }: Pick<Platform, "files" | "liveness" | "ids">,
+    beforeGivingBack: () => Promise<void>,
+  ) {
+    this.#beforeGivingBack = beforeGivingBack;
+    this.#folder = join(home, "live");
+    this.#files = files;
+    this.#liveness = liveness;
+    this.#hostId = ids.uuid();
+  }
+
+  /** For a thread that no one else can know of yet. */
+  async takeNew(threadId: string): Promise<void> {
+    await this.#announce();
+    await this.#files.claim(this.#claim(threadId), this.#hostId);
+    this.#held.add(threadId);
+  }
+
+  /** Takes a thread, or throws who has it. A claim of a host that is gone is taken over. */
+  async take(threadId: string): Promise<void> {
+    await this.#announce();
+    if (this.#givingBack.has(threadId)) {
+      // It never left: who gives it back finds that it is held again.
+      this.#held.add(threadId);
+      return;
+    }
+    const claim = this.#claim(threadId);
+    if (await this.#files.claim(claim, this.#hostId)) {
+      this.#held.add(threadId);
+      return;
+    }
+    // Two hosts may find the same claim abandoned: one at a time takes over.
+    await this.#liveness.exclusively(this.#lock(TAKEOVER), async () => {
+      const holder = await this.#files.claimed(claim);
+      if (holder === this.#hostId) return;
+      if (holder !== undefined && (await this.#liveness.alive(this.#lock(holder)))) {
+        throw fault("heldElsewhere", threadId, holder);
+      }
+      await this.#files.remove(claim);
+      if (!(await this.#files.claim(claim, this.#hostId)))
+        throw fault("heldElsewhere", threadId, "another host");
+    });
+    this.#held.add(threadId);
+  }
+
+  /** Returns at once: nobody waits for the claim to go. */
+  giveBack(threadId: string): void {
+    this.#held.delete(threadId);
+    if (this.#givingBack.has(threadId)) return;
+    const done = this.#giveBack(threadId).finally(() => this.#givingBack.delete(threadId));
+    this.#givingBack.set(threadId, done);
+  }
+
+  async #giveBack(threadId: string): Promise<void> {
+    try {
+      await this.#beforeGivingBack();
+      if (!this.#held.has(threadId)) await this.#files.remove(this.#claim(threadId));
+    } catch {
+      // The claim stays, and the next start looks at the thread again.
+    }
+  }
+
+  /** Threads whose host is gone. Locks of hosts that are gone are cleared away once nothing names them. */
+  async abandoned(): Promise<readonly string[]> {
+    const alive = new Map<string, boolean>([[this.#hostId, true]]);
+    const found: string[] = [];
+    const locks: string[] = [];
+    for (const { name } of await this.#files.list(this.#folder)) {
+      if (name.endsWith(".lock")) locks.push(name.slice(0, -".lock".length));
+      if (name.includes(".")) continue;
+      const holder = await this.#files.claimed(join(this.#folder, name));
+      if (holder === undefined) continue;
+      if (!alive.has(holder)) alive.set(holder, await this.#liveness.alive(this.#lock(holder)));
+      if (!alive.get(holder)) found.push(name);
+    }
+    for (const host of locks) {
+      if (host === TAKEOVER || alive.has(host) || (await this.#liveness.alive(this.#lock(host)))) continue;
+      await this.#files.remove(this.#lock(host));
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#givingBack.values());
+    const release = await this.#announced;
+    await release?.();
+  }
+
+  /** Once, with the first thread: a host that has none need not be found. */
+  async #announce(): Promise<void> {
+    this.#announced ??= this.#liveness.announce(this.#lock(this.#hostId));
+    try {
+      await this.#announced;
+    } catch (cause) {
+      // Whatever it was may have been mended by the next try.
+      this.#announced = undefined;
+      if ((cause as { code?: string }).code === "ENETFS") throw fault("networkHome", dirname(this.#folder));
+      throw cause;
+    }
+  }
+
+  #claim(threadId: string): string {
+    return join(this.#folder, threadId);
+  }
+
+  #lock(hostId: string): string {
+    return join(this.#folder, `${hostId}.lock`);
+  }
+}
