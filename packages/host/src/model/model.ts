@@ -1,5 +1,5 @@
-import type { Model, ThreadItem, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
-import type { ThreadSettings } from "../core/life/records.ts";
+import type { LoadSettings, Model, ThreadItem, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
+import type { ProjectDoc, ThreadSettings } from "../core/life/records.ts";
 
 /** The provider that is built in, and its only model: what everyone has who configured nothing. */
 export const OFFLINE_MODEL = "offline";
@@ -14,6 +14,9 @@ export interface ModelProvider {
 
 export interface ModelRequest {
   readonly settings: ThreadSettings;
+  /** Bound when the thread was loaded. */
+  readonly load: LoadSettings;
+  readonly docs: readonly ProjectDoc[];
   /** The conversation so far, the new user message last. */
   readonly items: readonly ThreadItem[];
   readonly outputSchema: unknown;

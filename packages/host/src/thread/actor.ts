@@ -1,15 +1,17 @@
-import type { NotificationName } from "@bobbin/protocol";
+import type { NotificationName, ThreadStatus } from "@bobbin/protocol";
 import type { Frame } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import { type Decision, decide } from "../core/decide.ts";
+import type { UnloadReason } from "../core/life/records.ts";
 import { type Notification, notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { fault } from "../errors.ts";
-import type { ThreadJournal } from "../journal/journal.ts";
-import type { Platform } from "../platform/platform.ts";
-import { notificationFrame } from "./notification-frame.ts";
-import { type Recipient, Subscription } from "./subscription.ts";
+import { type Fault, fault } from "../errors.ts";
+import { append, type ThreadJournal } from "../journal/journal.ts";
+import { type Head, recall } from "../journal/recall.ts";
+import type { Cancel, Platform } from "../platform/platform.ts";
+import type { Cursor } from "./subscription.ts";
+import { Subscriptions } from "./subscriptions.ts";
 import { TextStreams } from "./text-streams.ts";
 
 /** What an actor needs from around it. */
@@ -18,50 +20,96 @@ export interface ActorPorts {
   readonly platform: Platform;
   /** Tells every connection that may see the thread, but for its subscribers, who were told. */
   broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
-  /** After each change: start and stop the work that the state asks for. */
-  changed(actor: Actor): void;
-  failed(actor: Actor, cause: unknown): void;
+  /** After each commit: what the state asks for is started, what lists show is brought up to date. */
+  committed(commit: Commit, state: ThreadState): void;
+  /** It slept, and is in memory again. */
+  woken(): void;
+  failed(cause: unknown): void;
   /** Takes work that nobody awaits. */
   supervise(what: string, work: Promise<unknown>): void;
 }
 
 interface Letter {
-  readonly command: Command;
+  readonly command: Command | undefined;
   /** Called after the commit is durable and before anything that it caused is told. */
   readonly committed: (state: ThreadState) => void;
   readonly refused: (why: Error) => void;
 }
 
+/** A checkpoint is written with a turn's end when so many commits have come since the last one. */
+const CHECKPOINT_EVERY = 64;
+/** Running text is written to the journal this often, so that a crash loses little of what was shown. */
+const SAVE_TEXT_MS = 1000;
+
 /**
- * One thread: a mailbox, an append, a fan-out, and nothing else. Commands are taken one after the other; those
- * that wait while a commit is being written go into the next commit together.
+ * One loaded thread: a mailbox, an append, a fan-out, and nothing else. Commands are taken one after the other;
+ * those that wait while a commit is being written go into the next commit together.
  */
 export class Actor {
   readonly id: string;
+  readonly owner: string;
+  readonly ephemeral: boolean;
+  readonly subscriptions: Subscriptions;
   readonly #ports: ActorPorts;
-  readonly #subscriptions = new Map<Recipient, Subscription>();
   readonly #texts: TextStreams;
-  #state: ThreadState;
+  /** Undefined while hibernated: the journal has it. */
+  #state: ThreadState | undefined;
+  /** What is asked of a thread at any time, also of one that sleeps. */
+  #active: string | undefined;
+  #status: ThreadStatus;
   /** The last commit that was told. */
   #head: number;
+  #sinceCheckpoint: number;
   #mailbox: Letter[] = [];
   #running: Promise<void> | undefined;
-  #broken = false;
+  /** What the next step waits for. */
+  #pause: Promise<void> | undefined;
+  /** Set while text is running that is not in the journal. */
+  #saving: Cancel | undefined;
+  /** Why it takes no more commands. */
+  #over: Fault | undefined;
 
-  constructor(state: ThreadState, head: number, ports: ActorPorts) {
+  constructor({ state, seq }: Head, ports: ActorPorts) {
     this.id = state.facts.id;
+    this.owner = state.facts.owner;
+    this.ephemeral = state.facts.ephemeral;
     this.#state = state;
-    this.#head = head;
+    this.#active = state.turn?.id;
+    this.#status = state.status;
+    this.#head = seq;
+    this.#sinceCheckpoint = 0;
     this.#ports = ports;
-    this.#texts = new TextStreams(this.id, ports.platform, () => this.#subscriptions.values());
-  }
-
-  get state(): ThreadState {
-    return this.#state;
+    this.subscriptions = new Subscriptions({
+      threadId: this.id,
+      clock: ports.platform.clock,
+      journal: ports.journal,
+      head: () => this.#head,
+      bringUp: (subscription) => this.#texts.bringUp(subscription),
+      supervise: (what, work) => ports.supervise(what, work),
+    });
+    this.#texts = new TextStreams(this.id, ports.platform, this.subscriptions);
   }
 
   get journal(): ThreadJournal {
     return this.#ports.journal;
+  }
+
+  /** The running turn. */
+  get activeTurn(): string | undefined {
+    return this.#active;
+  }
+
+  get status(): ThreadStatus {
+    return this.#status;
+  }
+
+  get resident(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /** Nothing is under way that hibernating would lose. */
+  get quiet(): boolean {
+    return this.#running === undefined && this.#active === undefined;
   }
 
   /**
@@ -69,19 +117,40 @@ export class Actor {
    * that is where a reply is sent, so that it comes before the notifications.
    */
   submit(command: Command, committed: (state: ThreadState) => void = () => {}): Promise<void> {
-    if (command.kind === "itemStarted") this.#texts.begin(command.item.id);
-    return new Promise((resolve, refused) => {
-      const letter: Letter = {
-        command,
-        committed: (state) => {
-          committed(state);
-          resolve();
-        },
-        refused,
-      };
-      this.#mailbox.push(letter);
-      this.#running ??= this.#run();
+    if (command.kind === "itemStarted") this.#texts.begin(command.turnId, command.item.id);
+    return this.#post(command, committed);
+  }
+
+  /**
+   * For what comes of the thread's own work, and nobody waits for. A refusal means that it comes too late: the
+   * thread is closing or broken, and those who have to know are told so.
+   */
+  offer(command: Command): void {
+    this.submit(command).catch(() => {});
+  }
+
+  /** Runs with the state, in its turn among the commands. */
+  look(seen: (state: ThreadState) => void): Promise<void> {
+    return this.#post(undefined, seen);
+  }
+
+  /** Like `look`, and nothing else happens in the thread until it is done. */
+  during(work: (state: ThreadState) => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const gate = this.look((state) => {
+        this.#pause = work(state).then(resolve, reject);
+      });
+      gate.catch(reject);
     });
+  }
+
+  /** The state as it is after the commands before. */
+  async peek(): Promise<ThreadState> {
+    let seen!: ThreadState;
+    await this.look((state) => {
+      seen = state;
+    });
+    return seen;
   }
 
   /** Live text of a running item: shown at once, durable only when the item completes. */
@@ -91,132 +160,171 @@ export class Actor {
     delta: string,
   ): void {
     this.#texts.grow(method, params, delta);
+    if (this.#over !== undefined) return;
+    this.#saving ??= this.#ports.platform.timers.after(SAVE_TEXT_MS, () => this.#saveText());
   }
 
   /** Tells subscribers and everyone else something that is in no record. */
   announce(method: NotificationName, frame: Frame): void {
-    for (const subscription of this.#subscriptions.values()) subscription.live(method, frame);
+    this.subscriptions.tell(method, frame);
     this.#ports.broadcast(this, method, frame);
   }
 
-  subscribe(recipient: Recipient): void {
-    if (this.#subscriptions.has(recipient)) return;
-    const next = { seq: this.#head + 1, index: 0 };
-    const catchUp = (one: Subscription) => this.#ports.supervise("catch up", this.#catchUp(one));
-    this.#subscriptions.set(recipient, new Subscription(recipient, next, catchUp));
+  /** Drops what the journal can give again; the next command wakes it. False if something is under way. */
+  hibernate(): boolean {
+    if (!this.quiet || this.ephemeral || this.#state === undefined) return false;
+    this.#state = undefined;
+    this.#ports.supervise("hibernating", this.#ports.journal.rest());
+    return true;
   }
 
-  unsubscribe(recipient: Recipient): boolean {
-    return this.#subscriptions.delete(recipient);
+  /** The last command: what comes after it finds the thread not loaded. */
+  async close(reason: UnloadReason, committed: () => void = () => {}): Promise<void> {
+    const at = this.#ports.platform.clock.now();
+    const closed = this.submit({ kind: "close", at, reason }, committed);
+    this.#over ??= fault("threadNotFound", this.id);
+    this.#saving?.();
+    await closed;
   }
 
-  isSubscribed(recipient: Recipient): boolean {
-    return this.#subscriptions.has(recipient);
-  }
-
-  /** Resolves when the mailbox is empty. */
-  async settled(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  #post(command: Command | undefined, committed: (state: ThreadState) => void): Promise<void> {
+    return new Promise((resolve, refused) => {
+      const letter: Letter = {
+        command,
+        committed: (state) => {
+          committed(state);
+          resolve();
+        },
+        refused,
+      };
+      if (this.#over !== undefined) return refused(this.#over);
+      this.#mailbox.push(letter);
+      this.#running ??= this.#run();
+    });
   }
 
   async #run(): Promise<void> {
     // One microtask of patience: what is posted in the same breath goes into the same commit.
     await Promise.resolve();
     while (this.#mailbox.length > 0) {
-      const batch = this.#mailbox;
-      this.#mailbox = [];
-      await this.#step(batch);
+      const batch = this.#nextBatch();
+      try {
+        await this.#step(batch, this.#state ?? (await this.#wake()));
+        await this.#pause;
+        this.#pause = undefined;
+      } catch (cause) {
+        this.#break(cause);
+        for (const letter of batch) letter.refused(this.#over!);
+      }
     }
     this.#running = undefined;
   }
 
-  async #step(batch: readonly Letter[]): Promise<void> {
+  /** Commands go together; a look goes alone, because it may hold up what is behind it. */
+  #nextBatch(): readonly Letter[] {
+    const looks = this.#mailbox.findIndex((letter) => letter.command === undefined);
+    return this.#mailbox.splice(0, looks < 0 ? this.#mailbox.length : Math.max(1, looks));
+  }
+
+  async #wake(): Promise<ThreadState> {
+    const head = await recall(this.#ports.journal);
+    if (head === undefined || head.seq !== this.#head) {
+      throw new Error(`the journal ends at ${head?.seq}, not at ${this.#head}`);
+    }
+    this.#state = head.state;
+    this.#ports.woken();
+    return head.state;
+  }
+
+  async #step(batch: readonly Letter[], before: ThreadState): Promise<void> {
     const records: ThreadRecord[] = [];
     const tell: (() => void)[] = [];
     const seq = this.#head + 1;
-    let state = this.#state;
+    let state = before;
     let index = 0;
-    for (const { command, committed, refused } of batch) {
-      const decision: Decision = this.#broken ? brokenDecision : decide(state, command, this.#texts.shown());
+    for (const letter of batch) {
+      const decision = this.#decide(state, letter.command);
       if (decision.kind === "refused") {
-        tell.push(() => refused(decision.fault));
+        tell.push(() => letter.refused(decision.fault));
         continue;
       }
       const after = decision.state;
       state = after;
-      tell.push(() => committed(after));
-      if (command.kind === "itemStarted" && decision.records.length === 0) this.#texts.end(command.item.id);
+      tell.push(() => letter.committed(after));
       for (const record of decision.records) {
         if (record.type === "itemCompleted") this.#texts.freeze(record.item.id);
         const notifications = notify(this.id, record);
         const first = index;
         index += notifications.length;
         records.push(record);
-        tell.push(() => this.#tell(record, notifications, seq, first));
+        const { epoch } = state;
+        tell.push(() => this.#tell(record, notifications, { epoch, seq, index: first }));
       }
     }
-    if (records.length > 0 && !(await this.#append({ seq, epoch: 1, prev: this.#head, records }))) {
-      for (const letter of batch) letter.refused(brokenDecision.fault);
-      return;
-    }
-    this.#state = state;
-    if (records.length > 0) this.#head = seq;
-    for (const one of tell) one();
-    if (records.length > 0) this.#ports.changed(this);
-  }
-
-  async #append(commit: Commit): Promise<boolean> {
-    try {
-      const outcome = await this.#ports.journal.append(commit);
-      if (outcome.kind !== "committed") throw new Error(`the journal answered ${outcome.kind}`);
-      if (commit.records.some((record) => record.type === "turnEnded")) await this.#ports.journal.sync();
-      return true;
-    } catch (cause) {
-      this.#broken = true;
-      this.#ports.failed(this, cause);
-      return false;
+    if (records.length > 0) {
+      const commit: Commit = { seq, epoch: state.epoch, prev: this.#head, records };
+      if (this.#dueForCheckpoint(records)) records.push({ type: "checkpoint", state });
+      await this.#append(commit);
+      this.#head = seq;
+      this.#state = state;
+      this.#active = state.turn?.id;
+      this.#status = state.status;
+      for (const one of tell) one();
+      this.#ports.committed(commit, state);
+    } else {
+      for (const one of tell) one();
     }
   }
 
-  #tell(record: ThreadRecord, notifications: readonly Notification[], seq: number, first: number): void {
+  #decide(state: ThreadState, command: Command | undefined): Decision {
+    if (command === undefined) return { kind: "accepted", records: [], state };
+    const decision = decide(state, command, this.#texts.shown());
+    if (command.kind === "itemStarted" && decision.kind === "accepted" && decision.records.length === 0) {
+      this.#texts.end(command.item.id);
+    }
+    return decision;
+  }
+
+  #dueForCheckpoint(records: readonly ThreadRecord[]): boolean {
+    this.#sinceCheckpoint++;
+    const closed = records.some((record) => record.type === "closed");
+    const ended = records.some((record) => record.type === "turnEnded");
+    if (!closed && !(ended && this.#sinceCheckpoint >= CHECKPOINT_EVERY)) return false;
+    this.#sinceCheckpoint = 0;
+    return true;
+  }
+
+  async #append(commit: Commit): Promise<void> {
+    await append(this.#ports.journal, commit);
+    if (commit.records.some(mustBeSynced)) await this.#ports.journal.sync();
+  }
+
+  #saveText(): void {
+    this.#saving = undefined;
+    if (this.#over !== undefined) return;
+    for (const unsaved of this.#texts.takeUnsaved()) {
+      this.offer({ kind: "saveText", ...unsaved });
+    }
+  }
+
+  #break(cause: unknown): void {
+    this.#over = fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
+    this.#status = { type: "systemError" };
+    this.#ports.failed(cause);
+  }
+
+  #tell(record: ThreadRecord, notifications: readonly Notification[], first: Cursor): void {
     this.#texts.flush();
-    notifications.forEach(({ method, params, audience }, index) => {
-      const frame = notificationFrame(method, params, this.#ports.platform.clock.now());
-      for (const subscription of this.#subscriptions.values()) {
-        if (!subscription.lagging) subscription.durable({ seq, index: first + index }, method, frame);
-      }
-      if (audience === "everyone") this.#ports.broadcast(this, method, frame);
+    notifications.forEach((notification, nth) => {
+      const frame = this.subscriptions.durable({ ...first, index: first.index + nth }, notification);
+      if (notification.audience === "everyone") this.#ports.broadcast(this, notification.method, frame);
     });
     if (record.type === "itemStarted") this.#texts.told(record.item.id);
     else if (record.type === "itemCompleted") this.#texts.end(record.item.id);
   }
-
-  /** Makes again, from the journal, what a slow subscriber's outbox had to drop. */
-  async #catchUp(subscription: Subscription): Promise<void> {
-    const { recipient } = subscription;
-    while (this.#subscriptions.get(recipient) === subscription) {
-      const head = this.#head;
-      for await (const commit of this.#ports.journal.read(subscription.next.seq - 1)) {
-        if (commit.seq > head) break;
-        let index = 0;
-        for (const record of commit.records) {
-          for (const { method, params } of notify(this.id, record)) {
-            if (recipient.congested) return recipient.waitForRoom(subscription);
-            const frame = notificationFrame(method, params, this.#ports.platform.clock.now());
-            subscription.durable({ seq: commit.seq, index: index++ }, method, frame);
-          }
-        }
-      }
-      if (head !== this.#head) continue;
-      this.#texts.flush();
-      subscription.caughtUp();
-      this.#texts.bringUp(subscription);
-      return;
-    }
-  }
 }
 
-const brokenDecision = {
-  kind: "refused",
-  fault: fault("storageFailed", "writing this thread's journal failed"),
-} as const;
+/** Not told before it survives a power cut. */
+function mustBeSynced(record: ThreadRecord): boolean {
+  return record.type === "turnEnded" || record.type === "closed";
+}

@@ -1,85 +1,445 @@
-import type { NotificationName, NotificationParams } from "@bobbin/protocol";
+import type { LoadSettings, NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
 import type { Frame } from "@bobbin/rpc";
+import type { Command } from "../core/commands.ts";
+import { decide } from "../core/decide.ts";
 import { fold } from "../core/fold.ts";
-import type { ThreadFacts, ThreadSettings } from "../core/life/records.ts";
-import type { ThreadRecord } from "../core/records.ts";
-import { fault } from "../errors.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { ProjectDoc, ThreadFacts, ThreadSettings, UnloadReason } from "../core/life/records.ts";
+import type { Place } from "../core/life/views.ts";
+import { notify } from "../core/notify.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import { Fault, fault } from "../errors.ts";
+import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
+import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import { Actor } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
+import { Residents } from "./residents.ts";
 
 export interface RegistryPorts {
   readonly platform: Platform;
   readonly journal: Journal;
+  /** Where ephemeral threads are kept. */
+  readonly memory: Pick<Journal, "create">;
   readonly supervisor: Supervisor;
-  broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
+  readonly maxResident: number;
+  /** Tells every connection that may see the thread and does not follow it. */
+  broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
   /** Makes what performs a thread's effects; called after each change of its state. */
-  runner(actor: Actor): { reconcile(): void };
+  runner(actor: Actor): (state: ThreadState) => void;
+  /** Every commit of every stored thread. */
+  committed(commit: Commit, state: ThreadState, journal: JournalReader): void;
+  /** Something has changed that may let a thread be unloaded. */
+  changed(actor: Actor): void;
+  unloaded(actor: Actor): void;
+  /** A thread whose host is gone is about to be closed: what that host did not get to write has to be made good. */
+  recovering(threadId: string): Promise<void>;
 }
 
-/** All loaded threads. */
+export interface ThreadName {
+  readonly id: string;
+  readonly owner: string;
+  /** Whoever follows it is told by it. */
+  readonly subscriptions?: Actor["subscriptions"];
+}
+
+/** A thread is loaded, or on its way in or out; all others are not in the map. */
+type Slot =
+  | { readonly kind: "loaded"; readonly actor: Actor }
+  /** Loading, closing, or worked on without being loaded: whoever comes waits for the end of it. */
+  | { readonly kind: "busy"; readonly done: Promise<unknown> };
+
+/** Throws if a thread of this owner is not the caller's to touch. */
+export type Access = (owner: string) => void;
+
+const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
+
+/** What a new thread is made of. */
+export interface StartRequest {
+  readonly facts: ThreadFacts;
+  readonly settings: ThreadSettings;
+  readonly load: LoadSettings;
+  readonly docs: readonly ProjectDoc[];
+  readonly history?: AsyncIterable<readonly ThreadRecord[]>;
+}
+
+/** What a load changes, for the thread and for good. */
+export interface LoadRequest {
+  readonly changes: (now: ThreadSettings) => Partial<ThreadSettings>;
+  readonly load: LoadSettings;
+  docs(cwd: string): Promise<readonly ProjectDoc[]>;
+}
+
+/** All loaded threads: start, load, unload, and hibernate in between. */
 export class Registry {
   readonly #ports: RegistryPorts;
-  readonly #loaded = new Map<string, Actor>();
+  readonly #slots = new Map<string, Slot>();
+  readonly #residents: Residents;
+  /** New threads on their way in; nobody knows their ids yet. */
+  readonly #starting = new Set<Promise<unknown>>();
+  #closing = false;
 
   constructor(ports: RegistryPorts) {
     this.#ports = ports;
+    this.#residents = new Residents(ports.maxResident);
   }
 
-  get loaded(): Iterable<Actor> {
-    return this.#loaded.values();
+  *loaded(): Iterable<Actor> {
+    for (const slot of this.#slots.values()) if (slot.kind === "loaded") yield slot.actor;
   }
 
   get size(): number {
-    return this.#loaded.size;
+    return this.#slots.size;
   }
 
-  /** A loaded thread, or the fault that says why there is none. */
-  find(threadId: string): Actor {
-    const actor = this.#loaded.get(parseThreadId(threadId));
+  /** Threads that are in memory. */
+  get residents(): number {
+    return this.#residents.size;
+  }
+
+  /** The status of a thread that is loaded. */
+  statusOf(threadId: string): ThreadStatus | undefined {
+    const slot = this.#slots.get(threadId);
+    return slot?.kind === "loaded" ? slot.actor.status : undefined;
+  }
+
+  /** A loaded thread. One on its way in or out is waited for. */
+  async find(threadId: string): Promise<Actor> {
+    const actor = await this.findLoaded(threadId);
     if (actor === undefined) throw fault("threadNotFound", threadId);
     return actor;
   }
 
-  async start(facts: ThreadFacts, settings: ThreadSettings): Promise<Actor> {
-    const { platform, supervisor } = this.#ports;
-    const record: ThreadRecord = { type: "created", at: platform.clock.now(), facts, settings };
-    const journal = await this.#ports.journal.create(facts.id);
-    const outcome = await journal.append({ seq: 1, epoch: 1, prev: 0, records: [record] });
-    if (outcome.kind !== "committed") throw fault("storageFailed", `the journal answered ${outcome.kind}`);
-    const actor: Actor = new Actor(fold(undefined, record), 1, {
-      journal,
-      platform,
-      broadcast: (...told) => this.#ports.broadcast(...told),
-      changed: () => runner.reconcile(),
-      failed: (failing, cause) => supervisor.report(`journal of thread ${failing.id}`, cause),
-      supervise: (what, work) => supervisor.take(what, work),
+  async findLoaded(threadId: string): Promise<Actor | undefined> {
+    const id = parseThreadId(threadId);
+    for (;;) {
+      const slot = this.#slots.get(id);
+      if (slot === undefined) return undefined;
+      if (slot.kind === "loaded") return slot.actor;
+      await slot.done;
+    }
+  }
+
+  /** A new thread; what it starts with behind `created` is written a commit at a time. */
+  async start(request: StartRequest): Promise<Actor> {
+    if (this.#closing) throw fault("shuttingDown");
+    const started = this.#start(request);
+    const done = started.catch(() => {}).finally(() => this.#starting.delete(done));
+    this.#starting.add(done);
+    return started;
+  }
+
+  /** Makes sure that a thread is loaded. `cold`: it was not. */
+  async load(
+    threadId: string,
+    access: Access,
+    request: LoadRequest,
+  ): Promise<{ actor: Actor; cold: boolean }> {
+    const id = parseThreadId(threadId);
+    for (;;) {
+      const slot = this.#slots.get(id);
+      if (slot?.kind === "loaded") {
+        access(slot.actor.owner);
+        return { actor: slot.actor, cold: false };
+      }
+      if (slot === undefined) {
+        if (this.#closing) throw fault("shuttingDown");
+        return { actor: await this.#occupy(id, () => this.#load(id, access, request)), cold: true };
+      }
+      await slot.done;
+    }
+  }
+
+  /** Runs a command on a thread whether or not it is loaded; one that is not stays so. */
+  async edit(
+    threadId: string,
+    access: Access,
+    command: Command,
+    committed: (state: ThreadState, place: Place) => void,
+  ): Promise<void> {
+    const id = parseThreadId(threadId);
+    for (;;) {
+      const slot = this.#slots.get(id);
+      if (slot?.kind === "loaded") {
+        const { actor } = slot;
+        access(actor.owner);
+        return actor.submit(command, (state) => committed(state, actor.journal.place));
+      }
+      if (slot !== undefined) {
+        await slot.done;
+        continue;
+      }
+      return this.#occupy(id, async () => {
+        const [journal, head] = await this.#open(id, access);
+        try {
+          const unloaded = (state: ThreadState) => committed({ ...state, status: NOT_LOADED }, journal.place);
+          await this.#commit(journal, head, command, unloaded);
+        } finally {
+          await journal.close();
+        }
+      });
+    }
+  }
+
+  /** Looks at a thread, loaded or not, without touching it. */
+  async read<T>(
+    threadId: string,
+    access: Access,
+    look: (journal: JournalReader, state: ThreadState) => Promise<T>,
+  ): Promise<T> {
+    const actor = await this.findLoaded(threadId);
+    if (actor !== undefined) {
+      access(actor.owner);
+      return look(actor.journal, await actor.peek());
+    }
+    const reader = await this.#ports.journal.read(parseThreadId(threadId));
+    if (reader === undefined) throw fault("threadNotLoaded", threadId);
+    try {
+      const head = await recall(reader);
+      if (head === undefined) throw fault("threadNotLoaded", threadId);
+      access(head.state.facts.owner);
+      return await look(reader, { ...head.state, status: NOT_LOADED });
+    } finally {
+      await reader.close();
+    }
+  }
+
+  /**
+   * Ends a load: the last commit, everyone told, the thread given back by `release`. `committed` runs before
+   * anyone is told. Whoever comes meanwhile waits, and finds it not loaded.
+   */
+  unload(
+    actor: Actor,
+    reason: UnloadReason,
+    committed: () => void = () => {},
+    release: (journal: ThreadJournal) => Promise<void> = (journal) => journal.close(),
+  ): Promise<void> {
+    this.#residents.delete(actor);
+    return this.#occupy(actor.id, async () => {
+      try {
+        await actor.close(reason, committed);
+      } catch (cause) {
+        // Its journal takes nothing more, but it goes all the same, and those who have to know are told.
+        this.#ports.supervisor.report(`closing thread ${actor.id}`, cause);
+        committed();
+        this.announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
+        this.announce(actor, "thread/closed", { threadId: actor.id });
+      }
+      this.#ports.unloaded(actor);
+      await release(actor.journal);
     });
-    const runner = this.#ports.runner(actor);
-    this.#loaded.set(facts.id, actor);
-    return actor;
+  }
+
+  /** Works on a stored thread's journal while no one else can get at it. It is unloaded first. */
+  async withStored(
+    threadId: string,
+    access: Access,
+    reason: UnloadReason,
+    work: (journal: ThreadJournal, head: Head) => Promise<void>,
+  ): Promise<void> {
+    const id = parseThreadId(threadId);
+    for (;;) {
+      const slot = this.#slots.get(id);
+      if (slot?.kind === "loaded") {
+        const { actor } = slot;
+        access(actor.owner);
+        if (actor.ephemeral) throw fault("noRollout", threadId);
+        return this.unload(actor, reason, undefined, async (journal) => {
+          const head = await recall(journal);
+          if (head === undefined) throw fault("noRollout", threadId);
+          await work(journal, head);
+        });
+      }
+      if (slot !== undefined) {
+        await slot.done;
+        continue;
+      }
+      return this.#occupy(id, async () => {
+        const [journal, head] = await this.#open(id, access);
+        await work(journal, head);
+      });
+    }
+  }
+
+  /** The end: what is on its way in is waited for, nothing new is taken. */
+  async unloadAll(reason: UnloadReason): Promise<void> {
+    this.#closing = true;
+    await Promise.all(this.#starting);
+    for (const slot of [...this.#slots.values()]) if (slot.kind === "busy") await slot.done;
+    const waiting = [...this.loaded()];
+    // A few at a time: each one may have to open its journal.
+    const unloadRest = async () => {
+      for (let actor = waiting.pop(); actor !== undefined; actor = waiting.pop())
+        await this.unload(actor, reason);
+    };
+    await Promise.all(Array.from({ length: 32 }, unloadRest));
+  }
+
+  /** Threads that were loaded when their host ended without closing them are closed now. */
+  async recover(): Promise<void> {
+    for (const id of await this.#ports.journal.abandoned()) {
+      try {
+        await this.#ports.recovering(id);
+        const command: Command = { kind: "close", at: this.#now(), reason: "lost" };
+        await this.edit(
+          id,
+          () => {},
+          command,
+          () => {},
+        );
+      } catch (cause) {
+        if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
+        // Another host, started at the same time, was quicker.
+        else if (cause instanceof Fault && cause.code === "heldElsewhere") continue;
+        else this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
+      }
+    }
   }
 
   /** Tells something about a thread that no record holds. */
   announce<N extends NotificationName>(actor: Actor, method: N, params: NotificationParams<N>): void {
-    actor.announce(method, notificationFrame(method, params, this.#ports.platform.clock.now()));
+    actor.announce(method, notificationFrame(method, params, this.#now()));
   }
 
-  /** Ends every running turn: the host is about to go. */
-  async interruptAll(): Promise<void> {
-    const at = this.#ports.platform.clock.now();
-    await Promise.all(
-      [...this.#loaded.values()].map((actor) => actor.submit({ kind: "interrupt", at, turnId: null })),
+  async #start({ facts, settings, load, docs, history }: StartRequest): Promise<Actor> {
+    const created: ThreadRecord = { type: "created", at: this.#now(), facts, settings, load, docs };
+    const journal = await this.#ports[facts.ephemeral ? "memory" : "journal"].create(facts.id);
+    let head: Head | undefined;
+    const write = async (records: readonly ThreadRecord[]) => {
+      const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
+      await append(journal, commit);
+      let state = head?.state;
+      for (const record of records) state = fold(state, record);
+      head = { state: state!, seq: commit.seq };
+      if (!facts.ephemeral) this.#ports.committed(commit, state!, journal);
+    };
+    try {
+      await write([created]);
+      for await (const records of history ?? []) await write(records);
+    } catch (cause) {
+      await journal.destroy();
+      throw cause;
+    }
+    return this.#enter(head!, journal);
+  }
+
+  async #load(id: string, access: Access, request: LoadRequest): Promise<Actor> {
+    const [journal, head] = await this.#open(id, access);
+    try {
+      const changes = request.changes(head.state.settings);
+      const docs = await request.docs(changes.cwd ?? head.state.settings.cwd);
+      const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
+      return this.#enter(await this.#commit(journal, head, command, () => {}), journal);
+    } catch (cause) {
+      await journal.close();
+      throw cause;
+    }
+  }
+
+  async #open(id: string, access: Access): Promise<[ThreadJournal, Head]> {
+    const journal = await this.#ports.journal.open(id);
+    if (journal === undefined) throw fault("noRollout", id);
+    try {
+      const head = await recall(journal);
+      if (head === undefined) throw fault("noRollout", id);
+      access(head.state.facts.owner);
+      return [journal, head];
+    } catch (cause) {
+      await journal.close();
+      throw cause;
+    }
+  }
+
+  /** One command on a thread that no actor has: decided, written, synced, told to everyone. */
+  async #commit(
+    journal: ThreadJournal,
+    { state, seq }: Head,
+    command: Command,
+    committed: (state: ThreadState) => void,
+  ): Promise<Head> {
+    const decision = decide(state, command, new Map());
+    if (decision.kind === "refused") throw decision.fault;
+    const { facts, epoch } = decision.state;
+    if (decision.records.length === 0) {
+      committed(decision.state);
+      return { state, seq };
+    }
+    const commit: Commit = { seq: seq + 1, epoch, prev: seq, records: decision.records };
+    await append(journal, commit);
+    await journal.sync();
+    committed(decision.state);
+    for (const record of decision.records) {
+      for (const { method, params, audience } of notify(facts.id, record)) {
+        if (audience !== "everyone") continue;
+        this.#ports.broadcast(facts, method, notificationFrame(method, params, this.#now()));
+      }
+    }
+    this.#ports.committed(commit, decision.state, journal);
+    return { state: decision.state, seq: seq + 1 };
+  }
+
+  #enter(head: Head, journal: ThreadJournal): Actor {
+    const { platform, supervisor } = this.#ports;
+    const actor: Actor = new Actor(head, {
+      journal,
+      platform,
+      broadcast: (thread, method, frame) => this.#ports.broadcast(thread, method, frame),
+      committed: (commit, state) => {
+        reconcile(state);
+        if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
+        this.#touched(actor);
+      },
+      woken: () => this.#touched(actor),
+      failed: (cause) => {
+        supervisor.report(`journal of thread ${actor.id}`, cause);
+        this.announce(actor, "thread/status/changed", {
+          threadId: actor.id,
+          status: { type: "systemError" },
+        });
+      },
+      supervise: (what, work) => supervisor.take(what, work),
+    });
+    const reconcile = this.#ports.runner(actor);
+    this.#slots.set(actor.id, { kind: "loaded", actor });
+    this.#touched(actor);
+    return actor;
+  }
+
+  #touched(actor: Actor): void {
+    if (this.#slots.get(actor.id)?.kind === "loaded") this.#residents.touch(actor);
+    this.#ports.changed(actor);
+  }
+
+  /** Holds a thread's slot while something is done with it; what is in the slot afterwards is the work's to say. */
+  async #occupy<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const result = work();
+    const done = result.then(
+      () => {},
+      () => {},
     );
+    const slot: Slot = { kind: "busy", done };
+    this.#slots.set(id, slot);
+    try {
+      return await result;
+    } finally {
+      if (this.#slots.get(id) === slot) this.#slots.delete(id);
+    }
+  }
+
+  #now(): number {
+    return this.#ports.platform.clock.now();
   }
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-function parseThreadId(text: string): string {
-  const id = text.toLowerCase();
+/** Ids are accepted as UUIDs are written: in capitals, without dashes, as a URN. */
+export function parseThreadId(text: string): string {
+  const plain = text.toLowerCase().replace(/^urn:uuid:/, "");
+  const id = /^[0-9a-f]{32}$/.test(plain)
+    ? plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+    : plain;
   if (!UUID.test(id)) throw fault("invalidThreadId", `expected a UUID, found \`${text.slice(0, 64)}\``);
   return id;
 }

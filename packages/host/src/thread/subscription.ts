@@ -7,8 +7,29 @@ export interface Position {
   readonly index: number;
 }
 
+/**
+ * What a client is given to come back with. The epoch tells whether the journal still has what the client saw:
+ * after a power cut the same seq may be another commit.
+ */
+export interface Cursor extends Position {
+  readonly epoch: number;
+}
+
+export function cursorText({ epoch, seq, index }: Cursor): string {
+  return `${epoch}.${seq}.${index}`;
+}
+
+/** Undefined for what is no cursor of ours. */
+export function parseCursor(text: string): Cursor | undefined {
+  const found = /^(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/.exec(text);
+  if (found === null) return undefined;
+  return { epoch: Number(found[1]), seq: Number(found[2]), index: Number(found[3]) };
+}
+
 /** A connection as a thread sees it. */
 export interface Recipient {
+  /** Whether durable notifications carry their cursor. */
+  readonly wantsCursors: boolean;
   /** False for methods that the client opted out of. */
   wants(method: NotificationName): boolean;
   /** Takes a frame; the outbox sends it, queues it, or drops it and lets the subscription lag. */
@@ -111,7 +132,7 @@ export class Subscription {
   }
 
   /** Called by the outbox when it drops a frame: everything from there on has to be made again. */
-  lag(before: Standing): void {
+  lag(before: Standing = { next: this.#next, shown: this.#shown }): void {
     if (this.#lagging) return;
     this.#lagging = true;
     this.#next = before.next;

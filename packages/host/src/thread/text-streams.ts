@@ -3,9 +3,14 @@ import { Frame } from "@bobbin/rpc";
 import type { Clock, Platform, Timers } from "../platform/platform.ts";
 import { deltaMessage, type Subscription, type TextStream } from "./subscription.ts";
 
-/** `held`: its start is not told yet. `frozen`: its end is decided, what comes later is not part of it. */
 interface RunningItem {
-  phase: "held" | "told" | "frozen";
+  turnId: string;
+  /** How much of the text is in the journal. */
+  saved: number;
+  /** Its start was told, so its text may be. */
+  told: boolean;
+  /** Its end is decided: what comes later is not part of it. */
+  frozen: boolean;
   readonly streams: Map<NotificationName, TextStream>;
 }
 
@@ -17,7 +22,7 @@ export class TextStreams {
   readonly #threadId: string;
   readonly #clock: Clock;
   readonly #timers: Timers;
-  readonly #subscriptions: () => Iterable<Subscription>;
+  readonly #subscriptions: Iterable<Subscription>;
   readonly #items = new Map<string, RunningItem>();
   /** Pieces that no one was sent yet, by stream. */
   readonly #pending = new Map<TextStream, string[]>();
@@ -26,7 +31,7 @@ export class TextStreams {
   constructor(
     threadId: string,
     { clock, timers }: Pick<Platform, "clock" | "timers">,
-    subscriptions: () => Iterable<Subscription>,
+    subscriptions: Iterable<Subscription>,
   ) {
     this.#threadId = threadId;
     this.#clock = clock;
@@ -34,24 +39,24 @@ export class TextStreams {
     this.#subscriptions = subscriptions;
   }
 
-  begin(itemId: string): void {
-    this.#items.set(itemId, { phase: "held", streams: new Map() });
+  begin(turnId: string, itemId: string): void {
+    this.#items.set(itemId, { turnId, saved: 0, told: false, frozen: false, streams: new Map() });
   }
 
   /** The item's start was told; its text may follow. */
   told(itemId: string): void {
     const item = this.#items.get(itemId);
-    if (item?.phase === "held") item.phase = "told";
+    if (item !== undefined) item.told = true;
   }
 
   freeze(itemId: string): void {
     const item = this.#items.get(itemId);
-    if (item !== undefined) item.phase = "frozen";
+    if (item !== undefined) item.frozen = true;
   }
 
   grow(method: NotificationName, params: { readonly itemId: string }, delta: string): void {
     const item = this.#items.get(params.itemId);
-    if (item === undefined || item.phase === "frozen" || delta === "") return;
+    if (item === undefined || item.frozen || delta === "") return;
     let stream = item.streams.get(method);
     if (stream === undefined) {
       const json = JSON.stringify({ method, params: { threadId: this.#threadId, ...params } });
@@ -71,21 +76,24 @@ export class TextStreams {
   flush(): void {
     this.#flushing = false;
     for (const [stream, pieces] of this.#pending) {
-      if (this.#items.get(stream.itemId)?.phase === "held") continue;
+      if (this.#items.get(stream.itemId)?.told === false) continue;
       this.#pending.delete(stream);
       const at = this.#clock.now();
       const frame = new Frame(...pieces.map((text) => deltaMessage({ stream, text }, at)));
       const delta = { stream, text: pieces.length === 1 ? pieces[0]! : pieces.join("") };
-      for (const subscription of this.#subscriptions()) {
+      for (const subscription of this.#subscriptions) {
         if (!subscription.lagging) subscription.text(delta, stream.text.length, frame);
       }
     }
   }
 
-  /** One delta a stream with what a subscriber missed. */
+  /** Makes a subscriber live again that has all that is durable: one delta a stream with what it missed. */
   bringUp(subscription: Subscription): void {
-    for (const { phase, streams } of this.#items.values()) {
-      if (phase === "held") continue;
+    // Before it counts as live: what is pending is part of what it missed.
+    this.flush();
+    subscription.caughtUp();
+    for (const { told, streams } of this.#items.values()) {
+      if (!told) continue;
       for (const stream of streams.values()) {
         const text = stream.text.slice(subscription.shown(stream));
         if (text !== "")
@@ -96,6 +104,20 @@ export class TextStreams {
           );
       }
     }
+  }
+
+  /** What is not in the journal yet; it counts as saved from now on. */
+  takeUnsaved(): readonly { readonly turnId: string; readonly itemId: string; readonly text: string }[] {
+    const unsaved: { turnId: string; itemId: string; text: string }[] = [];
+    for (const [itemId, item] of this.#items) {
+      if (!item.told || item.frozen) continue;
+      for (const stream of item.streams.values()) {
+        if (stream.text.length === item.saved) continue;
+        unsaved.push({ turnId: item.turnId, itemId, text: stream.text.slice(item.saved) });
+        item.saved = stream.text.length;
+      }
+    }
+    return unsaved;
   }
 
   /** The running items' text as clients have it or are about to. */
@@ -113,7 +135,7 @@ export class TextStreams {
     this.#items.delete(itemId);
     for (const stream of item.streams.values()) {
       this.#pending.delete(stream);
-      for (const subscription of this.#subscriptions()) subscription.ended(stream);
+      for (const subscription of this.#subscriptions) subscription.ended(stream);
     }
   }
 }

@@ -1,11 +1,8 @@
 import type { ThreadItem } from "@bobbin/protocol";
-import type { ThreadJournal } from "../journal/journal.ts";
+import type { JournalReader } from "../journal/journal.ts";
+import { allTurns } from "../thread/history.ts";
 
-/** What the model is shown: the thread's completed items, oldest first. */
-export async function readContext(journal: ThreadJournal): Promise<readonly ThreadItem[]> {
-  const items: ThreadItem[] = [];
-  for await (const commit of journal.read(0)) {
-    for (const record of commit.records) if (record.type === "itemCompleted") items.push(record.item);
-  }
-  return items;
+/** What the model is shown: the items of the turns that count, oldest first. */
+export async function readContext(journal: JournalReader): Promise<readonly ThreadItem[]> {
+  return (await allTurns(journal)).flatMap((turn) => turn.items);
 }

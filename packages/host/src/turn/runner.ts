@@ -1,6 +1,7 @@
 import type { ThreadItem, TurnError } from "@bobbin/protocol";
 import type { SampleOutcome } from "../core/commands.ts";
 import { type Effect, next } from "../core/next.ts";
+import type { ThreadState } from "../core/state.ts";
 import type { ModelEvent, ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -31,8 +32,8 @@ export class Runner {
   }
 
   /** Called after each change of the thread's state. */
-  reconcile(): void {
-    const wanted = next(this.#actor.state);
+  reconcile(state: ThreadState): void {
+    const wanted = next(state);
     for (const [key, controller] of this.#running) {
       if (wanted.some((effect) => effect.key === key)) continue;
       this.#running.delete(key);
@@ -42,23 +43,23 @@ export class Runner {
       if (this.#running.has(effect.key)) continue;
       const controller = new AbortController();
       this.#running.set(effect.key, controller);
-      this.#supervisor.take(effect.key, this.#sample(effect, controller.signal));
+      this.#supervisor.take(effect.key, this.#sample(effect, state, controller.signal));
     }
   }
 
-  async #sample({ turnId, attempt }: Effect, signal: AbortSignal): Promise<void> {
+  async #sample({ turnId, attempt }: Effect, state: ThreadState, signal: AbortSignal): Promise<void> {
     let outcome: SampleOutcome | undefined;
     const starts = new Map<string, number>();
     try {
-      const { settings, turn } = this.#actor.state;
+      const { settings, load, docs, turn } = state;
       const items = await readContext(this.#actor.journal);
       const stream = this.#provider(settings.modelProvider).stream(
-        { settings, items, outputSchema: turn?.outputSchema },
+        { settings, load, docs, items, outputSchema: turn?.outputSchema },
         signal,
       );
       for await (const event of untilAborted(stream, signal)) {
         if (signal.aborted) return;
-        outcome = this.#take(turnId, event, starts);
+        outcome = this.#take({ turnId, attempt }, event, starts);
         if (outcome !== undefined) break;
       }
       if (signal.aborted) return;
@@ -68,17 +69,21 @@ export class Runner {
       this.#supervisor.report("model stream", cause);
       outcome = failed(cause instanceof Error ? cause.message : String(cause));
     }
-    await this.#actor.submit({ kind: "sampled", at: this.#platform.clock.now(), turnId, attempt, outcome });
+    this.#actor.offer({ kind: "sampled", at: this.#platform.clock.now(), turnId, attempt, outcome });
   }
 
   /** One event of the model; the last one gives the outcome. */
-  #take(turnId: string, event: ModelEvent, starts: Map<string, number>): SampleOutcome | undefined {
+  #take(
+    { turnId, attempt }: { readonly turnId: string; readonly attempt: number },
+    event: ModelEvent,
+    starts: Map<string, number>,
+  ): SampleOutcome | undefined {
     const at = this.#platform.clock.now();
     switch (event.type) {
       case "messageStarted": {
         starts.set(event.itemId, at);
         const item = agentMessage(event.itemId, "", at);
-        this.#supervisor.take("item start", this.#actor.submit({ kind: "itemStarted", at, turnId, item }));
+        this.#actor.offer({ kind: "itemStarted", at, turnId, attempt, item });
         return undefined;
       }
       case "messageDelta":
@@ -87,7 +92,7 @@ export class Runner {
       case "messageDone": {
         const started = starts.get(event.itemId) ?? at;
         const item = { ...agentMessage(event.itemId, event.text, started), completedAtMs: at };
-        this.#supervisor.take("item end", this.#actor.submit({ kind: "itemCompleted", at, turnId, item }));
+        this.#actor.offer({ kind: "itemCompleted", at, turnId, attempt, item });
         return undefined;
       }
       case "done":

@@ -1,0 +1,93 @@
+import type { ThreadItem, Turn } from "@bobbin/protocol";
+import { turnStarted } from "../core/notify.ts";
+import type { ThreadRecord } from "../core/records.ts";
+import { seconds } from "../core/seconds.ts";
+import type { JournalReader } from "../journal/journal.ts";
+
+/** A turn as the journal has it, with all its items. */
+export interface StoredTurn {
+  readonly turn: Turn;
+  /** Where its first commit is: older turns are before it. */
+  readonly start: number;
+  /** Behind its last commit: reading back from here finds it first. Undefined while it runs. */
+  readonly end: number | undefined;
+}
+
+/**
+ * The turns that count, newest first, read from the tail: a page of a huge journal costs what the page is long.
+ * Turns that were rolled back are passed over.
+ */
+export async function* turnsBackwards(reader: JournalReader, before?: number): AsyncIterable<StoredTurn> {
+  let building: Building | undefined;
+  /** Set while everything newer than this turn is passed over. */
+  let keepThrough: { readonly id: string } | undefined;
+  for await (const { commit, start, end } of reader.backwards(before)) {
+    for (const record of commit.records.toReversed()) {
+      if (keepThrough !== undefined) {
+        if (record.type !== "turnEnded" || record.turnId !== keepThrough.id) continue;
+        keepThrough = undefined;
+      }
+      if (record.type === "turnsDropped") {
+        if (record.keepThrough === null) return;
+        keepThrough = { id: record.keepThrough };
+        continue;
+      }
+      building = build(building, record, end);
+      if (record.type !== "turnStarted" || building === undefined) continue;
+      yield { turn: finish(building, record.at), start, end: building.end };
+      building = undefined;
+    }
+  }
+}
+
+interface Building {
+  readonly id: string;
+  ended: Extract<ThreadRecord, { type: "turnEnded" }> | undefined;
+  end: number | undefined;
+  /** Newest first. */
+  readonly items: ThreadItem[];
+  readonly completed: Map<string, ThreadItem>;
+}
+
+function emptyTurn(id: string): Building {
+  return { id, ended: undefined, end: undefined, items: [], completed: new Map() };
+}
+
+function build(before: Building | undefined, record: ThreadRecord, end: number): Building | undefined {
+  switch (record.type) {
+    case "turnEnded":
+      return { ...emptyTurn(record.turnId), ended: record, end };
+    case "turnStarted":
+    case "itemStarted":
+    case "itemCompleted": {
+      const building = before ?? emptyTurn(record.turnId);
+      if (record.type === "turnStarted") return building;
+      // An item's place is where it started; its content is what it completed with.
+      const { item } = record;
+      if (record.type === "itemCompleted") building.completed.set(item.id, item);
+      else building.items.push(building.completed.get(item.id) ?? item);
+      return building;
+    }
+    default:
+      return before;
+  }
+}
+
+function finish({ id, ended, items }: Building, startedAt: number): Turn {
+  const turn: Turn = { ...turnStarted(id, startedAt), items: items.toReversed(), itemsView: "full" };
+  if (ended === undefined) return turn;
+  return {
+    ...turn,
+    status: ended.status,
+    error: ended.error,
+    completedAt: seconds(ended.at),
+    durationMs: ended.at - ended.startedAt,
+  };
+}
+
+/** All turns that count, oldest first. */
+export async function allTurns(reader: JournalReader): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  for await (const { turn } of turnsBackwards(reader)) turns.push(turn);
+  return turns.reverse();
+}

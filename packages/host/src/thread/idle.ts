@@ -1,0 +1,91 @@
+import type { Cancel, Clock, Timers } from "../platform/platform.ts";
+import type { Actor } from "./actor.ts";
+import type { Cursor, Recipient } from "./subscription.ts";
+
+export interface IdlePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  unload(actor: Actor): void;
+}
+
+/** A thread that nobody retains goes after the delay of the last one to leave, unless something is under way. */
+interface Leaving {
+  readonly delayMs: number;
+  dueAt: number | undefined;
+  cancel: Cancel | undefined;
+}
+
+/** Who retains which thread, and when a thread that nobody retains is unloaded. */
+export class Idle {
+  readonly #ports: IdlePorts;
+  readonly #followed = new Map<Recipient, Set<Actor>>();
+  readonly #leaving = new Map<Actor, Leaving>();
+
+  constructor(ports: IdlePorts) {
+    this.#ports = ports;
+  }
+
+  follow(actor: Actor, recipient: Recipient, after?: Cursor): void {
+    actor.subscriptions.add(recipient, after);
+    const followed = this.#followed.get(recipient) ?? new Set();
+    this.#followed.set(recipient, followed.add(actor));
+    this.forget(actor);
+  }
+
+  /** False if it did not follow. */
+  leave(actor: Actor, recipient: Recipient, delayMs: number): boolean {
+    if (!actor.subscriptions.remove(recipient)) return false;
+    const followed = this.#followed.get(recipient);
+    followed?.delete(actor);
+    if (followed?.size === 0) this.#followed.delete(recipient);
+    if (actor.subscriptions.size > 0) return true;
+    this.#leaving.set(actor, { delayMs, dueAt: undefined, cancel: undefined });
+    this.consider(actor);
+    return true;
+  }
+
+  /** The recipient is gone. */
+  left(recipient: Recipient, delayMs: number): void {
+    for (const actor of [...(this.#followed.get(recipient) ?? [])]) this.leave(actor, recipient, delayMs);
+  }
+
+  /** Called when something has changed that may matter. */
+  consider(actor: Actor): void {
+    const leaving = this.#leaving.get(actor);
+    if (leaving === undefined) return;
+    leaving.cancel?.();
+    leaving.cancel = undefined;
+    leaving.dueAt = undefined;
+    if (actor.activeTurn !== undefined) return;
+    if (leaving.delayMs === 0) return this.#unload(actor);
+    leaving.dueAt = this.#ports.clock.now() + leaving.delayMs;
+    leaving.cancel = this.#ports.timers.after(leaving.delayMs, () => this.#unload(actor));
+  }
+
+  /** How long the thread still stays, if it is leaving. */
+  remainingMs(actor: Actor): number | null {
+    const dueAt = this.#leaving.get(actor)?.dueAt;
+    return dueAt === undefined ? null : Math.max(0, dueAt - this.#ports.clock.now());
+  }
+
+  /** Someone retains it again, or it is gone. */
+  forget(actor: Actor): void {
+    this.#leaving.get(actor)?.cancel?.();
+    this.#leaving.delete(actor);
+  }
+
+  /** The thread is not loaded any more: nobody follows it. */
+  gone(actor: Actor): void {
+    this.forget(actor);
+    for (const { recipient } of actor.subscriptions) {
+      const followed = this.#followed.get(recipient);
+      followed?.delete(actor);
+      if (followed?.size === 0) this.#followed.delete(recipient);
+    }
+  }
+
+  #unload(actor: Actor): void {
+    this.forget(actor);
+    this.#ports.unload(actor);
+  }
+}
