@@ -1,7 +1,14 @@
+import { join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { broadcastTo, Host } from "./host.ts";
+import { fileJournal } from "./journal/file.ts";
+import { catchUpIndex, journalRows } from "./journal/index/journal-rows.ts";
+import { droppedTurns, rowOf, textsOf } from "./journal/index/row.ts";
+import { openThreadIndex } from "./journal/index/sqlite-index.ts";
+import type { ThreadIndex } from "./journal/index/thread-index.ts";
 import type { Journal } from "./journal/journal.ts";
-import { memoryJournal } from "./journal/memory.ts";
+import { MemoryJournal } from "./journal/memory.ts";
+import { openSections } from "./journal/sections.ts";
 import type { ModelProvider } from "./model/model.ts";
 import { offlineProvider } from "./model/offline.ts";
 import { ModelProviders } from "./model/providers.ts";
@@ -11,11 +18,18 @@ import { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
+import { diagnosticsHandlers } from "./server/handlers/diagnostics.ts";
 import { initializeHandlers } from "./server/handlers/initialize.ts";
 import { modelHandlers } from "./server/handlers/model.ts";
-import { threadHandlers } from "./server/handlers/thread.ts";
+import { sectionHandlers } from "./server/handlers/section.ts";
+import { threadEditHandlers } from "./server/handlers/thread-edit.ts";
+import { threadLeaveHandlers } from "./server/handlers/thread-leave.ts";
+import { threadLoadHandlers } from "./server/handlers/thread-load.ts";
+import { threadReadHandlers } from "./server/handlers/thread-read.ts";
 import { turnHandlers } from "./server/handlers/turn.ts";
 import { Queues } from "./server/queues.ts";
+import { Idle } from "./thread/idle.ts";
+import { notificationFrame } from "./thread/notification-frame.ts";
 import { Registry } from "./thread/registry.ts";
 import { Runner } from "./turn/runner.ts";
 
@@ -27,7 +41,8 @@ export interface HostOptions {
   readonly log: Log;
   /** Taken in place of the configured ones; for tests. */
   readonly providers?: readonly ModelProvider[];
-  readonly journal?: Journal;
+  /** Taken in place of the one in the home; for tests. */
+  readonly index?: ThreadIndex;
 }
 
 /** The only place where parts are wired. */
@@ -37,24 +52,70 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const supervisor = new Supervisor(log);
   const connections = new Set<Connection>();
   const providers = new ModelProviders(options.providers ?? [offlineProvider(platform)]);
+  const journal: Journal = fileJournal(home, platform, log, () => index.flush());
+  const index: ThreadIndex =
+    options.index ??
+    openThreadIndex({
+      path: join(home, "threads.sqlite"),
+      ...platform,
+      log,
+      rebuild: () => journalRows(journal),
+    });
+  const idle: Idle = new Idle({
+    clock: platform.clock,
+    timers: platform.timers,
+    unload: (actor) => supervisor.take("unloading", registry.unload(actor, "unsubscribed")),
+  });
   const registry: Registry = new Registry({
     platform,
     supervisor,
-    journal: options.journal ?? memoryJournal(),
-    broadcast: (actor, method, frame) => broadcastTo(connections, actor, method, frame),
-    runner: (actor) => new Runner(actor, platform, (id) => providers.get(id), supervisor),
+    journal,
+    memory: { create: async () => new MemoryJournal() },
+    maxResident: config.maxResidentThreads,
+    broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
+    runner: (actor) => {
+      const runner = new Runner(actor, platform, (id) => providers.get(id), supervisor);
+      return (state) => runner.reconcile(state);
+    },
+    committed: (commit, state, { place }) => {
+      index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
+    },
+    changed: (actor) => idle.consider(actor),
+    unloaded: (actor) => idle.gone(actor),
+    recovering: (threadId) => catchUpIndex(index, journal, threadId),
   });
-  const context: HandlerContext = { home, cwd, config, platform, registry, providers };
+  const context: HandlerContext = {
+    home,
+    cwd,
+    config,
+    platform,
+    registry,
+    idle,
+    index,
+    providers,
+    metrics,
+    sections: openSections({ path: join(home, "thread_sections.json"), ...platform, log }),
+    reindex: ({ state, seq }, place) => index.record(rowOf(state, seq, place), []),
+    broadcast: (thread, method, params) => {
+      broadcastTo(connections, thread, method, notificationFrame(method, params, platform.clock.now()));
+    },
+  };
   const requests = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
   metrics.gauge("bobbin_connections", "Clients connected.", () => connections.size);
   metrics.gauge("bobbin_threads_loaded", "Threads loaded.", () => registry.size);
+  metrics.gauge("bobbin_threads_resident", "Loaded threads that are in memory.", () => registry.residents);
   const host = new Host(
     {
       handlers: {
         ...initializeHandlers(context),
         ...modelHandlers(context),
-        ...threadHandlers(context),
+        ...threadLoadHandlers(context),
+        ...threadLeaveHandlers(context),
+        ...threadReadHandlers(context),
+        ...threadEditHandlers(context),
         ...turnHandlers(context),
+        ...diagnosticsHandlers(context),
+        ...sectionHandlers(context),
       },
       queues: new Queues(),
       ids: platform.ids,
@@ -62,9 +123,17 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       count: (method, outcome) => requests({ method, outcome }),
       platform,
       registry,
+      idle,
       supervisor,
+      unloadDelayMs:
+        config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
+      close: async () => {
+        await index.close();
+        await journal.close();
+      },
     },
     connections,
   );
+  host.recover();
   return { host, metrics };
 }

@@ -6,13 +6,17 @@ import { maySee } from "./server/authorize.ts";
 import { Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
 import type { LinkMeta } from "./server/listen/door.ts";
-import type { Actor } from "./thread/actor.ts";
-import type { Registry } from "./thread/registry.ts";
+import type { Idle } from "./thread/idle.ts";
+import type { Registry, ThreadName } from "./thread/registry.ts";
 
 export interface HostParts extends DispatchPorts {
   readonly platform: Platform;
   readonly registry: Registry;
+  readonly idle: Idle;
   readonly supervisor: Supervisor;
+  readonly unloadDelayMs: number | undefined;
+  /** Closes what is open besides connections and threads. */
+  close(): Promise<void>;
 }
 
 /** The process's one host: all connections and all loaded threads. Doors hand it links. */
@@ -27,15 +31,16 @@ export class Host {
   }
 
   accept(link: Link, meta: LinkMeta): LinkEvents {
-    const { platform, supervisor, registry, log } = this.#parts;
+    const { platform, supervisor, idle, log } = this.#parts;
     const connection = new Connection(link, meta, {
       clock: platform.clock,
+      unloadDelayMs: this.#parts.unloadDelayMs,
       request: (one, id, method, params) => {
         supervisor.take(method, dispatch(this.#parts, one, id, method, params));
       },
       closed: (one) => {
         this.#connections.delete(one);
-        for (const actor of registry.loaded) actor.unsubscribe(one);
+        idle.left(one, one.unloadDelayMs);
       },
       debug: (message, fields) => log.debug(message, fields),
     });
@@ -45,10 +50,16 @@ export class Host {
     return connection;
   }
 
+  /** Closes what a host that ended without saying so had loaded. Nothing waits for it. */
+  recover(): void {
+    const { supervisor, registry } = this.#parts;
+    supervisor.take("closing lost threads", registry.recover());
+  }
+
   /** A few numbers for people. */
   status(): readonly (readonly [string, string])[] {
     const { registry } = this.#parts;
-    const active = [...registry.loaded].filter((actor) => actor.state.turn !== null).length;
+    const active = [...registry.loaded()].filter((actor) => actor.activeTurn !== undefined).length;
     return [
       ["Clients connected", String(this.#connections.size)],
       ["Threads loaded", String(registry.size)],
@@ -57,7 +68,7 @@ export class Host {
   }
 
   /**
-   * The end: no new requests, running turns end `interrupted`, every reply and notification is written, every
+   * The end: no new requests, every thread is closed and a running turn ends `interrupted`, every reply and notification is written, every
    * wire is closed. Idempotent. Bounded, because each wire's flush is.
    */
   close(): Promise<void> {
@@ -68,11 +79,12 @@ export class Host {
   async #close(): Promise<void> {
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
-    // A turn that was asked for and has not begun would begin after the interrupts, and never end.
+    // A turn that was asked for and has not begun would begin after its thread was closed.
     await Promise.all(leaving.map((connection) => connection.answered()));
-    await this.#parts.registry.interruptAll();
+    await this.#parts.registry.unloadAll("shutdown");
     await Promise.all(leaving.map((connection) => connection.close()));
     await this.#parts.supervisor.settled();
+    await this.#parts.close();
     await this.#parts.log.flushed();
   }
 }
@@ -80,13 +92,13 @@ export class Host {
 /** Tells every connection that may see the thread and does not follow it: those who do were told by it. */
 export function broadcastTo(
   connections: Iterable<Connection>,
-  actor: Actor,
+  thread: ThreadName,
   method: NotificationName,
   frame: Frame,
 ): void {
   for (const connection of connections) {
-    if (actor.isSubscribed(connection)) continue;
-    if (!maySee(connection.meta.principal, actor.state.facts.owner)) continue;
-    connection.notice(`${method} ${actor.id}`, method, frame);
+    if (thread.subscriptions?.has(connection)) continue;
+    if (!maySee(connection.meta.principal, thread.owner)) continue;
+    connection.notice(`${method} ${thread.id}`, method, frame);
   }
 }

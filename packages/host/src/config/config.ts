@@ -10,6 +10,10 @@ export interface Config {
   readonly sandboxMode: SandboxMode;
   readonly effort: string | null;
   readonly personality: Personality | null;
+  /** How long a thread stays loaded that nobody follows; by default it depends on the transport. */
+  readonly threadUnloadDelaySecs: number | undefined;
+  /** Idle threads beyond it are dropped from memory and come back when they are touched. */
+  readonly maxResidentThreads: number;
 }
 
 /** A TOML table as it came out of the parser. */
@@ -25,6 +29,8 @@ export function readConfig(table: Table): Config {
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
     effort: text(table, "model_reasoning_effort") ?? null,
+    threadUnloadDelaySecs: whole(table, "thread_unload_delay_secs", 0),
+    maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };
 }
@@ -33,6 +39,14 @@ function text(table: Table, key: string): string | undefined {
   const value = table[key];
   if (value === undefined || typeof value === "string") return value;
   throw new ConfigError(`${key}: expected a string, found ${JSON.stringify(value)}`);
+}
+
+function whole(table: Table, key: string, least: number): number | undefined {
+  const value = table[key];
+  if (value === undefined) return undefined;
+  const number = typeof value === "bigint" ? Number(value) : value;
+  if (typeof number === "number" && Number.isSafeInteger(number) && number >= least) return number;
+  throw new ConfigError(`${key}: expected a whole number of at least ${least}, found ${String(value)}`);
 }
 
 function oneOf<const T extends string>(table: Table, key: string, allowed: readonly T[]): T | undefined {

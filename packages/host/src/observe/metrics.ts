@@ -31,6 +31,17 @@ export class Metrics {
     });
   }
 
+  /** Gauges without labels, as they are now. */
+  gaugeValues(): { name: string; value: number }[] {
+    for (const read of this.#gauges) read();
+    const found: { name: string; value: number }[] = [];
+    for (const [name, { type }] of this.#help) {
+      const value = this.#values.get(name)?.get("");
+      if (type === "gauge" && value !== undefined) found.push({ name, value });
+    }
+    return found;
+  }
+
   text(): string {
     for (const read of this.#gauges) read();
     let out = "";

@@ -1,7 +1,8 @@
-import type { ClientInfo, MethodName, NotificationName, Result } from "@bobbin/protocol";
+import type { ClientInfo, MethodName, NotificationName, NotificationParams, Result } from "@bobbin/protocol";
 import { Frame, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import { type Fault, fault } from "../errors.ts";
 import type { Clock } from "../platform/platform.ts";
+import { notificationFrame } from "../thread/notification-frame.ts";
 import type { Outgoing, Recipient, Subscription } from "../thread/subscription.ts";
 import { type RequestId, readFrame } from "./frames.ts";
 import type { LinkMeta } from "./listen/door.ts";
@@ -11,6 +12,8 @@ import { Outbox } from "./outbox.ts";
 const MAX_IN_FLIGHT = 1024;
 /** How long a client has to take its last replies. */
 const FLUSH_MS = 2000;
+
+const SOCKET_DELAY_MS = 30 * 60 * 1000;
 
 type State =
   | { readonly kind: "new" }
@@ -24,10 +27,15 @@ export interface Client {
   readonly info: ClientInfo;
   readonly experimental: boolean;
   readonly optedOut: ReadonlySet<string>;
+  readonly eventCursor: boolean;
+  /** How long a thread stays loaded after this client left it, if it said so. */
+  readonly unloadDelayMs: number | undefined;
 }
 
 export interface ConnectionPorts {
   readonly clock: Clock;
+  /** Configured for everyone. */
+  readonly unloadDelayMs: number | undefined;
   request(connection: Connection, id: RequestId, method: string, params: unknown): void;
   closed(connection: Connection): void;
   debug(message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -104,6 +112,24 @@ export class Connection implements LinkEvents, Recipient {
 
   wants(method: NotificationName): boolean {
     return !this.client?.optedOut.has(method);
+  }
+
+  get wantsCursors(): boolean {
+    return this.client?.eventCursor ?? false;
+  }
+
+  /** A client on stdio that leaves is the last one; one on a socket may come back. */
+  get unloadDelayMs(): number {
+    return (
+      this.#ports.unloadDelayMs ??
+      this.client?.unloadDelayMs ??
+      (this.meta.transport === "stdio" ? 0 : SOCKET_DELAY_MS)
+    );
+  }
+
+  /** Tells this client alone. */
+  notify<N extends NotificationName>(method: N, params: NotificationParams<N>): void {
+    if (this.wants(method)) this.#send(notificationFrame(method, params, this.#ports.clock.now()));
   }
 
   get congested(): boolean {

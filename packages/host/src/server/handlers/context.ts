@@ -1,7 +1,18 @@
+import type { NotificationName, NotificationParams, Thread, Turn } from "@bobbin/protocol";
 import type { Config } from "../../config/config.ts";
+import { type Place, threadView } from "../../core/life/views.ts";
+import type { ThreadState } from "../../core/state.ts";
+import { fault } from "../../errors.ts";
+import type { ThreadIndex } from "../../journal/index/thread-index.ts";
+import type { Head } from "../../journal/recall.ts";
+import type { Sections } from "../../journal/sections.ts";
 import type { ModelProviders } from "../../model/providers.ts";
+import type { Metrics } from "../../observe/metrics.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { Registry } from "../../thread/registry.ts";
+import type { Idle } from "../../thread/idle.ts";
+import type { Access, Registry } from "../../thread/registry.ts";
+import { maySee, ownerOf } from "../authorize.ts";
+import type { Connection } from "../connection.ts";
 
 /** What handlers work with. */
 export interface HandlerContext {
@@ -10,5 +21,41 @@ export interface HandlerContext {
   readonly config: Config;
   readonly platform: Platform;
   readonly registry: Registry;
+  readonly idle: Idle;
+  readonly index: ThreadIndex;
   readonly providers: ModelProviders;
+  readonly metrics: Metrics;
+  readonly sections: Sections;
+  /** What lists show of a thread follows its journal's place. */
+  reindex(head: Head, place: Place): void;
+  /** Tells every connection that may see the thread. */
+  broadcast<N extends NotificationName>(
+    thread: { readonly id: string; readonly owner: string },
+    method: N,
+    params: NotificationParams<N>,
+  ): void;
+}
+
+/** A thread as clients see it. */
+export type Viewer = (state: ThreadState, place: Place, turns?: Turn[]) => Thread;
+
+/** Views with the sections as they are now. */
+export async function viewer({ sections }: HandlerContext, connection: Connection): Promise<Viewer> {
+  const known = await sections.all(seenOwner(connection));
+  return (state, place, turns) => ({
+    ...threadView(state, place, turns),
+    section: known.find(({ id }) => id === state.section?.id) ?? null,
+  });
+}
+
+/** Whose threads and sections a connection sees: undefined for everybody's. */
+export function seenOwner({ meta: { principal } }: Connection): string | undefined {
+  return principal.kind === "subject" ? ownerOf(principal) : undefined;
+}
+
+/** A thread of someone else is not there: that it exists is theirs to tell. */
+export function accessOf(connection: Connection, threadId: string): Access {
+  return (owner) => {
+    if (!maySee(connection.meta.principal, owner)) throw fault("threadNotFound", threadId);
+  };
 }

@@ -14,6 +14,9 @@ export function initializeHandlers({ home }: HandlerContext): Handlers {
         info: clientInfo,
         experimental: capabilities?.experimentalApi ?? false,
         optedOut: new Set(capabilities?.optOutNotificationMethods ?? []),
+        eventCursor: capabilities?.eventCursor ?? false,
+        unloadDelayMs:
+          capabilities?.threadUnloadDelaySecs == null ? undefined : capabilities.threadUnloadDelaySecs * 1000,
       });
       // Clients look for a minimum version right after the first slash.
       const system = `${type()} ${release()}; ${machine()}`;

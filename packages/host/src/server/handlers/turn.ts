@@ -1,19 +1,25 @@
-import { resolve } from "node:path";
-import type { Params, UserInput } from "@bobbin/protocol";
-import type { ThreadSettings } from "../../core/life/records.ts";
+import type { UserInput } from "@bobbin/protocol";
 import { turnStarted } from "../../core/notify.ts";
 import { Fault, fault } from "../../errors.ts";
-import { authorize } from "../authorize.ts";
+import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
-import type { HandlerContext } from "./context.ts";
+import type { Connection } from "../connection.ts";
+import { accessOf, type HandlerContext } from "./context.ts";
+import { askedSettings } from "./settings.ts";
 
 const MAX_INPUT_CHARACTERS = 1_048_576;
 
-export function turnHandlers({ registry, platform }: HandlerContext): Handlers {
+export function turnHandlers(context: HandlerContext): Handlers {
+  const { registry, platform } = context;
+  const own = async (connection: Connection, threadId: string): Promise<Actor> => {
+    const actor = await registry.find(threadId);
+    accessOf(connection, threadId)(actor.owner);
+    return actor;
+  };
   return {
     async "turn/start"(params, { connection, reply }) {
       const input = readInput(params.input);
-      const actor = authorize(connection, registry.find(params.threadId));
+      const actor = await own(connection, params.threadId);
       await actor.submit(
         {
           kind: "startTurn",
@@ -23,7 +29,7 @@ export function turnHandlers({ registry, platform }: HandlerContext): Handlers {
           clientUserMessageId: params.clientUserMessageId ?? null,
           input,
           outputSchema: params.outputSchema ?? null,
-          changes: settingsChanges(params, actor.state.settings),
+          changes: askedSettings(params, (await actor.peek()).settings.cwd, context),
         },
         // The turn that takes the input: this one, or the one that was running already.
         (state) => reply({ turn: turnStarted(state.turn!.id, null) }),
@@ -32,7 +38,7 @@ export function turnHandlers({ registry, platform }: HandlerContext): Handlers {
 
     async "turn/steer"(params, { connection, reply }) {
       const input = readInput(params.input);
-      const actor = authorize(connection, registry.find(params.threadId));
+      const actor = await own(connection, params.threadId);
       await actor.submit(
         {
           kind: "steer",
@@ -47,7 +53,7 @@ export function turnHandlers({ registry, platform }: HandlerContext): Handlers {
     },
 
     async "turn/interrupt"({ threadId, turnId }, { connection, reply }) {
-      const actor = authorize(connection, registry.find(threadId));
+      const actor = await own(connection, threadId);
       // An empty id is what clients send that have not heard of the turn's id yet.
       const command = {
         kind: "interrupt",
@@ -83,20 +89,4 @@ function characters(texts: readonly string[]): number {
   let count = 0;
   for (const text of texts) for (const _ of text) count++;
   return count;
-}
-
-/** What `turn/start` changes for this turn and those after it. */
-function settingsChanges(params: Params<"turn/start">, now: ThreadSettings): Partial<ThreadSettings> {
-  const asked: Partial<Record<keyof ThreadSettings, unknown>> = {
-    model: params.model,
-    cwd: params.cwd == null ? undefined : resolve(now.cwd, params.cwd),
-    approvalPolicy: params.approvalPolicy,
-    approvalsReviewer: params.approvalsReviewer,
-    sandbox: params.sandboxPolicy,
-    effort: params.effort,
-    summary: params.summary,
-    personality: params.personality,
-  };
-  const changes = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(changes) as Partial<ThreadSettings>;
 }

@@ -1,0 +1,86 @@
+import { resolve } from "node:path";
+import type { LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import type { ThreadSettings } from "../../core/life/records.ts";
+import type { HandlerContext } from "./context.ts";
+
+/** What a new thread runs on: what was asked for, else what is configured. */
+export function newSettings(params: Params<"thread/start">, context: HandlerContext): ThreadSettings {
+  const { config, cwd } = context;
+  const defaults: ThreadSettings = {
+    model: config.model,
+    modelProvider: config.modelProvider,
+    serviceTier: null,
+    cwd,
+    approvalPolicy: config.approvalPolicy,
+    approvalsReviewer: "user",
+    sandbox: sandboxPolicy(config.sandboxMode),
+    effort: config.effort,
+    summary: null,
+    personality: config.personality,
+  };
+  const settings = { ...defaults, ...askedSettings(params, cwd, context) };
+  context.providers.get(settings.modelProvider);
+  return settings;
+}
+
+interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadId"> {
+  readonly modelProvider?: string | null | undefined;
+  readonly sandbox?: SandboxMode | null | undefined;
+}
+
+/** What a request asks to be changed, and nothing else. */
+export function askedSettings(
+  params: Asked,
+  cwd: string,
+  { providers }: HandlerContext,
+): Partial<ThreadSettings> {
+  if (params.modelProvider != null) providers.get(params.modelProvider);
+  const sandbox =
+    params.sandboxPolicy ?? (params.sandbox == null ? undefined : sandboxPolicy(params.sandbox));
+  const asked: Partial<Record<keyof ThreadSettings, unknown>> = {
+    model: params.model,
+    modelProvider: params.modelProvider,
+    serviceTier: params.serviceTier,
+    cwd: params.cwd == null ? undefined : resolve(cwd, params.cwd),
+    approvalPolicy: params.approvalPolicy,
+    approvalsReviewer: params.approvalsReviewer,
+    sandbox,
+    effort: params.effort,
+    summary: params.summary,
+    personality: params.personality,
+  };
+  const changes = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(changes) as Partial<ThreadSettings>;
+}
+
+/** Settings that are bound when a thread is loaded; keys that were not given are left out. */
+export function askedLoadSettings(params: LoadSettings): LoadSettings {
+  const { developerInstructions, baseInstructions, toolServers, mcpServers, dynamicTools, memoryMode } =
+    params;
+  const asked = {
+    developerInstructions,
+    baseInstructions,
+    toolServers,
+    mcpServers,
+    dynamicTools,
+    memoryMode,
+  };
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+}
+
+function sandboxPolicy(mode: SandboxMode): SandboxPolicy {
+  switch (mode) {
+    case "read-only":
+      return { type: "readOnly", networkAccess: false };
+    case "workspace-write":
+      return {
+        type: "workspaceWrite",
+        writableRoots: [],
+        networkAccess: false,
+        excludeTmpdirEnvVar: false,
+        excludeSlashTmp: false,
+      };
+    case "danger-full-access":
+      return { type: "dangerFullAccess" };
+  }
+}

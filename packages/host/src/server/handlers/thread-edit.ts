@@ -1,0 +1,133 @@
+import { fault } from "../../errors.ts";
+import type { JournalReader } from "../../journal/journal.ts";
+import { allTurns, type StoredTurn, turnsBackwards } from "../../thread/history.ts";
+import type { Handlers } from "../call.ts";
+import { accessOf, type HandlerContext, viewer } from "./context.ts";
+import { askedLoadSettings, askedSettings } from "./settings.ts";
+import { cursorsAt } from "./turn-pages.ts";
+
+const MAX_NAME = 1000;
+
+/** Changing a thread, loaded or not; one that is not stays so. */
+export function threadEditHandlers(context: HandlerContext): Handlers {
+  const { registry, platform } = context;
+  const now = () => platform.clock.now();
+  return {
+    async "thread/name/set"({ threadId, name }, { connection, reply }) {
+      const trimmed = name.trim();
+      if (trimmed === "") throw fault("emptyName");
+      if (trimmed.length > MAX_NAME) throw fault("nameTooLong", MAX_NAME);
+      const command = { kind: "rename", at: now(), name: trimmed } as const;
+      await registry.edit(threadId, accessOf(connection, threadId), command, () => reply({}));
+    },
+
+    async "thread/metadata/update"({ threadId, gitInfo }, { connection, reply }) {
+      // Null clears a value; what is not named stays.
+      const given = Object.entries(gitInfo ?? {}).filter(([, value]) => value !== undefined);
+      if (given.length === 0) throw fault("nothingToUpdate");
+      const command = { kind: "changeGitInfo", at: now(), changes: Object.fromEntries(given) } as const;
+      const view = await viewer(context, connection);
+      await registry.edit(threadId, accessOf(connection, threadId), command, (state, place) => {
+        reply({ thread: view(state, place) });
+      });
+    },
+
+    async "thread/settings/update"({ threadId, ...asked }, { connection, reply }) {
+      const actor = await registry.find(threadId);
+      accessOf(connection, threadId)(actor.owner);
+      const { settings } = await actor.peek();
+      const changes = askedSettings(asked, settings.cwd, context);
+      await actor.submit({ kind: "changeSettings", at: now(), changes }, () => reply({}));
+    },
+
+    async "thread/loadSettings/update"({ threadId, ...asked }, { connection, reply }) {
+      const command = { kind: "changeLoadSettings", at: now(), changes: askedLoadSettings(asked) } as const;
+      await registry.edit(threadId, accessOf(connection, threadId), command, (state) => {
+        reply({ pending: state.pendingLoad ?? {} });
+      });
+    },
+
+    async "thread/memoryMode/set"({ threadId, mode }, { connection, reply }) {
+      const command = { kind: "changeLoadSettings", at: now(), changes: { memoryMode: mode } } as const;
+      await registry.edit(threadId, accessOf(connection, threadId), command, () => reply({}));
+    },
+
+    async "thread/rollback"({ threadId, numTurns }, { connection, reply }) {
+      const actor = await registry.find(threadId);
+      accessOf(connection, threadId)(actor.owner);
+      const { kept: _, ...point } = await afterDropping(actor.journal, numTurns);
+      await actor.submit({ kind: "dropTurns", at: now(), by: "rollback", ...point });
+      await actor.during(async (state) => {
+        const view = await viewer(context, connection);
+        reply({ thread: view(state, actor.journal.place, await allTurns(actor.journal)) });
+      });
+    },
+
+    async "thread/revert"({ threadId, beforeTurnId }, { connection, reply }) {
+      const actor = await registry.find(threadId);
+      accessOf(connection, threadId)(actor.owner);
+      const { kept, ...point } = await before(actor.journal, beforeTurnId);
+      // Dropping is a marker, so what will be left can be read before it is written: the reply is ready then.
+      const command = { kind: "dropTurns", at: now(), by: "revert", ...point } as const;
+      const view = await viewer(context, connection);
+      await actor.submit(command, (state) => {
+        reply({ thread: view(state, actor.journal.place), ...cursorsAt(kept) });
+      });
+    },
+
+    async "thread/inject_items"({ threadId, items }, { connection, reply }) {
+      if (items.length === 0) throw fault("nothingToInject");
+      const bad = items.findIndex((item) => typeof item !== "object" || item === null || Array.isArray(item));
+      if (bad >= 0) throw fault("invalidParams", `items[${bad}]`, "expected an object");
+      const actor = await registry.find(threadId);
+      accessOf(connection, threadId)(actor.owner);
+      await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
+    },
+  };
+}
+
+interface DropPoint {
+  readonly keepThrough: string | null;
+  /** Newest first. */
+  readonly dropped: readonly string[];
+  readonly lastTurnId: string | null;
+  readonly kept: StoredTurn | undefined;
+}
+
+/** What is left when the turns at the end go for which `goes` says so; all of them may. */
+async function dropPoint(journal: JournalReader, goes: (turnId: string) => boolean): Promise<DropPoint> {
+  const dropped: string[] = [];
+  let kept: StoredTurn | undefined;
+  for await (const stored of turnsBackwards(journal)) {
+    if (goes(stored.turn.id)) {
+      dropped.push(stored.turn.id);
+      continue;
+    }
+    kept = stored;
+    break;
+  }
+  return {
+    keepThrough: kept?.turn.id ?? null,
+    dropped,
+    lastTurnId: dropped[0] ?? kept?.turn.id ?? null,
+    kept,
+  };
+}
+
+/** The last `count` turns go. */
+function afterDropping(journal: JournalReader, count: number): Promise<DropPoint> {
+  let left = count;
+  return dropPoint(journal, () => left-- > 0);
+}
+
+/** A turn and all after it go. */
+async function before(journal: JournalReader, turnId: string): Promise<DropPoint> {
+  let found = false;
+  const point = await dropPoint(journal, (id) => {
+    if (found) return false;
+    found = id === turnId;
+    return true;
+  });
+  if (!found) throw fault("turnNotFound", turnId);
+  return point;
+}

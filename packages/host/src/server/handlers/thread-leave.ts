@@ -1,0 +1,87 @@
+import type { Result } from "@bobbin/protocol";
+import { fault } from "../../errors.ts";
+import type { Actor } from "../../thread/actor.ts";
+import type { Handlers } from "../call.ts";
+import type { Connection } from "../connection.ts";
+import { accessOf, type HandlerContext, viewer } from "./context.ts";
+
+/** How a thread comes to be not loaded: left, unloaded, archived, deleted. */
+export function threadLeaveHandlers(context: HandlerContext): Handlers {
+  const { registry, idle, index, platform } = context;
+  return {
+    async "thread/unsubscribe"({ threadId }, { connection, reply }) {
+      const actor = await registry.findLoaded(threadId);
+      if (actor === undefined) return reply({ status: "notLoaded" });
+      accessOf(connection, threadId)(actor.owner);
+      if (!actor.subscriptions.has(connection)) return reply({ status: "notSubscribed" });
+      // The reply first: with no delay, leaving is what unloads it.
+      reply({ status: "unsubscribed" });
+      idle.leave(actor, connection, connection.unloadDelayMs);
+    },
+
+    async "thread/unload"({ threadId, interrupt }, { connection, reply }) {
+      const actor = await registry.findLoaded(threadId);
+      if (actor === undefined) return reply({ status: "notLoaded" });
+      accessOf(connection, threadId)(actor.owner);
+      if (interrupt && actor.activeTurn !== undefined) {
+        await actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });
+      }
+      const refusal = refusalOf(actor, connection);
+      if (refusal !== undefined) return reply(refusal);
+      await registry.unload(actor, "requested", () => reply({ status: "unloaded" }));
+    },
+
+    async "thread/archive"({ threadId }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      await registry.withStored(threadId, access, "archived", async (journal, head) => {
+        try {
+          if (!journal.place.archived) await journal.archive(true);
+          context.reindex(head, journal.place);
+        } finally {
+          await journal.close();
+        }
+        reply({});
+        context.broadcast(head.state.facts, "thread/archived", { threadId: head.state.facts.id });
+      });
+    },
+
+    async "thread/unarchive"({ threadId }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      const view = await viewer(context, connection);
+      await registry.withStored(threadId, access, "archived", async (journal, head) => {
+        try {
+          if (!journal.place.archived) throw fault("notArchived", threadId);
+          await journal.archive(false);
+          context.reindex(head, journal.place);
+        } finally {
+          await journal.close();
+        }
+        const { state } = head;
+        reply({ thread: view({ ...state, status: { type: "notLoaded" } }, journal.place) });
+        context.broadcast(state.facts, "thread/unarchived", { threadId: state.facts.id });
+      });
+    },
+
+    async "thread/delete"({ threadId }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      await registry.withStored(threadId, access, "deleted", async (journal, { state }) => {
+        // The journal last: as long as it is there, a start after a crash finds the thread and lists it again.
+        await index.forget(state.facts.id);
+        await journal.destroy();
+        reply({});
+        context.broadcast(state.facts, "thread/deleted", { threadId: state.facts.id });
+      });
+    },
+  };
+}
+
+/** Why a thread is not unloaded now. What is under way counts before who else is there. */
+function refusalOf(actor: Actor, connection: Connection): Result<"thread/unload"> | undefined {
+  const own = actor.subscriptions.has(connection) ? 1 : 0;
+  const otherSubscribers = actor.subscriptions.size - own;
+  const turnId = actor.activeTurn;
+  const status = turnId !== undefined ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
+  if (status === undefined) return undefined;
+  if (!connection.client?.experimental) return { status };
+  return { status, blockedBy: { turnId: turnId ?? null, otherSubscribers } };
+}

@@ -1,0 +1,171 @@
+import type { GitInfo, Result, Thread } from "@bobbin/protocol";
+import type { ThreadFacts } from "../../core/life/records.ts";
+import { threadView } from "../../core/life/views.ts";
+import type { ThreadRecord } from "../../core/records.ts";
+import type { ThreadState } from "../../core/state.ts";
+import { fault } from "../../errors.ts";
+import type { JournalReader } from "../../journal/journal.ts";
+import { forkHistory } from "../../thread/fork.ts";
+import { readGitInfo } from "../../thread/git-info.ts";
+import { allTurns } from "../../thread/history.ts";
+import { readProjectDocs } from "../../thread/project-docs.ts";
+import { type Cursor, parseCursor } from "../../thread/subscription.ts";
+import { PEER_VERSION } from "../../version.ts";
+import { ownerOf } from "../authorize.ts";
+import type { Handlers } from "../call.ts";
+import type { Connection } from "../connection.ts";
+import { accessOf, type HandlerContext, viewer } from "./context.ts";
+import { askedLoadSettings, askedSettings, newSettings } from "./settings.ts";
+import { startCursors, turnsPage } from "./turn-pages.ts";
+
+/** How a thread comes to be loaded: started, resumed, forked. Each makes the connection follow it. */
+export function threadLoadHandlers(context: HandlerContext): Handlers {
+  const { registry, platform, idle } = context;
+  const projectDocs = (cwd: string) => readProjectDocs(platform.files, context.home, cwd);
+  const gitRecords = async function* (gitInfo: GitInfo | null): AsyncIterable<readonly ThreadRecord[]> {
+    if (gitInfo !== null) yield [{ type: "gitInfoChanged", at: platform.clock.now(), gitInfo }];
+  };
+  return {
+    async "thread/start"(params, { connection, reply }) {
+      const settings = newSettings(params, context);
+      const facts = newFacts(context, connection, {
+        ephemeral: params.ephemeral ?? false,
+        serviceName: params.serviceName ?? null,
+        threadSource: params.threadSource ?? null,
+      });
+      const [gitInfo, docs] = await Promise.all([
+        readGitInfo(platform.files, settings.cwd),
+        projectDocs(settings.cwd),
+      ]);
+      const actor = await registry.start({
+        facts,
+        settings,
+        load: askedLoadSettings(params),
+        docs,
+        history: gitRecords(gitInfo),
+      });
+      const state = await actor.peek();
+      idle.follow(actor, connection);
+      const thread = threadView(state, actor.journal.place);
+      reply(loadedView(thread, state));
+      registry.announce(actor, "thread/started", { thread });
+    },
+
+    async "thread/resume"(params, { connection, reply }) {
+      const { actor, cold } = await registry.load(params.threadId, accessOf(connection, params.threadId), {
+        changes: (now) => askedSettings(params, now.cwd, context),
+        load: askedLoadSettings(params),
+        docs: projectDocs,
+      });
+      // In the thread's mailbox: what the reply shows and what is told after it have no gap between them.
+      await actor.during(async (state) => {
+        const { journal } = actor;
+        const replay = await replayPoint(journal, params.afterCursor);
+        const turns = params.excludeTurns ? [] : await allTurns(journal);
+        const page =
+          params.initialTurnsPage == null ? null : await turnsPage(journal, params.initialTurnsPage);
+        const cursors = await startCursors(journal);
+        const thread = (await viewer(context, connection))(state, journal.place, turns);
+        reply({
+          ...loadedView(thread, state),
+          collaborationMode: null,
+          initialTurnsPage: page,
+          ...cursors,
+          ...(replay && { replay: { gap: replay.gap } }),
+        });
+        if (cold || !params.excludeTurns) tellUsage(connection, state);
+        idle.follow(actor, connection, replay?.cursor);
+      });
+    },
+
+    async "thread/fork"(params, { connection, reply }) {
+      const access = accessOf(connection, params.threadId);
+      await registry.read(params.threadId, access, async (journal, from) => {
+        const facts = newFacts(context, connection, {
+          ephemeral: params.ephemeral ?? false,
+          serviceName: from.facts.serviceName,
+          threadSource: params.threadSource ?? from.facts.threadSource,
+          forkedFromId: from.facts.id,
+        });
+        const settings = { ...from.settings, ...askedSettings(params, from.settings.cwd, context) };
+        const load = { ...from.load, ...askedLoadSettings(params) };
+        const docs = await projectDocs(settings.cwd);
+        const actor = await registry.start({
+          facts,
+          settings,
+          load,
+          docs,
+          history: forkHistory(journal, from, params),
+        });
+        const state = await actor.peek();
+        const turns = params.excludeTurns ? [] : await allTurns(actor.journal);
+        idle.follow(actor, connection);
+        const thread = threadView(state, actor.journal.place);
+        reply(loadedView({ ...thread, turns }, state));
+        if (!params.excludeTurns) tellUsage(connection, state);
+        registry.announce(actor, "thread/started", { thread });
+      });
+    },
+  };
+}
+
+/** A client that was away has no other way to learn how much was used. */
+function tellUsage(connection: Connection, { facts, usage, turn, lastTurn }: ThreadState): void {
+  const turnId = turn?.id ?? lastTurn?.id;
+  if (usage === null || turnId === undefined) return;
+  connection.notify("thread/tokenUsage/updated", { threadId: facts.id, turnId, tokenUsage: usage });
+}
+
+/** Where a replay starts; a gap if the journal no longer has what the client saw last. */
+async function replayPoint(
+  journal: JournalReader,
+  text: string | null | undefined,
+): Promise<{ readonly cursor?: Cursor; readonly gap: boolean } | undefined> {
+  if (text == null) return undefined;
+  const cursor = parseCursor(text);
+  if (cursor === undefined) throw fault("invalidCursor", text.slice(0, 100));
+  for await (const { commit } of journal.forwards(await journal.locate(cursor.seq - 1))) {
+    return commit.seq === cursor.seq && commit.epoch === cursor.epoch
+      ? { cursor, gap: false }
+      : { gap: true };
+  }
+  return { gap: true };
+}
+
+function newFacts(
+  { platform }: HandlerContext,
+  connection: Connection,
+  more: Pick<ThreadFacts, "ephemeral" | "serviceName" | "threadSource"> & Partial<ThreadFacts>,
+): ThreadFacts {
+  return {
+    id: platform.ids.uuid(),
+    owner: ownerOf(connection.meta.principal),
+    // What clients of this transport are listed under by default, whoever they are.
+    source: "vscode",
+    originator: connection.client?.info.name || null,
+    cliVersion: PEER_VERSION,
+    forkedFromId: null,
+    parentThreadId: null,
+    ...more,
+  };
+}
+
+/** What start, resume and fork tell alike. */
+function loadedView(thread: Thread, { settings, docs }: ThreadState): Result<"thread/start"> {
+  return {
+    thread,
+    model: settings.model,
+    modelProvider: settings.modelProvider,
+    serviceTier: settings.serviceTier,
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    runtimeWorkspaceRoots: [settings.cwd],
+    instructionSources: docs.map((doc) => doc.path),
+    approvalPolicy: settings.approvalPolicy,
+    approvalsReviewer: settings.approvalsReviewer,
+    sandbox: settings.sandbox,
+    activePermissionProfile: null,
+    reasoningEffort: settings.effort,
+    multiAgentMode: "explicitRequestOnly",
+  };
+}

@@ -1,0 +1,109 @@
+import type { Params, Thread } from "@bobbin/protocol";
+import { fault } from "../../errors.ts";
+import { BadCursor } from "../../journal/index/cursor.ts";
+import type { ThreadQuery, ThreadRow } from "../../journal/index/thread-index.ts";
+import { allTurns } from "../../thread/history.ts";
+import { parseThreadId } from "../../thread/registry.ts";
+import { maySee } from "../authorize.ts";
+import type { Handlers } from "../call.ts";
+import type { Connection } from "../connection.ts";
+import { accessOf, type HandlerContext, seenOwner, viewer } from "./context.ts";
+import { itemsPage, turnsPage } from "./turn-pages.ts";
+
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
+
+/** Looking at threads: nothing is loaded, and nobody is told. */
+export function threadReadHandlers(context: HandlerContext): Handlers {
+  const { registry, index } = context;
+
+  /** Rows as threads: what changes without their journals is filled in. */
+  const shown = async (connection: Connection) => {
+    const sections = await context.sections.all(seenOwner(connection));
+    return (row: ThreadRow): Thread => ({
+      ...row.thread,
+      section: sections.find(({ id }) => id === row.sectionId) ?? null,
+      status: registry.statusOf(row.id) ?? row.thread.status,
+    });
+  };
+
+  const sectionIds = async (connection: Connection) => {
+    return (await context.sections.all(seenOwner(connection))).map(({ id }) => id);
+  };
+
+  return {
+    async "thread/read"({ threadId, includeTurns }, { connection, reply }) {
+      await registry.read(threadId, accessOf(connection, threadId), async (journal, state) => {
+        if (includeTurns && state.facts.ephemeral) throw fault("ephemeralTurns");
+        const turns = includeTurns ? await allTurns(journal) : [];
+        const view = await viewer(context, connection);
+        reply({ thread: view(state, journal.place, turns), readState: null });
+      });
+    },
+
+    async "thread/turns/list"({ threadId, ...query }, { connection, reply }) {
+      await registry.read(threadId, accessOf(connection, threadId), async (journal) => {
+        reply(await turnsPage(journal, query));
+      });
+    },
+
+    async "thread/items/list"({ threadId, ...query }, { connection, reply }) {
+      await registry.read(threadId, accessOf(connection, threadId), async (journal) => {
+        reply(await itemsPage(journal, query));
+      });
+    },
+
+    "thread/loaded/list"({ cursor, limit }, { connection, reply }) {
+      const after = cursor == null ? "" : parseThreadId(cursor);
+      const ids: string[] = [];
+      for (const actor of registry.loaded()) {
+        if (actor.id > after && maySee(connection.meta.principal, actor.owner)) ids.push(actor.id);
+      }
+      ids.sort();
+      const data = ids.slice(0, Math.max(1, limit ?? ids.length));
+      reply({ data, nextCursor: data.length < ids.length ? data.at(-1)! : null });
+    },
+
+    async "thread/list"(params, { connection, reply }) {
+      const query = { ...listQuery(params, connection), knownSections: await sectionIds(connection) };
+      const page = await index.list(query).catch(badCursor);
+      const { nextCursor, backwardsCursor } = page;
+      reply({ data: page.rows.map(await shown(connection)), nextCursor, backwardsCursor, readStates: {} });
+    },
+
+    async "thread/search"(params, { connection, reply }) {
+      const page = await index
+        .search({ ...listQuery(params, connection), searchTerm: params.searchTerm })
+        .catch(badCursor);
+      const show = await shown(connection);
+      const data = page.hits.map(({ row, snippet }) => ({ snippet, thread: show(row) }));
+      reply({ data, nextCursor: page.nextCursor, backwardsCursor: page.backwardsCursor });
+    },
+  };
+}
+
+function listQuery(params: Params<"thread/list">, connection: Connection): ThreadQuery {
+  const { cwd, limit } = params;
+  return {
+    owner: seenOwner(connection),
+    archived: params.archived ?? false,
+    modelProviders: params.modelProviders ?? undefined,
+    sourceKinds: params.sourceKinds ?? undefined,
+    cwds: cwd == null ? undefined : typeof cwd === "string" ? [cwd] : cwd,
+    searchTerm: params.searchTerm ?? undefined,
+    sectionId: params.sectionId ?? undefined,
+    originators: params.originators ?? undefined,
+    excludedThreadIds: params.excludedThreadIds ?? undefined,
+    parentThreadId: params.parentThreadId ?? undefined,
+    ancestorThreadId: params.ancestorThreadId ?? undefined,
+    sortKey: params.sortKey ?? "created_at",
+    sortDirection: params.sortDirection ?? "desc",
+    cursor: params.cursor ?? undefined,
+    limit: Math.min(MAX_LIMIT, Math.max(1, limit ?? DEFAULT_LIMIT)),
+  };
+}
+
+function badCursor(cause: unknown): never {
+  if (cause instanceof BadCursor) throw fault("invalidCursor", cause.message);
+  throw cause;
+}
