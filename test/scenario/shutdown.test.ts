@@ -30,12 +30,17 @@ async function endsWell(host: HostProcess, begun: number): Promise<void> {
 
 /** The last frames of a turn that was cut off. */
 function expectInterrupted(client: WireClient, turnId: string): void {
-  const [status, completed] = client.frames.slice(-2);
+  const [status, completed, unloaded, closed] = client.frames.slice(-4);
   expect(status).toMatchObject({ method: "thread/status/changed", params: { status: { type: "idle" } } });
   expect(completed).toMatchObject({
     method: "turn/completed",
     params: { turn: { id: turnId, status: "interrupted", error: null } },
   });
+  expect(unloaded).toMatchObject({
+    method: "thread/status/changed",
+    params: { status: { type: "notLoaded" } },
+  });
+  expect(closed).toMatchObject({ method: "thread/closed" });
 }
 
 /** How many requests of a method the host has answered, as it counts them itself. */
@@ -151,12 +156,9 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
         [turnId, "interrupted"],
       ]);
     });
-    // Those who follow no thread hear that it is idle, and nothing of its turn.
+    // Those who follow no thread hear that it is closed, and nothing of its turn.
     for (const client of clients.slice(5)) {
-      await client.until(
-        () => client.told("thread/status/changed").length === 10,
-        "five threads, active and idle",
-      );
+      await client.until(() => client.told("thread/closed").length === 5, "five threads that are closed");
       expect(client.told("turn/completed")).toEqual([]);
     }
   });

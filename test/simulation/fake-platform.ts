@@ -2,6 +2,7 @@ import { randomIds } from "../../packages/host/src/platform/node.ts";
 import type { Platform } from "../../packages/host/src/platform/platform.ts";
 import type { Disk } from "./disk.ts";
 import { FakeFiles } from "./fake-files.ts";
+import type { Locks } from "./fake-liveness.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
 export interface FakePlatform extends Platform {
@@ -9,10 +10,12 @@ export interface FakePlatform extends Platform {
 }
 
 /** The world as one incarnation of a host sees it; when that dies, nothing reaches it any more. */
-export function fakePlatform(scheduler: Scheduler, disk: Disk, owner: Owner): FakePlatform {
+export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, owner: Owner): FakePlatform {
   const now = () => scheduler.wallClock;
   return {
     files: new FakeFiles(disk, scheduler, owner),
+    liveness: locks.of(owner, scheduler),
+    process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },
     timers: {
       after: (ms, run) => scheduler.after(ms, `${owner.name} timers`, `after ${ms} ms`, run, owner),

@@ -2,18 +2,15 @@ import { type Link, type LinkEvents, memoryPair } from "@bobbin/rpc";
 import { compose, type HostOptions } from "../../packages/host/src/compose.ts";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { Host } from "../../packages/host/src/host.ts";
-import { memoryJournal } from "../../packages/host/src/journal/memory.ts";
 import type { Log } from "../../packages/host/src/observe/log.ts";
 import { type FakePlatform, fakePlatform } from "./fake-platform.ts";
 import { FrameRules } from "./frame-rules.ts";
+import { MemoryIndex } from "./memory-index.ts";
 import { DELIVERY, type Owner } from "./scheduler.ts";
 import { SimClient } from "./sim-client.ts";
-import { slowly } from "./slowly.ts";
 import type { World } from "./world.ts";
 
 const HOME = "/home/of/bobbin";
-/** A journal that takes its time brings out two faults that are known; on once they are mended. */
-const SLOW_JOURNAL: boolean = false;
 /** The provider that threads use when they do not say. */
 const MODEL = "offline";
 
@@ -35,7 +32,7 @@ export class SimHost implements Owner {
   private constructor(world: World, name: string, makeHost: (host: SimHost) => Host) {
     this.name = name;
     this.#world = world;
-    this.platform = fakePlatform(world.scheduler, world.disk, this);
+    this.platform = fakePlatform(world.scheduler, world.disk, world.locks, this);
     this.#host = makeHost(this);
   }
 
@@ -48,7 +45,7 @@ export class SimHost implements Owner {
         platform: host.platform,
         log: recordingLog(world, host),
         providers: [world.model.provider(MODEL, host)],
-        ...(SLOW_JOURNAL ? { journal: slowly(memoryJournal(), "journal", world, host) } : {}),
+        index: new MemoryIndex(),
         ...options,
       });
       return composed.host;

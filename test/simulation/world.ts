@@ -1,5 +1,6 @@
 import type { HostOptions } from "../../packages/host/src/compose.ts";
 import { Disk } from "./disk.ts";
+import { Locks } from "./fake-liveness.ts";
 import { FakeModel } from "./fake-model.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -11,6 +12,7 @@ export class World {
   readonly random: Random;
   readonly scheduler: Scheduler;
   readonly disk: Disk;
+  readonly locks = new Locks();
   readonly model: FakeModel;
   readonly clients: SimClient[] = [];
   /** Rejects with the first thing that went wrong. */
