@@ -1,14 +1,15 @@
 // One program, one file, and V8's code cache beside it: a cold start reads both and parses nothing.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-rmSync("dist", { recursive: true, force: true });
+// Made aside and moved into place: a program that starts meanwhile finds the old one or the new one, whole.
+const made = "dist/next.cjs";
 await build({
   entryPoints: ["packages/host/src/cli/bobbin.ts"],
-  outfile: "dist/bobbin.cjs",
+  outfile: made,
   bundle: true,
   format: "cjs",
   platform: "node",
@@ -21,6 +22,9 @@ await build({
   minifyWhitespace: true,
   legalComments: "none",
 });
+
+for (const file of readdirSync("dist")) if (file.endsWith(".cache")) rmSync(`dist/${file}`);
+renameSync(made, "dist/bobbin.cjs");
 
 // The first run writes the cache: it does what every run does, so that this is what the cache holds.
 const home = mkdtempSync(join(tmpdir(), "bobbin-build-"));

@@ -59,7 +59,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       path: join(home, "threads.sqlite"),
       ...platform,
       log,
-      rebuild: () => journalRows(journal),
+      rebuild: () => journalRows(journal, log),
     });
   const idle: Idle = new Idle({
     clock: platform.clock,

@@ -111,6 +111,11 @@ const catalogue = {
     text: (home: string) =>
       `${home} is on a network file system, where threads can not be kept safely; set BOBBIN_HOME to a local folder`,
   },
+  newerJournal: {
+    wire: -32600,
+    retryable: false,
+    text: () => "The thread was written by a later version of this program, which is needed to open it",
+  },
   storageFailed: {
     wire: -32603,
     retryable: true,

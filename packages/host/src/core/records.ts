@@ -5,8 +5,8 @@ import type { TurnRecord } from "./turn/records.ts";
 export type ThreadRecord = LifeRecord | TurnRecord;
 
 /**
- * The manifest: every record type and the version of its shape that we write. A reader meets older versions
- * in old journals; a change of shape raises the number and keeps the fold of the old one.
+ * The manifest: every record type and the version of its shape that we write. A change of shape raises the number,
+ * writes it into the record as `v`, and keeps the fold of the old one; a record without `v` has version 1.
  */
 export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } = {
   created: 1,

@@ -1,4 +1,5 @@
-import type { Commit } from "../core/records.ts";
+import { type Commit, RECORD_VERSIONS, type ThreadRecord } from "../core/records.ts";
+import { fault } from "../errors.ts";
 import type { ReadFile } from "../platform/platform.ts";
 import type { Placed } from "./journal.ts";
 
@@ -65,6 +66,7 @@ export async function* commitsOf(lines: AsyncIterable<Line>, bad: BadLine): Asyn
   for await (const line of lines) {
     const commit = parseCommit(line.bytes);
     if (commit === "blank") continue;
+    if (commit !== undefined && !commit.records.every(isKnown)) throw fault("newerJournal");
     if (commit === undefined) bad(line.start, line.end);
     else yield { commit, start: line.start, end: line.end };
   }
@@ -85,6 +87,12 @@ function seqOf(bytes: Uint8Array): number | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 32)).toString("latin1");
   const found = /^\{"seq":(\d+),/.exec(head);
   return found === null ? undefined : Number(found[1]);
+}
+
+/** Of a type and a version that we can fold; others were written by a later program, and must not be guessed at. */
+function isKnown(record: ThreadRecord & { readonly v?: number }): boolean {
+  const version = Object.hasOwn(RECORD_VERSIONS, record.type) ? RECORD_VERSIONS[record.type] : 0;
+  return (record.v ?? 1) <= version;
 }
 
 function parseCommit(bytes: Uint8Array): Commit | "blank" | undefined {

@@ -1,3 +1,4 @@
+import type { Log } from "../../observe/log.ts";
 import type { Journal } from "../journal.ts";
 import { recall } from "../recall.ts";
 import { droppedTurns, rowOf, textsOf } from "./row.ts";
@@ -6,6 +7,7 @@ import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
 /** Every thread as the index has it, from the journals: what a rebuild reads. One that can not be read is left out. */
 export async function* journalRows(
   journal: Journal,
+  log: Log,
 ): AsyncIterable<{ readonly row: ThreadRow; readonly texts: readonly IndexedText[] }> {
   for await (const { id } of journal.threads()) {
     const reader = await journal.read(id);
@@ -23,6 +25,8 @@ export async function* journalRows(
         row: rowOf(head.state, head.seq, reader.place),
         texts: texts.filter(({ turnId }) => !gone.has(turnId)),
       };
+    } catch (cause) {
+      log.warn("a thread can not be read and is not listed", { threadId: id, cause });
     } finally {
       await reader.close();
     }

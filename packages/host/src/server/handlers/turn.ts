@@ -18,8 +18,8 @@ export function turnHandlers(context: HandlerContext): Handlers {
   };
   return {
     async "turn/start"(params, { connection, reply }) {
-      const input = readInput(params.input);
       const actor = await own(connection, params.threadId);
+      const input = readInput(params.input);
       await actor.submit(
         {
           kind: "startTurn",
@@ -37,8 +37,8 @@ export function turnHandlers(context: HandlerContext): Handlers {
     },
 
     async "turn/steer"(params, { connection, reply }) {
-      const input = readInput(params.input);
       const actor = await own(connection, params.threadId);
+      const input = readInput(params.input);
       await actor.submit(
         {
           kind: "steer",
@@ -77,9 +77,7 @@ function readInput(input: readonly UserInput[]): readonly UserInput[] {
       actual_chars: length,
     });
   }
-  return input.map((part) =>
-    part.type === "text" ? { ...part, text_elements: part.text_elements ?? [] } : part,
-  );
+  return input.map(known);
 }
 
 /** Unicode characters in all; only what may be too long is counted one by one. */
@@ -89,4 +87,28 @@ function characters(texts: readonly string[]): number {
   let count = 0;
   for (const text of texts) for (const _ of text) count++;
   return count;
+}
+
+/** The members of each kind of part, with what those are told as that may be left out. */
+const MEMBERS: { readonly [K in UserInput["type"]]: Readonly<Record<string, unknown>> } = {
+  text: { text: undefined, text_elements: [] },
+  image: { detail: null, url: undefined, fileId: undefined },
+  localImage: { detail: null, path: undefined },
+  audio: { url: undefined },
+  localAudio: { path: undefined },
+  skill: { name: undefined, path: undefined },
+  mention: { name: undefined, path: undefined },
+};
+
+/** A part as the protocol has it: what clients put into it besides goes no further. */
+function known(part: UserInput): UserInput {
+  const given = part as Readonly<Record<string, unknown>>;
+  const members = Object.entries(MEMBERS[part.type]).map(([name, normally]) => [
+    name,
+    given[name] ?? normally,
+  ]);
+  return Object.fromEntries([
+    ["type", part.type],
+    ...members.filter(([, value]) => value !== undefined),
+  ]) as UserInput;
 }
