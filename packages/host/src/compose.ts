@@ -31,6 +31,7 @@ import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
 import { notificationFrame } from "./thread/notification-frame.ts";
 import { Registry } from "./thread/registry.ts";
+import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { Runner } from "./turn/runner.ts";
 
 export interface HostOptions {
@@ -61,6 +62,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       log,
       rebuild: () => journalRows(journal, log),
     });
+  const countTurns = turnCounter(metrics);
   const idle: Idle = new Idle({
     clock: platform.clock,
     timers: platform.timers,
@@ -72,12 +74,14 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     journal,
     memory: { create: async () => new MemoryJournal() },
     maxResident: config.maxResidentThreads,
+    journalSync: config.journalSync,
     broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
     runner: (actor) => {
       const runner = new Runner(actor, platform, (id) => providers.get(id), supervisor);
       return (state) => runner.reconcile(state);
     },
     committed: (commit, state, { place }) => {
+      countTurns(commit, state);
       index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
     },
     changed: (actor) => idle.consider(actor),
@@ -102,8 +106,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   };
   const requests = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
   metrics.gauge("bobbin_connections", "Clients connected.", () => connections.size);
-  metrics.gauge("bobbin_threads_loaded", "Threads loaded.", () => registry.size);
-  metrics.gauge("bobbin_threads_resident", "Loaded threads that are in memory.", () => registry.residents);
+  threadGauges(metrics, registry, idle);
   const host = new Host(
     {
       handlers: {

@@ -116,6 +116,11 @@ const catalogue = {
     retryable: false,
     text: () => "The thread was written by a later version of this program, which is needed to open it",
   },
+  badConfig: {
+    wire: -32600,
+    retryable: false,
+    text: (why: string) => `failed to load configuration: ${why}`,
+  },
   storageFailed: {
     wire: -32603,
     retryable: true,

@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { configOption } from "./main.ts";
 
 const WS_AUTH = ["capability-token", "signed-bearer-token"];
 
@@ -7,7 +6,6 @@ export function addAppServer(bobbin: Command): void {
   const command = bobbin
     .command("app-server")
     .description("Serve clients: IDEs, desktop apps, bots, web pages.")
-    .addOption(configOption())
     .addOption(
       new Option(
         "--listen <url>",

@@ -5,7 +5,7 @@ import type { Host } from "../host.ts";
 import { logSettings, pinoLog } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { AuthFlags } from "../server/listen/auth-flags.ts";
-import type { Accept, Door } from "../server/listen/door.ts";
+import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
 import { parseListen } from "../server/listen/parse.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import { welcome } from "./welcome.ts";
@@ -25,6 +25,12 @@ const SAME_SIGNAL_MS = 500;
 export async function appServer(options: AppServerOptions): Promise<void> {
   const places = [...(options.listen ?? []), ...(options.stdio ? ["stdio://"] : [])].map(parseListen);
   if (places.length === 0) places.push({ kind: "stdio" });
+  if (places.every((place) => place.kind === "off")) {
+    throw new ListenError(
+      "badListenUrl",
+      "--listen off leaves no door at all; add one, for example --listen unix://",
+    );
+  }
   const home = homeDirectory();
   const platform = nodePlatform();
   const sockets = places.filter((place) => place.kind === "websocket" || place.kind === "unix");

@@ -14,6 +14,8 @@ export interface Config {
   readonly threadUnloadDelaySecs: number | undefined;
   /** Idle threads beyond it are dropped from memory and come back when they are touched. */
   readonly maxResidentThreads: number;
+  /** When a thread's journal is synced to the disk: before a turn's end is told, after every commit, or never. */
+  readonly journalSync: "turns" | "always" | "never";
 }
 
 /** A TOML table as it came out of the parser. */
@@ -30,6 +32,7 @@ export function readConfig(table: Table): Config {
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
     effort: text(table, "model_reasoning_effort") ?? null,
     threadUnloadDelaySecs: whole(table, "thread_unload_delay_secs", 0),
+    journalSync: oneOf(table, "journal_sync", ["turns", "always", "never"]) ?? "turns",
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import nodeFs from "node:fs";
 import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { NearFolders } from "./near-folders.ts";
 import {
   called,
   closedError,
@@ -20,8 +21,9 @@ const NEW = nodeFs.constants.O_WRONLY | nodeFs.constants.O_CREAT | nodeFs.consta
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** The real file system. Tests hand in calls that fail on demand. */
+/** The real file system. Tests hand in calls that fail on demand; then every call goes through them. */
 export function nodeFiles(calls: Calls = nodeFs): Files {
+  const near = calls === nodeFs ? new NearFolders() : undefined;
   const open = (path: string, flags: number): Promise<number> =>
     new Promise((done, fail) =>
       calls.open(path, flags, FILE_MODE, (cause, fd) => (cause === null ? done(fd) : fail(cause))),
@@ -36,7 +38,14 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
   };
 
   return {
-    readText: (path) => orUndefined(readFile(path, "utf8")),
+    async readText(path) {
+      const seen = near?.lookAt(path);
+      if (seen !== undefined && seen.value === undefined) return undefined;
+      // Anything but a small file may block, or lead elsewhere.
+      const small = seen?.value?.isFile() === true && seen.value.size <= SMALL_BYTES;
+      const read = small ? near?.at(path, () => readSmall(path)) : undefined;
+      return read?.value ?? orUndefined(readFile(path, "utf8"));
+    },
 
     async replaceText(path, text) {
       const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
@@ -60,7 +69,11 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
     async openAppend(path, options) {
       const fresh = options?.fresh === true;
       const flags = fresh ? APPEND | nodeFs.constants.O_EXCL : APPEND;
-      const { result: fd, made } = await withFolders(path, () => open(path, flags));
+      const { result: fd, made } = await withFolders(path, () => {
+        // Whoever makes a new file waits for it, and nothing else does; an old one may first have to be looked up.
+        const opened = fresh ? near?.at(path, () => nodeFs.openSync(path, flags, FILE_MODE)) : undefined;
+        return opened?.value ?? open(path, flags);
+      });
       try {
         const size = fresh ? 0 : await sizeOf(fd);
         // An empty file may be one that was made just now; its name is then not safe in the folder yet.
@@ -87,7 +100,10 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
     },
 
     // Not the file that a link points to: claims are links to nowhere.
-    exists: async (path) => (await orUndefined(lstat(path))) !== undefined,
+    async exists(path) {
+      const seen = near?.lookAt(path) ?? { value: await orUndefined(lstat(path)) };
+      return seen.value !== undefined;
+    },
 
     async rename(from, to) {
       let made: string | undefined;
@@ -141,7 +157,8 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
   async function makeClaim(path: string, text: string): Promise<void> {
     if (process.platform !== "win32" && text !== "") {
       try {
-        return await symlink(text, path);
+        if (near?.at(path, () => nodeFs.symlinkSync(text, path)) === undefined) await symlink(text, path);
+        return;
       } catch (cause) {
         if (!NO_LINKS.has(codeOf(cause) ?? "")) throw cause;
       }
@@ -152,6 +169,23 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
     } finally {
       await file.close();
     }
+  }
+}
+
+const SMALL_BYTES = 64 * 1024;
+const READ_SMALL = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK | nodeFs.constants.O_NOFOLLOW;
+
+/** Undefined if it is not what it was a moment ago. */
+function readSmall(path: string): string | undefined {
+  try {
+    const fd = nodeFs.openSync(path, READ_SMALL);
+    try {
+      return nodeFs.readFileSync(fd, "utf8");
+    } finally {
+      nodeFs.closeSync(fd);
+    }
+  } catch {
+    return undefined;
   }
 }
 
@@ -222,7 +256,7 @@ class NodeReadFile implements ReadFile {
 /** Makes the folders only when they turn out to be missing: usually they are there. */
 async function withFolders<T>(
   path: string,
-  run: () => Promise<T>,
+  run: () => Promise<T> | T,
 ): Promise<{ result: T; made: string | undefined }> {
   try {
     return { result: await run(), made: undefined };

@@ -20,6 +20,8 @@ export interface ActorPorts {
   readonly platform: Platform;
   /** Tells every connection that may see the thread, but for its subscribers, who were told. */
   broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
+  /** Whether a commit has to survive a power cut before it is told. */
+  mustSync(commit: Commit): boolean;
   /** After each commit: what the state asks for is started, what lists show is brought up to date. */
   committed(commit: Commit, state: ThreadState): void;
   /** It slept, and is in memory again. */
@@ -296,7 +298,7 @@ export class Actor {
 
   async #append(commit: Commit): Promise<void> {
     await append(this.#ports.journal, commit);
-    if (commit.records.some(mustBeSynced)) await this.#ports.journal.sync();
+    if (this.#ports.mustSync(commit)) await this.#ports.journal.sync();
   }
 
   #saveText(): void {
@@ -322,9 +324,4 @@ export class Actor {
     if (record.type === "itemStarted") this.#texts.told(record.item.id);
     else if (record.type === "itemCompleted") this.#texts.end(record.item.id);
   }
-}
-
-/** Not told before it survives a power cut. */
-function mustBeSynced(record: ThreadRecord): boolean {
-  return record.type === "turnEnded" || record.type === "closed";
 }

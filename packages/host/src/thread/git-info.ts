@@ -34,8 +34,8 @@ async function gitFolder(
 ): Promise<string | undefined> {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const git = join(folder, ".git");
-    if (await files.exists(join(git, "HEAD"))) return git;
     if (await files.exists(git)) {
+      if (await files.exists(join(git, "HEAD"))) return git;
       // A worktree or submodule: a file that says where the folder is.
       const target = /^gitdir: (.+)$/m.exec((await files.readText(git)) ?? "")?.[1];
       if (target !== undefined) return isAbsolute(target) ? target : resolve(folder, target);

@@ -1,4 +1,10 @@
-import type { LoadSettings, NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
+import type {
+  GitInfo,
+  LoadSettings,
+  NotificationName,
+  NotificationParams,
+  ThreadStatus,
+} from "@bobbin/protocol";
 import type { Frame } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import { decide } from "../core/decide.ts";
@@ -24,6 +30,7 @@ export interface RegistryPorts {
   readonly memory: Pick<Journal, "create">;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
+  readonly journalSync: "turns" | "always" | "never";
   /** Tells every connection that may see the thread and does not follow it. */
   broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
   /** Makes what performs a thread's effects; called after each change of its state. */
@@ -48,7 +55,7 @@ export interface ThreadName {
 type Slot =
   | { readonly kind: "loaded"; readonly actor: Actor }
   /** Loading, closing, or worked on without being loaded: whoever comes waits for the end of it. */
-  | { readonly kind: "busy"; readonly done: Promise<unknown> };
+  | { readonly kind: "busy"; readonly done: Promise<void> };
 
 /** Throws if a thread of this owner is not the caller's to touch. */
 export type Access = (owner: string) => void;
@@ -61,6 +68,7 @@ export interface StartRequest {
   readonly settings: ThreadSettings;
   readonly load: LoadSettings;
   readonly docs: readonly ProjectDoc[];
+  readonly gitInfo?: GitInfo | null;
   readonly history?: AsyncIterable<readonly ThreadRecord[]>;
 }
 
@@ -215,6 +223,10 @@ export class Registry {
     committed: () => void = () => {},
     release: (journal: ThreadJournal) => Promise<void> = (journal) => journal.close(),
   ): Promise<void> {
+    const slot = this.#slots.get(actor.id);
+    // Two may want it at once, a timer and the end of the host, say: the first one's closing serves both.
+    if (slot?.kind !== "loaded" || slot.actor !== actor)
+      return slot?.kind === "busy" ? slot.done : Promise.resolve();
     this.#residents.delete(actor);
     return this.#occupy(actor.id, async () => {
       try {
@@ -302,8 +314,10 @@ export class Registry {
     actor.announce(method, notificationFrame(method, params, this.#now()));
   }
 
-  async #start({ facts, settings, load, docs, history }: StartRequest): Promise<Actor> {
-    const created: ThreadRecord = { type: "created", at: this.#now(), facts, settings, load, docs };
+  async #start({ facts, settings, load, docs, gitInfo, history }: StartRequest): Promise<Actor> {
+    const at = this.#now();
+    const first: ThreadRecord[] = [{ type: "created", at, facts, settings, load, docs }];
+    if (gitInfo != null) first.push({ type: "gitInfoChanged", at, gitInfo });
     const journal = await this.#ports[facts.ephemeral ? "memory" : "journal"].create(facts.id);
     let head: Head | undefined;
     const write = async (records: readonly ThreadRecord[]) => {
@@ -315,7 +329,7 @@ export class Registry {
       if (!facts.ephemeral) this.#ports.committed(commit, state!, journal);
     };
     try {
-      await write([created]);
+      await write(first);
       for await (const records of history ?? []) await write(records);
     } catch (cause) {
       await journal.destroy();
@@ -367,7 +381,7 @@ export class Registry {
     }
     const commit: Commit = { seq: seq + 1, epoch, prev: seq, records: decision.records };
     await append(journal, commit);
-    await journal.sync();
+    if (this.#ports.journalSync !== "never") await journal.sync();
     committed(decision.state);
     for (const record of decision.records) {
       for (const { method, params, audience } of notify(facts.id, record)) {
@@ -385,6 +399,7 @@ export class Registry {
       journal,
       platform,
       broadcast: (thread, method, frame) => this.#ports.broadcast(thread, method, frame),
+      mustSync: (commit) => mustSync(this.#ports.journalSync, commit),
       committed: (commit, state) => {
         reconcile(state);
         if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
@@ -430,6 +445,12 @@ export class Registry {
   #now(): number {
     return this.#ports.platform.clock.now();
   }
+}
+
+/** A turn's end and a thread's close are not told before they survive a power cut, unless configured otherwise. */
+function mustSync(policy: RegistryPorts["journalSync"], { records }: Commit): boolean {
+  if (policy !== "turns") return policy === "always";
+  return records.some(({ type }) => type === "turnEnded" || type === "closed");
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

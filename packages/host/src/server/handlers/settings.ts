@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import type { LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import { type Config, readConfig } from "../../config/config.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
+import { fault } from "../../errors.ts";
 import type { HandlerContext } from "./context.ts";
 
 /** What a new thread runs on: what was asked for, else what is configured. */
@@ -18,9 +20,31 @@ export function newSettings(params: Params<"thread/start">, context: HandlerCont
     summary: null,
     personality: config.personality,
   };
-  const settings = { ...defaults, ...askedSettings(params, cwd, context) };
+  const settings = { ...defaults, ...configured(params.config), ...askedSettings(params, cwd, context) };
   context.providers.get(settings.modelProvider);
   return settings;
+}
+
+/** `config` of a request: values of config.toml for this thread. Keys that are not a thread's are left alone. */
+export function configured(
+  table: Readonly<Record<string, unknown>> | null | undefined,
+): Partial<ThreadSettings> {
+  if (table == null) return {};
+  let config: Config;
+  try {
+    config = readConfig(table);
+  } catch (cause) {
+    throw fault("badConfig", (cause as Error).message);
+  }
+  const given: [string, Partial<ThreadSettings>][] = [
+    ["model", { model: config.model }],
+    ["model_provider", { modelProvider: config.modelProvider }],
+    ["approval_policy", { approvalPolicy: config.approvalPolicy }],
+    ["sandbox_mode", { sandbox: sandboxPolicy(config.sandboxMode) }],
+    ["model_reasoning_effort", { effort: config.effort }],
+    ["personality", { personality: config.personality }],
+  ];
+  return Object.assign({}, ...given.filter(([key]) => Object.hasOwn(table, key)).map(([, change]) => change));
 }
 
 interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadId"> {

@@ -1,7 +1,6 @@
-import type { GitInfo, Result, Thread } from "@bobbin/protocol";
+import type { Result, Thread } from "@bobbin/protocol";
 import type { ThreadFacts } from "../../core/life/records.ts";
 import { threadView } from "../../core/life/views.ts";
-import type { ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
@@ -15,16 +14,13 @@ import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
-import { askedLoadSettings, askedSettings, newSettings } from "./settings.ts";
+import { askedLoadSettings, askedSettings, configured, newSettings } from "./settings.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
 
 /** How a thread comes to be loaded: started, resumed, forked. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
   const { registry, platform, idle } = context;
   const projectDocs = (cwd: string) => readProjectDocs(platform.files, context.home, cwd);
-  const gitRecords = async function* (gitInfo: GitInfo | null): AsyncIterable<readonly ThreadRecord[]> {
-    if (gitInfo !== null) yield [{ type: "gitInfoChanged", at: platform.clock.now(), gitInfo }];
-  };
   return {
     async "thread/start"(params, { connection, reply }) {
       const settings = newSettings(params, context);
@@ -42,7 +38,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         settings,
         load: askedLoadSettings(params),
         docs,
-        history: gitRecords(gitInfo),
+        gitInfo,
       });
       const state = await actor.peek();
       idle.follow(actor, connection);
@@ -53,7 +49,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
 
     async "thread/resume"(params, { connection, reply }) {
       const { actor, cold } = await registry.load(params.threadId, accessOf(connection, params.threadId), {
-        changes: (now) => askedSettings(params, now.cwd, context),
+        changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
         load: askedLoadSettings(params),
         docs: projectDocs,
       });
@@ -87,7 +83,11 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
           threadSource: params.threadSource ?? from.facts.threadSource,
           forkedFromId: from.facts.id,
         });
-        const settings = { ...from.settings, ...askedSettings(params, from.settings.cwd, context) };
+        const changes = {
+          ...configured(params.config),
+          ...askedSettings(params, from.settings.cwd, context),
+        };
+        const settings = { ...from.settings, ...changes };
         const load = { ...from.load, ...askedLoadSettings(params) };
         const docs = await projectDocs(settings.cwd);
         const actor = await registry.start({
