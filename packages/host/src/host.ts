@@ -7,7 +7,8 @@ import { Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
 import type { LinkMeta } from "./server/listen/door.ts";
 import type { Idle } from "./thread/idle.ts";
-import type { Registry, ThreadName } from "./thread/registry.ts";
+import type { Registry } from "./thread/registry.ts";
+import type { ThreadName } from "./thread/stored.ts";
 
 export interface HostParts extends DispatchPorts {
   readonly platform: Platform;

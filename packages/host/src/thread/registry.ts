@@ -1,54 +1,30 @@
-import type {
-  GitInfo,
-  LoadSettings,
-  NotificationName,
-  NotificationParams,
-  ThreadStatus,
-} from "@bobbin/protocol";
-import type { Frame } from "@bobbin/rpc";
+import type { LoadSettings, NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
 import type { Command } from "../core/commands.ts";
-import { decide } from "../core/decide.ts";
-import { fold } from "../core/fold.ts";
-import type { ProjectDoc, ThreadFacts, ThreadSettings, UnloadReason } from "../core/life/records.ts";
+import type { ProjectDoc, ThreadSettings, UnloadReason } from "../core/life/records.ts";
 import type { Place } from "../core/life/views.ts";
-import { notify } from "../core/notify.ts";
-import type { Commit, ThreadRecord } from "../core/records.ts";
+import type { Commit } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault, fault } from "../errors.ts";
-import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
+import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import { Actor } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Residents } from "./residents.ts";
+import { type Access, type Held, type StartRequest, Stored, type StoredPorts } from "./stored.ts";
 
-export interface RegistryPorts {
+export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
-  readonly journal: Journal;
-  /** Where ephemeral threads are kept. */
-  readonly memory: Pick<Journal, "create">;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
-  readonly journalSync: "turns" | "always" | "never";
-  /** Tells every connection that may see the thread and does not follow it. */
-  broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
   /** Makes what performs a thread's effects; called after each change of its state. */
   runner(actor: Actor): (state: ThreadState) => void;
-  /** Every commit of every stored thread. */
-  committed(commit: Commit, state: ThreadState, journal: JournalReader): void;
   /** Something has changed that may let a thread be unloaded. */
   changed(actor: Actor): void;
   unloaded(actor: Actor): void;
   /** A thread whose host is gone is about to be closed: what that host did not get to write has to be made good. */
   recovering(threadId: string): Promise<void>;
-}
-
-export interface ThreadName {
-  readonly id: string;
-  readonly owner: string;
-  /** Whoever follows it is told by it. */
-  readonly subscriptions?: Actor["subscriptions"];
 }
 
 /** A thread is loaded, or on its way in or out; all others are not in the map. */
@@ -57,20 +33,7 @@ type Slot =
   /** Loading, closing, or worked on without being loaded: whoever comes waits for the end of it. */
   | { readonly kind: "busy"; readonly done: Promise<void> };
 
-/** Throws if a thread of this owner is not the caller's to touch. */
-export type Access = (owner: string) => void;
-
 const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
-
-/** What a new thread is made of. */
-export interface StartRequest {
-  readonly facts: ThreadFacts;
-  readonly settings: ThreadSettings;
-  readonly load: LoadSettings;
-  readonly docs: readonly ProjectDoc[];
-  readonly gitInfo?: GitInfo | null;
-  readonly history?: AsyncIterable<readonly ThreadRecord[]>;
-}
 
 /** What a load changes, for the thread and for good. */
 export interface LoadRequest {
@@ -84,6 +47,7 @@ export class Registry {
   readonly #ports: RegistryPorts;
   readonly #slots = new Map<string, Slot>();
   readonly #residents: Residents;
+  readonly #stored: Stored;
   /** New threads on their way in; nobody knows their ids yet. */
   readonly #starting = new Set<Promise<unknown>>();
   #closing = false;
@@ -91,6 +55,7 @@ export class Registry {
   constructor(ports: RegistryPorts) {
     this.#ports = ports;
     this.#residents = new Residents(ports.maxResident);
+    this.#stored = new Stored(ports, ports.platform.clock);
   }
 
   *loaded(): Iterable<Actor> {
@@ -132,7 +97,7 @@ export class Registry {
   /** A new thread; what it starts with behind `created` is written a commit at a time. */
   async start(request: StartRequest): Promise<Actor> {
     if (this.#closing) throw fault("shuttingDown");
-    const started = this.#start(request);
+    const started = this.#stored.create(request).then((held) => this.#enter(held));
     const done = started.catch(() => {}).finally(() => this.#starting.delete(done));
     this.#starting.add(done);
     return started;
@@ -179,10 +144,12 @@ export class Registry {
         continue;
       }
       return this.#occupy(id, async () => {
-        const [journal, head] = await this.#open(id, access);
+        const held = await this.#stored.open(id, access);
+        const { journal } = held;
         try {
-          const unloaded = (state: ThreadState) => committed({ ...state, status: NOT_LOADED }, journal.place);
-          await this.#commit(journal, head, command, unloaded);
+          await this.#stored.commit(held, command, (state) => {
+            committed({ ...state, status: NOT_LOADED }, journal.place);
+          });
         } finally {
           await journal.close();
         }
@@ -201,16 +168,9 @@ export class Registry {
       access(actor.owner);
       return look(actor.journal, await actor.peek());
     }
-    const reader = await this.#ports.journal.read(parseThreadId(threadId));
-    if (reader === undefined) throw fault("threadNotLoaded", threadId);
-    try {
-      const head = await recall(reader);
-      if (head === undefined) throw fault("threadNotLoaded", threadId);
-      access(head.state.facts.owner);
-      return await look(reader, { ...head.state, status: NOT_LOADED });
-    } finally {
-      await reader.close();
-    }
+    return this.#stored.read(parseThreadId(threadId), access, (journal, { state }) => {
+      return look(journal, { ...state, status: NOT_LOADED });
+    });
   }
 
   /**
@@ -268,7 +228,7 @@ export class Registry {
         continue;
       }
       return this.#occupy(id, async () => {
-        const [journal, head] = await this.#open(id, access);
+        const { journal, head } = await this.#stored.open(id, access);
         await work(journal, head);
       });
     }
@@ -293,13 +253,8 @@ export class Registry {
     for (const id of await this.#ports.journal.abandoned()) {
       try {
         await this.#ports.recovering(id);
-        const command: Command = { kind: "close", at: this.#now(), reason: "lost" };
-        await this.edit(
-          id,
-          () => {},
-          command,
-          () => {},
-        );
+        // Whoever has taken it in the meantime has made good what was lost.
+        if (!this.#slots.has(id)) await this.#occupy(id, () => this.#closeLost(id));
       } catch (cause) {
         if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
         // Another host, started at the same time, was quicker.
@@ -314,86 +269,30 @@ export class Registry {
     actor.announce(method, notificationFrame(method, params, this.#now()));
   }
 
-  async #start({ facts, settings, load, docs, gitInfo, history }: StartRequest): Promise<Actor> {
-    const at = this.#now();
-    const first: ThreadRecord[] = [{ type: "created", at, facts, settings, load, docs }];
-    if (gitInfo != null) first.push({ type: "gitInfoChanged", at, gitInfo });
-    const journal = await this.#ports[facts.ephemeral ? "memory" : "journal"].create(facts.id);
-    let head: Head | undefined;
-    const write = async (records: readonly ThreadRecord[]) => {
-      const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
-      await append(journal, commit);
-      let state = head?.state;
-      for (const record of records) state = fold(state, record);
-      head = { state: state!, seq: commit.seq };
-      if (!facts.ephemeral) this.#ports.committed(commit, state!, journal);
-    };
-    try {
-      await write(first);
-      for await (const records of history ?? []) await write(records);
-    } catch (cause) {
-      await journal.destroy();
-      throw cause;
-    }
-    return this.#enter(head!, journal);
-  }
-
   async #load(id: string, access: Access, request: LoadRequest): Promise<Actor> {
-    const [journal, head] = await this.#open(id, access);
+    const held = await this.#stored.open(id, access);
+    const { journal, head } = held;
     try {
       const changes = request.changes(head.state.settings);
       const docs = await request.docs(changes.cwd ?? head.state.settings.cwd);
       const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
-      return this.#enter(await this.#commit(journal, head, command, () => {}), journal);
+      return this.#enter({ journal, head: await this.#stored.commit(held, command) });
     } catch (cause) {
       await journal.close();
       throw cause;
     }
   }
 
-  async #open(id: string, access: Access): Promise<[ThreadJournal, Head]> {
-    const journal = await this.#ports.journal.open(id);
-    if (journal === undefined) throw fault("noRollout", id);
+  async #closeLost(id: string): Promise<void> {
+    const held = await this.#stored.open(id, () => {});
     try {
-      const head = await recall(journal);
-      if (head === undefined) throw fault("noRollout", id);
-      access(head.state.facts.owner);
-      return [journal, head];
-    } catch (cause) {
-      await journal.close();
-      throw cause;
+      await this.#stored.commit(held, { kind: "close", at: this.#now(), reason: "lost" });
+    } finally {
+      await held.journal.close();
     }
   }
 
-  /** One command on a thread that no actor has: decided, written, synced, told to everyone. */
-  async #commit(
-    journal: ThreadJournal,
-    { state, seq }: Head,
-    command: Command,
-    committed: (state: ThreadState) => void,
-  ): Promise<Head> {
-    const decision = decide(state, command, new Map());
-    if (decision.kind === "refused") throw decision.fault;
-    const { facts, epoch } = decision.state;
-    if (decision.records.length === 0) {
-      committed(decision.state);
-      return { state, seq };
-    }
-    const commit: Commit = { seq: seq + 1, epoch, prev: seq, records: decision.records };
-    await append(journal, commit);
-    if (this.#ports.journalSync !== "never") await journal.sync();
-    committed(decision.state);
-    for (const record of decision.records) {
-      for (const { method, params, audience } of notify(facts.id, record)) {
-        if (audience !== "everyone") continue;
-        this.#ports.broadcast(facts, method, notificationFrame(method, params, this.#now()));
-      }
-    }
-    this.#ports.committed(commit, decision.state, journal);
-    return { state: decision.state, seq: seq + 1 };
-  }
-
-  #enter(head: Head, journal: ThreadJournal): Actor {
+  #enter({ head, journal }: Held): Actor {
     const { platform, supervisor } = this.#ports;
     const actor: Actor = new Actor(head, {
       journal,

@@ -10,7 +10,8 @@ import type { ModelProviders } from "../../model/providers.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Idle } from "../../thread/idle.ts";
-import type { Access, Registry } from "../../thread/registry.ts";
+import type { Registry } from "../../thread/registry.ts";
+import type { Access } from "../../thread/stored.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { Connection } from "../connection.ts";
 

@@ -1,0 +1,149 @@
+import type { GitInfo, LoadSettings, NotificationName } from "@bobbin/protocol";
+import type { Frame } from "@bobbin/rpc";
+import type { Command } from "../core/commands.ts";
+import { decide } from "../core/decide.ts";
+import { fold } from "../core/fold.ts";
+import type { ProjectDoc, ThreadFacts, ThreadSettings } from "../core/life/records.ts";
+import { notify } from "../core/notify.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import { fault } from "../errors.ts";
+import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
+import { type Head, recall } from "../journal/recall.ts";
+import type { Clock } from "../platform/platform.ts";
+import { notificationFrame } from "./notification-frame.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** Throws if a thread of this owner is not the caller's to touch. */
+export type Access = (owner: string) => void;
+
+export interface ThreadName {
+  readonly id: string;
+  readonly owner: string;
+  /** Whoever follows it is told by it. */
+  readonly subscriptions?: Subscriptions;
+}
+
+/** What a new thread is made of. */
+export interface StartRequest {
+  readonly facts: ThreadFacts;
+  readonly settings: ThreadSettings;
+  readonly load: LoadSettings;
+  readonly docs: readonly ProjectDoc[];
+  readonly gitInfo?: GitInfo | null;
+  /** What it starts with, a commit at a time. */
+  readonly history?: AsyncIterable<readonly ThreadRecord[]>;
+}
+
+export interface StoredPorts {
+  readonly journal: Journal;
+  /** Where ephemeral threads are kept. */
+  readonly memory: Pick<Journal, "create">;
+  readonly journalSync: "turns" | "always" | "never";
+  /** Tells every connection that may see the thread and does not follow it. */
+  broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
+  /** Every commit of every stored thread. */
+  committed(commit: Commit, state: ThreadState, journal: JournalReader): void;
+}
+
+/** A thread's journal, held for writing, and what it says. */
+export interface Held {
+  readonly journal: ThreadJournal;
+  readonly head: Head;
+}
+
+/** Threads as they are kept: made, taken, and changed while no actor has them. */
+export class Stored {
+  readonly #ports: StoredPorts;
+  readonly #clock: Clock;
+
+  constructor(ports: StoredPorts, clock: Clock) {
+    this.#ports = ports;
+    this.#clock = clock;
+  }
+
+  async create({ facts, settings, load, docs, gitInfo, history }: StartRequest): Promise<Held> {
+    const at = this.#clock.now();
+    const first: ThreadRecord[] = [{ type: "created", at, facts, settings, load, docs }];
+    if (gitInfo != null) first.push({ type: "gitInfoChanged", at, gitInfo });
+    const journal = await this.#ports[facts.ephemeral ? "memory" : "journal"].create(facts.id);
+    let head: Head | undefined;
+    const write = async (records: readonly ThreadRecord[]) => {
+      const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
+      await append(journal, commit);
+      let state = head?.state;
+      for (const record of records) state = fold(state, record);
+      head = { state: state!, seq: commit.seq };
+      if (!facts.ephemeral) this.#ports.committed(commit, state!, journal);
+    };
+    try {
+      await write(first);
+      for await (const records of history ?? []) await write(records);
+    } catch (cause) {
+      // What made it fail is what the client has to know; half a thread that stays is closed at the next start.
+      await journal.destroy().catch(() => {});
+      throw cause;
+    }
+    return { journal, head: head! };
+  }
+
+  async open(id: string, access: Access): Promise<Held> {
+    const journal = await this.#ports.journal.open(id);
+    if (journal === undefined) throw fault("noRollout", id);
+    try {
+      const head = await recall(journal);
+      if (head === undefined) throw fault("noRollout", id);
+      access(head.state.facts.owner);
+      return { journal, head };
+    } catch (cause) {
+      await journal.close();
+      throw cause;
+    }
+  }
+
+  /** Looks at a thread that nobody here has loaded. */
+  async read<T>(
+    threadId: string,
+    access: Access,
+    look: (journal: JournalReader, head: Head) => Promise<T>,
+  ): Promise<T> {
+    const reader = await this.#ports.journal.read(threadId);
+    if (reader === undefined) throw fault("threadNotLoaded", threadId);
+    try {
+      const head = await recall(reader);
+      if (head === undefined) throw fault("threadNotLoaded", threadId);
+      access(head.state.facts.owner);
+      return await look(reader, head);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  /** One command on a thread that no actor has: decided, written, synced, told to everyone. */
+  async commit(
+    { journal, head: { state, seq } }: Held,
+    command: Command,
+    committed: (state: ThreadState) => void = () => {},
+  ): Promise<Head> {
+    const decision = decide(state, command, new Map());
+    if (decision.kind === "refused") throw decision.fault;
+    const { records } = decision;
+    const { facts, epoch } = decision.state;
+    if (records.length === 0) {
+      committed(decision.state);
+      return { state, seq };
+    }
+    const commit: Commit = { seq: seq + 1, epoch, prev: seq, records };
+    await append(journal, commit);
+    if (this.#ports.journalSync !== "never") await journal.sync();
+    committed(decision.state);
+    for (const record of records) {
+      for (const { method, params, audience } of notify(facts.id, record)) {
+        if (audience !== "everyone") continue;
+        this.#ports.broadcast(facts, method, notificationFrame(method, params, this.#clock.now()));
+      }
+    }
+    this.#ports.committed(commit, decision.state, journal);
+    return { state: decision.state, seq: commit.seq };
+  }
+}
