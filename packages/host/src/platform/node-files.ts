@@ -69,11 +69,7 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
     async openAppend(path, options) {
       const fresh = options?.fresh === true;
       const flags = fresh ? APPEND | nodeFs.constants.O_EXCL : APPEND;
-      const { result: fd, made } = await withFolders(path, () => {
-        // Whoever makes a new file waits for it, and nothing else does; an old one may first have to be looked up.
-        const opened = fresh ? near?.at(path, () => nodeFs.openSync(path, flags, FILE_MODE)) : undefined;
-        return opened?.value ?? open(path, flags);
-      });
+      const { result: fd, made } = await withFolders(path, () => open(path, flags));
       try {
         const size = fresh ? 0 : await sizeOf(fd);
         // An empty file may be one that was made just now; its name is then not safe in the folder yet.
@@ -157,8 +153,7 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
   async function makeClaim(path: string, text: string): Promise<void> {
     if (process.platform !== "win32" && text !== "") {
       try {
-        if (near?.at(path, () => nodeFs.symlinkSync(text, path)) === undefined) await symlink(text, path);
-        return;
+        return await symlink(text, path);
       } catch (cause) {
         if (!NO_LINKS.has(codeOf(cause) ?? "")) throw cause;
       }
@@ -256,7 +251,7 @@ class NodeReadFile implements ReadFile {
 /** Makes the folders only when they turn out to be missing: usually they are there. */
 async function withFolders<T>(
   path: string,
-  run: () => Promise<T> | T,
+  run: () => Promise<T>,
 ): Promise<{ result: T; made: string | undefined }> {
   try {
     return { result: await run(), made: undefined };

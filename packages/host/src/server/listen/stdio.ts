@@ -31,6 +31,7 @@ class StdioLink implements Link {
   #state: "open" | "told" | "over" = "open";
   #reading = true;
   #backlogged = false;
+  #corked = false;
   #ending = false;
   #over!: () => void;
   readonly #lines = new LineSplitter({
@@ -70,6 +71,12 @@ class StdioLink implements Link {
   send(frame: Frame): void {
     if (this.#state === "over" || this.#ending) return;
     this.#backlogged = true;
+    // A reply and what it caused go out in one write: each one wakes the reader.
+    if (!this.#corked) {
+      this.#corked = true;
+      this.#stdout.cork();
+      process.nextTick(this.#uncork);
+    }
     this.#stdout.write(frame.lines, this.#written);
   }
 
@@ -101,6 +108,11 @@ class StdioLink implements Link {
     if (this.#state !== "over") this.#cutAfter(graceMs);
     return this.#isOver;
   }
+
+  readonly #uncork = (): void => {
+    this.#corked = false;
+    this.#stdout.uncork();
+  };
 
   readonly #written = (): void => {
     if (!this.#backlogged || this.#stdout.writableLength > 0) return;
