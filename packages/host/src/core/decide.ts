@@ -51,7 +51,8 @@ function withStatus(
   for (const record of records) {
     const after = fold(state, record);
     // What begins or ends a load says its status itself, and who loads or unloads tells it.
-    if (record.type === "opened" || record.type === "closed") {
+    // One that is not loaded has no other status, whatever is done to its journal.
+    if (record.type === "opened" || record.type === "closed" || state.status.type === "notLoaded") {
       out.push(record);
       state = after;
       continue;
