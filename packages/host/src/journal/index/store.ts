@@ -32,6 +32,8 @@ export class Store {
     this.#db = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
       this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY");
+      // From the start: a row that was changed leaves its old text behind otherwise, and a deletion finds only the new.
+      this.#db.exec("PRAGMA secure_delete = ON");
       if (this.#version() === 0) this.#create();
       const version = this.#version();
       if (version !== SCHEMA_VERSION) throw new OtherVersion(`index version ${version}`);
@@ -68,16 +70,11 @@ export class Store {
   }
 
   forget(threadId: string): void {
-    // Every trace: pages that become free are overwritten, and the log that still has them is emptied.
-    this.#db.exec("PRAGMA secure_delete = ON");
-    try {
-      this.#transaction(() => {
-        this.#writes.forget(threadId);
-        if (!this.complete) this.#prepared("INSERT OR IGNORE INTO forgotten VALUES(?)").run(threadId);
-      });
-    } finally {
-      this.#db.exec("PRAGMA secure_delete = FAST");
-    }
+    // Every trace: what becomes free is overwritten, and the log that still has it is emptied.
+    this.#transaction(() => {
+      this.#writes.forget(threadId);
+      if (!this.complete) this.#prepared("INSERT OR IGNORE INTO forgotten VALUES(?)").run(threadId);
+    });
     this.#prepared("PRAGMA wal_checkpoint(TRUNCATE)").all();
   }
 
