@@ -1,6 +1,8 @@
 // What the host promises, one line each. A test names the ids that it covers in its title, in brackets; the
 // coverage test holds the two against each other.
 
+import { lifeLines } from "./requirements-life.ts";
+
 export interface Requirement {
   readonly id: string;
   readonly says: string;
@@ -100,6 +102,8 @@ const lines = {
   "TURN-13": "Input without text is a turn like any other.",
   "MODEL-1": "The offline model is listed and labelled as what it is.",
   "MODEL-2": "The offline model says what it is, and echoes.",
+
+  ...lifeLines,
 
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",

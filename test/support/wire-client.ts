@@ -93,6 +93,32 @@ export class WireClient {
     return turn.id;
   }
 
+  /** A whole turn; its id. */
+  async turn(threadId: string, text: string): Promise<string> {
+    const turnId = await this.say(threadId, text);
+    await this.turnCompleted(turnId);
+    return turnId;
+  }
+
+  /** A turn that is in the middle of a long answer. */
+  async speaking(threadId: string, text = `slowly ${"and on ".repeat(200)}`): Promise<string> {
+    const turnId = await this.say(threadId, text);
+    await this.waitFor(
+      ({ method, params }) => method === "item/agentMessage/delta" && params.turnId === turnId,
+      "a delta",
+    );
+    return turnId;
+  }
+
+  /** The next notification about a thread. */
+  about(threadId: string, wanted: string, from = 0): Promise<Received> {
+    return this.waitFor(
+      ({ method, params }) => method === wanted && (params.threadId ?? params.thread?.id) === threadId,
+      `${wanted} of ${threadId}`,
+      from,
+    );
+  }
+
   turnCompleted(turnId: string): Promise<Received> {
     return this.waitFor(
       ({ method, params }) => method === "turn/completed" && params.turn.id === turnId,

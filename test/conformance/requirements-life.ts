@@ -1,0 +1,63 @@
+/** The life of a thread: journal, index, load, unload, close. */
+export const lifeLines = {
+  // Coming to be loaded.
+  "LIFE-1": "thread/start honours what it is asked for, and is answered before thread/started is told.",
+  "LIFE-2": "Every field of a thread is filled honestly; its journal's path says when it was made.",
+  "LIFE-3": "An ephemeral thread has no path, is not listed, and is gone after its unload.",
+  "LIFE-4": "Commit, branch and origin are read from the files of the repository, worktrees included.",
+  "LIFE-5": "The preview is the first user message; only turns touch updatedAt.",
+  "LIFE-6": "A cold resume tells idle before its reply; a warm one tells no status.",
+  "LIFE-7": "thread/resume gives all turns, none, or a page, and the places to go on from.",
+  "LIFE-8": "A resume of a running thread shows the turn, and none of its text is missed.",
+  "LIFE-9":
+    "A resumed thread runs on what the request says, else on what it used last, else on the configuration.",
+  "LIFE-10": "A thread without a user message is not listed, but can be read and resumed.",
+  "LIFE-11": "A fork has the turns up to a point, with their ids; its origin is not touched.",
+  "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",
+  "LIFE-13": "thread/read loads nothing, tells nothing and writes nothing.",
+  "LIFE-14": "Threads that are not there are refused in the words that clients match, with a code.",
+
+  // Lists and pages.
+  "LIST-1": "thread/list sorts by each of its keys, both ways.",
+  "LIST-2": "Pages of a list give each thread exactly once.",
+  "LIST-3": "A list goes back from a page, beginning with its first thread, and finds what is new.",
+  "LIST-4": "A list is filtered by folder, provider, source, archive, text and family.",
+  "LIST-5": "A list has a limit, refuses what is no cursor of its order, and shows threads as they are now.",
+  "LIST-6": "Another host on the same home lists the same.",
+  "LIST-7": "thread/search finds what was said and is not rolled back.",
+  "LIST-8": "thread/loaded/list names what is loaded, in pages.",
+  "LIST-9": "thread/turns/list gives each turn exactly once, both ways.",
+  "LIST-10": "A turn is shown with as many items as were asked for.",
+  "LIST-11": "thread/items/list gives each item exactly once, both ways, or those of one turn.",
+  "LIST-12": "Pages stay what they are while turns come and go.",
+
+  // Changing a thread.
+  "EDIT-1": "A thread is named whether it is loaded or not, and stays so; everyone is told after the reply.",
+  "EDIT-2": "Metadata that is named changes, null clears, the rest stays.",
+  "EDIT-3": "Settings for the next turns are told to those who follow, and only if they change.",
+  "EDIT-4": "Settings that bind at load are shown as pending until the next load binds them.",
+  "EDIT-5": "thread/loadSettings/update needs the experimental capability.",
+  "EDIT-6":
+    "An unload and a resume bind a thread's new settings; other threads notice nothing and keep theirs.",
+  "EDIT-7": "A rollback is a marker in the journal; the thread has the turns that are left.",
+  "EDIT-8": "A revert is answered, then told to everyone; pages go on before what was dropped.",
+  "EDIT-9": "Turns are not dropped while one runs.",
+  "EDIT-10": "Injected items are kept, and told to nobody.",
+  "EDIT-11": "Sections hold threads in an order; a section that is deleted holds none.",
+
+  // Leaving.
+  "UNLOAD-1":
+    "thread/unload answers when the teardown is done, then notLoaded and closed are told to everyone.",
+  "UNLOAD-2": "A thread that is not loaded, or not there, is notLoaded, and nothing is told.",
+  "UNLOAD-3":
+    "A running turn, then other subscribers refuse an unload; what blocks is told if it was asked for.",
+  "UNLOAD-4": "An unload by a client that does not follow is refused while others do.",
+  "UNLOAD-5": "With interrupt the turn ends first.",
+  "UNLOAD-6": "Each load is closed exactly once, however many ask.",
+  "UNLOAD-7": "thread/unsubscribe says whether there was something to leave; turns are not told any more.",
+  "UNLOAD-8": "Why each thread is loaded, and how many are in memory, is told by diagnostics and metrics.",
+  "STORE-1": "Archiving moves the journal there and back, and is told in place of closed.",
+  "STORE-2": "Archiving ends the turn first, and every subscription.",
+  "STORE-3": "A deleted thread leaves no trace in the home: no file, no row, no text.",
+  "STORE-4": "Deleting ends the turn first.",
+} as const;
