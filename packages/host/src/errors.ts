@@ -43,10 +43,21 @@ const catalogue = {
   overloaded: { wire: -32001, retryable: true, text: () => "Server overloaded; retry later." },
   shuttingDown: { wire: -32001, retryable: true, text: () => "Server is shutting down; retry later." },
   invalidThreadId: { wire: -32600, retryable: false, text: (why: string) => `invalid thread id: ${why}` },
+  malformedThreadId: { wire: -32602, retryable: false, text: (why: string) => `invalid thread id: ${why}` },
   threadNotFound: { wire: -32600, retryable: false, text: (id: string) => `thread not found: ${id}` },
   threadNotLoaded: { wire: -32600, retryable: false, text: (id: string) => `thread not loaded: ${id}` },
   noRollout: { wire: -32600, retryable: false, text: (id: string) => `no rollout found for thread id ${id}` },
   turnNotFound: { wire: -32600, retryable: false, text: (id: string) => `turn not found: ${id}` },
+  twoRelations: {
+    wire: -32600,
+    retryable: false,
+    text: () => "parentThreadId and ancestorThreadId are mutually exclusive",
+  },
+  twoForkPoints: {
+    wire: -32600,
+    retryable: false,
+    text: () => "`beforeTurnId` cannot be combined with `lastTurnId`",
+  },
   notArchived: {
     wire: -32600,
     retryable: false,

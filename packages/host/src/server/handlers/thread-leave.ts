@@ -1,5 +1,5 @@
 import type { Result } from "@bobbin/protocol";
-import { fault } from "../../errors.ts";
+import { Fault, fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
@@ -20,7 +20,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/unload"({ threadId, interrupt }, { connection, reply }) {
-      const actor = await registry.findLoaded(threadId);
+      const actor = await registry.findLoaded(threadId).catch(malformed);
       if (actor === undefined) return reply({ status: "notLoaded" });
       accessOf(connection, threadId)(actor.owner);
       if (interrupt && actor.activeTurn !== undefined) {
@@ -35,7 +35,8 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
       const access = accessOf(connection, threadId);
       await registry.withStored(threadId, access, "archived", async (journal, head) => {
         try {
-          if (!journal.place.archived) await journal.archive(true);
+          if (journal.place.archived) throw fault("noRollout", threadId);
+          await journal.archive(true);
           context.reindex(head, journal.place);
         } finally {
           await journal.close();
@@ -48,7 +49,10 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     async "thread/unarchive"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
       const view = await viewer(context, connection);
-      await registry.withStored(threadId, access, "archived", async (journal, head) => {
+      const loaded = await registry.findLoaded(threadId);
+      // Refused before it is unloaded for it.
+      if (loaded?.journal.place.archived === false) throw fault("notArchived", threadId);
+      const unarchived = registry.withStored(threadId, access, "archived", async (journal, head) => {
         try {
           if (!journal.place.archived) throw fault("notArchived", threadId);
           await journal.archive(false);
@@ -59,6 +63,9 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
         const { state } = head;
         reply({ thread: view({ ...state, status: { type: "notLoaded" } }, journal.place) });
         context.broadcast(state.facts, "thread/unarchived", { threadId: state.facts.id });
+      });
+      await unarchived.catch((cause: unknown) => {
+        throw cause instanceof Fault && cause.code === "noRollout" ? fault("notArchived", threadId) : cause;
       });
     },
 
@@ -73,6 +80,12 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
       });
     },
   };
+}
+
+/** The method is ours, and says so as methods of ours do. */
+function malformed(cause: unknown): never {
+  if (!(cause instanceof Fault) || cause.code !== "invalidThreadId") throw cause;
+  throw new Fault("malformedThreadId", cause.message);
 }
 
 /** Why a thread is not unloaded now. What is under way counts before who else is there. */

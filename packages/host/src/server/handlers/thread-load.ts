@@ -2,7 +2,7 @@ import type { Result, Thread } from "@bobbin/protocol";
 import type { ThreadFacts } from "../../core/life/records.ts";
 import { threadView } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
-import { fault } from "../../errors.ts";
+import { Fault, fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
 import { forkHistory } from "../../thread/fork.ts";
 import { readGitInfo } from "../../thread/git-info.ts";
@@ -75,8 +75,9 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/fork"(params, { connection, reply }) {
+      if (params.lastTurnId != null && params.beforeTurnId != null) throw fault("twoForkPoints");
       const access = accessOf(connection, params.threadId);
-      await registry.read(params.threadId, access, async (journal, from) => {
+      const forked = registry.read(params.threadId, access, async (journal, from) => {
         const facts = newFacts(context, connection, {
           ephemeral: params.ephemeral ?? false,
           serviceName: from.facts.serviceName,
@@ -104,6 +105,12 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         reply(loadedView({ ...thread, turns }, state));
         if (!params.excludeTurns) tellUsage(connection, state);
         registry.announce(actor, "thread/started", { thread });
+      });
+      await forked.catch((cause: unknown) => {
+        // What can not be read can not be forked; clients know it by another name there.
+        throw cause instanceof Fault && cause.code === "threadNotLoaded"
+          ? fault("noRollout", params.threadId)
+          : cause;
       });
     },
   };

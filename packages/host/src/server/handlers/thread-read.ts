@@ -84,6 +84,7 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
 
 function listQuery(params: Params<"thread/list">, connection: Connection): ThreadQuery {
   const { cwd, limit } = params;
+  if (params.parentThreadId != null && params.ancestorThreadId != null) throw fault("twoRelations");
   return {
     owner: seenOwner(connection),
     archived: params.archived ?? false,
@@ -104,6 +105,6 @@ function listQuery(params: Params<"thread/list">, connection: Connection): Threa
 }
 
 function badCursor(cause: unknown): never {
-  if (cause instanceof BadCursor) throw fault("invalidCursor", cause.message);
+  if (cause instanceof BadCursor) throw fault("invalidCursor", cause.cursor);
   throw cause;
 }
