@@ -46,12 +46,12 @@ import {
 } from "./types/turn.ts";
 
 export const notifications = {
-  "thread/started": durable(ThreadStartedNotification),
+  "thread/started": live(ThreadStartedNotification),
   "thread/status/changed": durable(ThreadStatusChangedNotification),
   "thread/closed": durable(ThreadClosedNotification),
-  "thread/archived": durable(ThreadArchivedNotification),
-  "thread/unarchived": durable(ThreadUnarchivedNotification),
-  "thread/deleted": durable(ThreadDeletedNotification),
+  "thread/archived": live(ThreadArchivedNotification),
+  "thread/unarchived": live(ThreadUnarchivedNotification),
+  "thread/deleted": live(ThreadDeletedNotification),
   "thread/name/updated": durable(ThreadNameUpdatedNotification),
   "thread/tokenUsage/updated": durable(ThreadTokenUsageUpdatedNotification),
   "thread/reverted": durable(ThreadRevertedNotification),
@@ -82,7 +82,7 @@ export const notifications = {
   warning: live(WarningNotification),
   configWarning: live(ConfigWarningNotification),
   deprecationNotice: live(DeprecationNoticeNotification),
-  error: live(ErrorNotification),
+  error: durable(ErrorNotification),
   "skills/changed": live(SkillsChangedNotification),
   "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),
 };

@@ -17,7 +17,7 @@ export function program(): Command {
     .helpCommand("help [command]", "show help for a command")
     .addOption(configOption())
     .showSuggestionAfterError()
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: true, minWidthToWrap: 24 })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "bobbin: ")) })
     .addHelpText("after", EXAMPLES)
     .exitOverride();

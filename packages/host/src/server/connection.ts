@@ -120,11 +120,8 @@ export class Connection implements LinkEvents, Recipient {
 
   /** A client on stdio that leaves is the last one; one on a socket may come back. */
   get unloadDelayMs(): number {
-    return (
-      this.#ports.unloadDelayMs ??
-      this.client?.unloadDelayMs ??
-      (this.meta.transport === "stdio" ? 0 : SOCKET_DELAY_MS)
-    );
+    const normally = this.meta.transport === "stdio" ? 0 : SOCKET_DELAY_MS;
+    return this.client?.unloadDelayMs ?? this.#ports.unloadDelayMs ?? normally;
   }
 
   /** Tells this client alone. */

@@ -13,6 +13,7 @@ import { Actor } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Residents } from "./residents.ts";
 import { type Access, type Held, type StartRequest, Stored, type StoredPorts } from "./stored.ts";
+import type { Recipient } from "./subscription.ts";
 
 export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
@@ -40,6 +41,8 @@ export interface LoadRequest {
   readonly changes: (now: ThreadSettings) => Partial<ThreadSettings>;
   readonly load: LoadSettings;
   docs(cwd: string): Promise<readonly ProjectDoc[]>;
+  /** Told by a replay that the thread is loaded, so not by us. */
+  readonly replayed?: Recipient | undefined;
 }
 
 /** All loaded threads: start, load, unload, and hibernate in between. */
@@ -276,7 +279,8 @@ export class Registry {
       const changes = request.changes(head.state.settings);
       const docs = await request.docs(changes.cwd ?? head.state.settings.cwd);
       const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
-      return this.#enter({ journal, head: await this.#stored.commit(held, command) });
+      const told = { has: (recipient: Recipient) => recipient === request.replayed };
+      return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
     } catch (cause) {
       await journal.close();
       throw cause;

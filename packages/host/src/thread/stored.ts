@@ -12,7 +12,7 @@ import { append, type Journal, type JournalReader, type ThreadJournal } from "..
 import { type Head, recall } from "../journal/recall.ts";
 import type { Clock } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
-import type { Subscriptions } from "./subscriptions.ts";
+import type { Recipient } from "./subscription.ts";
 
 /** Throws if a thread of this owner is not the caller's to touch. */
 export type Access = (owner: string) => void;
@@ -20,8 +20,8 @@ export type Access = (owner: string) => void;
 export interface ThreadName {
   readonly id: string;
   readonly owner: string;
-  /** Whoever follows it is told by it. */
-  readonly subscriptions?: Subscriptions;
+  /** Those who are told in another way: the ones who follow it, say. */
+  readonly subscriptions?: { has(recipient: Recipient): boolean };
 }
 
 /** What a new thread is made of. */
@@ -71,6 +71,7 @@ export class Stored {
     const write = async (records: readonly ThreadRecord[]) => {
       const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
       await append(journal, commit);
+      if (this.#ports.journalSync === "always") await journal.sync();
       let state = head?.state;
       for (const record of records) state = fold(state, record);
       head = { state: state!, seq: commit.seq };
@@ -124,6 +125,7 @@ export class Stored {
     { journal, head: { state, seq } }: Held,
     command: Command,
     committed: (state: ThreadState) => void = () => {},
+    subscriptions: ThreadName["subscriptions"] = { has: () => false },
   ): Promise<Head> {
     const decision = decide(state, command, new Map());
     if (decision.kind === "refused") throw decision.fault;
@@ -140,7 +142,8 @@ export class Stored {
     for (const record of records) {
       for (const { method, params, audience } of notify(facts.id, record)) {
         if (audience !== "everyone") continue;
-        this.#ports.broadcast(facts, method, notificationFrame(method, params, this.#clock.now()));
+        const frame = notificationFrame(method, params, this.#clock.now());
+        this.#ports.broadcast({ ...facts, subscriptions }, method, frame);
       }
     }
     this.#ports.committed(commit, decision.state, journal);

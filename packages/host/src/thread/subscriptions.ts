@@ -94,6 +94,7 @@ export class Subscriptions {
         let index = 0;
         for (const record of commit.records) {
           for (const { method, params } of notify(threadId, record)) {
+            if (this.#byRecipient.get(recipient) !== subscription) return;
             if (recipient.congested) return recipient.waitForRoom(subscription);
             const position = { epoch: commit.epoch, seq: commit.seq, index: index++ };
             const told = recipient.wantsCursors ? { ...params, cursor: cursorText(position) } : params;

@@ -38,7 +38,8 @@ export function foldLife(
         docs: record.docs ?? state.docs,
         pendingLoad: null,
         // A failure that was told belongs to the load in which it happened.
-        lastTurn: state.lastTurn && { ...state.lastTurn, status: "completed" },
+        lastTurn:
+          state.lastTurn?.status === "failed" ? { ...state.lastTurn, status: "completed" } : state.lastTurn,
         status: { type: "idle" },
       };
     case "closed":

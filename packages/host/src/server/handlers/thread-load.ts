@@ -52,6 +52,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
         load: askedLoadSettings(params),
         docs: projectDocs,
+        replayed: params.afterCursor == null ? undefined : connection,
       });
       // In the thread's mailbox: what the reply shows and what is told after it have no gap between them.
       await actor.during(async (state) => {
