@@ -46,7 +46,10 @@ export class TextStreams {
   /** The item's start was told; its text may follow. */
   told(itemId: string): void {
     const item = this.#items.get(itemId);
-    if (item !== undefined) item.told = true;
+    if (item === undefined) return;
+    item.told = true;
+    // The model may say nothing more for long: what came before the start was told must not wait for that.
+    if (this.#pending.size > 0) this.#flushSoon();
   }
 
   freeze(itemId: string): void {
@@ -67,9 +70,7 @@ export class TextStreams {
     const pieces = this.#pending.get(stream);
     if (pieces === undefined) this.#pending.set(stream, [delta]);
     else pieces.push(delta);
-    if (this.#flushing) return;
-    this.#flushing = true;
-    this.#timers.soon(() => this.flush());
+    this.#flushSoon();
   }
 
   /** Sends what has grown; called at the end of a tick, and before anything durable is told. */
@@ -127,6 +128,12 @@ export class TextStreams {
       for (const stream of streams.values()) shown.set(stream.itemId, stream.text);
     }
     return shown;
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    this.#timers.soon(() => this.flush());
   }
 
   end(itemId: string): void {
