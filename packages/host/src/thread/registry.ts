@@ -308,7 +308,8 @@ export class Registry {
         if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
         this.#touched(actor);
       },
-      woken: () => this.#touched(actor),
+      // To wake is not to change: a delay that runs goes on as if the thread had never slept.
+      woken: () => this.#resident(actor),
       failed: (cause) => {
         supervisor.report(`journal of thread ${actor.id}`, cause);
         this.announce(actor, "thread/status/changed", {
@@ -325,8 +326,12 @@ export class Registry {
   }
 
   #touched(actor: Actor): void {
-    if (this.#slots.get(actor.id)?.kind === "loaded") this.#residents.touch(actor);
+    this.#resident(actor);
     this.#ports.changed(actor);
+  }
+
+  #resident(actor: Actor): void {
+    if (this.#slots.get(actor.id)?.kind === "loaded") this.#residents.touch(actor);
   }
 
   /** Holds a thread's slot while something is done with it; what is in the slot afterwards is the work's to say. */
