@@ -51,6 +51,8 @@ export class Registry {
   readonly #slots = new Map<string, Slot>();
   readonly #residents: Residents;
   readonly #stored: Stored;
+  /** Threads whose closing is not durable yet, and who wants to know when it is. */
+  readonly #closings = new Map<Actor, (() => void)[]>();
   /** New threads on their way in; nobody knows their ids yet. */
   readonly #starting = new Set<Promise<unknown>>();
   #closing = false;
@@ -188,16 +190,26 @@ export class Registry {
   ): Promise<void> {
     const slot = this.#slots.get(actor.id);
     // Two may want it at once, a timer and the end of the host, say: the first one's closing serves both.
-    if (slot?.kind !== "loaded" || slot.actor !== actor)
+    if (slot?.kind !== "loaded" || slot.actor !== actor) {
+      const waiting = this.#closings.get(actor);
+      if (waiting === undefined) committed();
+      else waiting.push(committed);
       return slot?.kind === "busy" ? slot.done : Promise.resolve();
+    }
+    const waiting = [committed];
+    this.#closings.set(actor, waiting);
+    const allCommitted = () => {
+      this.#closings.delete(actor);
+      for (const one of waiting.splice(0)) one();
+    };
     this.#residents.delete(actor);
     return this.#occupy(actor.id, async () => {
       try {
-        await actor.close(reason, committed);
+        await actor.close(reason, allCommitted);
       } catch (cause) {
         // Its journal takes nothing more, but it goes all the same, and those who have to know are told.
         this.#ports.supervisor.report(`closing thread ${actor.id}`, cause);
-        committed();
+        allCommitted();
         this.announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
         this.announce(actor, "thread/closed", { threadId: actor.id });
       }
