@@ -72,6 +72,8 @@ export class FrameRules {
   readonly #answered: ReadonlySet<string>;
   /** A slow reader's text may come with the end of its item instead of in pieces. */
   mayLag = false;
+  /** For clients that come and go: what they are told of threads is held to a model instead. */
+  onlyReplies = false;
 
   /** `answered`: the inputs that the model has answered, as the model knows it. */
   constructor(name: string, answered: ReadonlySet<string>, broken: (rule: string) => void) {
@@ -86,8 +88,8 @@ export class FrameRules {
 
   received(message: Message): void {
     this.#frames++;
-    if (message.method !== undefined) this.#notified(message.method, message.params ?? {});
-    else this.#replied(message);
+    if (message.method === undefined) this.#replied(message);
+    else if (!this.onlyReplies) this.#notified(message.method, message.params ?? {});
   }
 
   /** Requests without a reply. */
@@ -109,7 +111,7 @@ export class FrameRules {
     if (request.reply !== undefined) return this.#broken(`a second reply to ${request.method} ${id}`);
     if ((result === undefined) === (error === undefined)) this.#broken(`reply ${id}: neither or both`);
     request.reply = this.#frames;
-    if (error !== undefined) return;
+    if (error !== undefined || this.onlyReplies) return;
     if (request.method === "turn/start") {
       const thread = this.#threads.get(String(request.threadId));
       if (thread?.following) this.#accepted.add((result!.turn as { id: string }).id);

@@ -6,17 +6,19 @@ export type Scenario = (world: World) => Promise<void>;
 export interface SimulateOptions {
   /** How many seeds, from 1 on. BOBBIN_SIM_SEEDS (a number, or `from-to`) and BOBBIN_SIM_SEED (one) override it. */
   readonly count: number;
+  /** How many with BOBBIN_SIM_FULL=1; else as many as usual. */
+  readonly full?: number;
 }
 
 /** A run that does not end by itself within this many steps is taken for one that never will. */
 const MAX_STEPS = 200_000;
 
 /** A test that runs the scenario under many schedules; a failure names the seed that repeats it. */
-export function simulate(name: string, { count }: SimulateOptions, scenario: Scenario): void {
+export function simulate(name: string, options: SimulateOptions, scenario: Scenario): void {
   it(
     name,
     async () => {
-      for (const seed of seeds(count)) await runSeed(seed, scenario);
+      for (const seed of seeds(options)) await runSeed(seed, scenario);
     },
     // The bound for a single seed is counted in steps; this one only stops a machine that is stuck.
     10 * 60_000,
@@ -84,10 +86,10 @@ function microtasks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function seeds(count: number): readonly number[] {
+export function seeds({ count, full = count }: SimulateOptions): readonly number[] {
   const one = process.env.BOBBIN_SIM_SEED;
   if (one !== undefined) return [Number(one)];
-  const many = process.env.BOBBIN_SIM_SEEDS ?? String(count);
+  const many = process.env.BOBBIN_SIM_SEEDS ?? String(process.env.BOBBIN_SIM_FULL === "1" ? full : count);
   const [first, last] = many.includes("-") ? many.split("-").map(Number) : [1, Number(many)];
   return Array.from({ length: last! - first! + 1 }, (_, at) => first! + at);
 }

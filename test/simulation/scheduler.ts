@@ -50,7 +50,8 @@ export class Scheduler {
   #quiet: { readonly ms: number; readonly resolve: () => void }[] = [];
   readonly #waits = new Map<symbol, string>();
   readonly #trace: string[] = [];
-  readonly #pace: number;
+  /** Virtual milliseconds that a step takes on average; with 0, only timers move the clock. */
+  pace: number;
   #elapsed = 0;
   #steps = 0;
   #hash = 0;
@@ -59,7 +60,7 @@ export class Scheduler {
 
   constructor(random: Random) {
     this.random = random;
-    this.#pace = random.pick(PACES);
+    this.pace = random.pick(PACES);
   }
 
   /** Virtual milliseconds since the run began. */
@@ -147,7 +148,7 @@ export class Scheduler {
     if (this.#countDown()) return true;
     if (this.#ready.length === 0 && !this.#wakeQuiet() && !this.#jump()) return this.#hurryCountdown();
     this.#steps++;
-    this.#elapsed += this.#pace * this.random.fraction() * 2;
+    this.#elapsed += this.pace * this.random.fraction() * 2;
     this.#fireDue();
     if (this.#ready.length === 0) return true;
     const source = this.#pickSource();

@@ -13,6 +13,8 @@ export class SimClient implements LinkEvents {
   readonly name: string;
   readonly frames: Message[] = [];
   readonly rules: FrameRules;
+  /** What each request was. */
+  readonly asked = new Map<number, { readonly method: string; readonly params: Record<string, unknown> }>();
   /** Requests that the host has read; those still on the wire when it ends need no reply. */
   readonly read = new Set<number>();
   end: WireEnd = "open";
@@ -52,6 +54,7 @@ export class SimClient implements LinkEvents {
     const answer = new Promise<Outcome>((resolve) => {
       if (this.end !== "open") return resolve({ lost: true });
       this.rules.sent(id, method, params);
+      this.asked.set(id, { method, params });
       this.#pending.set(id, resolve);
       this.#send({ id, method, params: this.#named(method, params, id) });
     });

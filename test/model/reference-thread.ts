@@ -1,0 +1,293 @@
+/** What a turn's input makes the scripted model do; see `scripts.ts`. */
+export type Mood = "quick" | "slow" | "hang" | "fail";
+
+/** Virtual milliseconds after which a slow turn goes on. */
+export const SLOW_MS = 60_000;
+/** Running text that is older than this is in the journal. */
+const SAVED_MS = 1000;
+const TOKENS = 3;
+
+/** A frame that a client is owed, in words. `feedAt` is set if it carries a cursor: which of the feed it is. */
+export interface Told {
+  readonly what: string;
+  readonly feedAt?: number;
+}
+
+export interface ModelClient {
+  readonly name: string;
+  readonly delayMs: number;
+  /** The delay that the host goes by if the client is just gone. */
+  readonly delayWhenGoneMs: number;
+  readonly experimental: boolean;
+  readonly cursors: boolean;
+}
+
+export interface ModelTurn {
+  readonly id: string;
+  status: "inProgress" | "completed" | "interrupted" | "failed";
+  readonly items: string[];
+  /** The usage that was reported with its end. */
+  usage: number | undefined;
+}
+
+interface Running {
+  readonly turn: ModelTurn;
+  /** Text of an item that is not complete, and when it was first shown. */
+  open: { readonly text: string; readonly since: number } | undefined;
+  /** When and with what it goes on by itself. */
+  goesOn: { readonly at: number; readonly text: string } | undefined;
+}
+
+/** A thread between its load and its unload. */
+export interface Load {
+  status: "idle" | "active" | "systemError";
+  readonly instructions: string;
+  readonly subscribers: Set<ModelClient>;
+  running: Running | undefined;
+  leaving: { readonly delayMs: number; dueAt: number | undefined } | undefined;
+}
+
+/** The world around a thread: what time it is, and who can be told. */
+export interface Surroundings {
+  now: number;
+  readonly clients: Map<string, ModelClient>;
+  tell(client: ModelClient, thread: string, told: Told): void;
+}
+
+/** One thread as its clients may think of it: no journal, no mailbox, only what is promised. */
+export class ModelThread {
+  readonly id: string;
+  readonly #around: Surroundings;
+  load: Load | undefined;
+  archived = false;
+  deleted = false;
+  name: string | null = null;
+  turns: ModelTurn[] = [];
+  usage: number | null = null;
+  last: { readonly id: string; readonly status: ModelTurn["status"] } | null = null;
+  instructions: string | undefined;
+  pending: string | undefined;
+  /** Every durable notification since it was made: what a replay can bring. */
+  readonly feed: string[] = [];
+
+  constructor(id: string, around: Surroundings) {
+    this.id = id;
+    this.#around = around;
+  }
+
+  get status(): string {
+    return this.load?.status ?? "notLoaded";
+  }
+
+  /** Something durable. */
+  tell(what: string, audience: "everyone" | "subscribers"): void {
+    const feedAt = this.feed.push(what) - 1;
+    for (const client of this.#around.clients.values()) {
+      if (this.load?.subscribers.has(client)) {
+        this.#around.tell(client, this.id, client.cursors ? { what, feedAt } : { what });
+      } else if (audience === "everyone") this.#around.tell(client, this.id, { what });
+    }
+  }
+
+  /** Something that no replay brings, to all who are connected. */
+  announce(what: string): void {
+    for (const client of this.#around.clients.values()) this.#around.tell(client, this.id, { what });
+  }
+
+  /** To one client alone. */
+  aside(client: ModelClient, what: string): void {
+    this.#around.tell(client, this.id, { what });
+  }
+
+  /** What came behind a place in the feed, once more, to one client. */
+  replay(client: ModelClient, after: number): void {
+    for (let feedAt = after + 1; feedAt < this.feed.length; feedAt++) {
+      const what = this.feed[feedAt]!;
+      this.#around.tell(client, this.id, client.cursors ? { what, feedAt } : { what });
+    }
+  }
+
+  /** To those who follow, and only live. */
+  #show(what: string): void {
+    for (const client of this.load!.subscribers) this.#around.tell(client, this.id, { what });
+  }
+
+  #setStatus(status: Load["status"]): void {
+    if (this.load!.status === status) return;
+    this.load!.status = status;
+    this.tell(`status ${status}`, "everyone");
+  }
+
+  open(): void {
+    this.instructions = this.pending ?? this.instructions;
+    this.pending = undefined;
+    if (this.last !== null) this.last = { ...this.last, status: "completed" };
+    this.tell("status idle", "everyone");
+    this.enter();
+  }
+
+  enter(): void {
+    this.load = {
+      status: "idle",
+      instructions: this.instructions ?? "nothing",
+      subscribers: new Set(),
+      running: undefined,
+      leaving: undefined,
+    };
+  }
+
+  /** `closed`: false for archive and delete, which tell their own. */
+  unload({ closed = true, reply = () => {} } = {}): void {
+    this.load!.leaving = undefined;
+    this.endTurn("interrupted");
+    reply();
+    this.tell("status notLoaded", "everyone");
+    if (closed) this.tell("closed", "everyone");
+    this.load = undefined;
+  }
+
+  follow(client: ModelClient): void {
+    this.load!.subscribers.add(client);
+    this.load!.leaving = undefined;
+  }
+
+  leave(client: ModelClient, delayMs: number): void {
+    if (!this.load?.subscribers.delete(client) || this.load.subscribers.size > 0) return;
+    this.load.leaving = { delayMs, dueAt: undefined };
+    this.changed();
+  }
+
+  /** After every change: a thread that nobody follows stays for its delay from here on. */
+  changed(): void {
+    const leaving = this.load?.leaving;
+    if (leaving === undefined) return;
+    leaving.dueAt = undefined;
+    if (this.load!.running !== undefined) return;
+    if (leaving.delayMs === 0) this.unload();
+    else leaving.dueAt = this.#around.now + leaving.delayMs;
+  }
+
+  startTurn(id: string, input: string): void {
+    const turn: ModelTurn = { id, status: "inProgress", items: [], usage: undefined };
+    this.turns.push(turn);
+    this.load!.running = { turn, open: undefined, goesOn: undefined };
+    this.changed();
+    this.#setStatus("active");
+    this.tell(`turn started ${id}`, "subscribers");
+    this.#input(input);
+  }
+
+  steer(input: string): void {
+    this.#closeItem();
+    this.load!.running!.goesOn = undefined;
+    this.#input(input);
+  }
+
+  #input(input: string): void {
+    const running = this.load!.running!;
+    this.#item(`user ${input}`);
+    const answer = `${input} under ${this.load!.instructions}`;
+    switch (input.split(" ")[0] as Mood) {
+      case "quick":
+        return this.#answer(answer);
+      case "slow":
+        running.goesOn = { at: this.#around.now + SLOW_MS, text: answer };
+        return;
+      case "hang":
+      case "fail":
+        this.tell("item started agent", "subscribers");
+        running.open = { text: answer, since: this.#around.now };
+        this.#show(`text ${answer}`);
+        if (input.startsWith("fail")) this.endTurn("failed");
+    }
+  }
+
+  /** The model says all that it has to say. */
+  #answer(text: string): void {
+    const { turn } = this.load!.running!;
+    this.tell("item started agent", "subscribers");
+    this.#show(`text ${text}`);
+    turn.items.push(`agent ${text}`);
+    this.tell(`item completed agent ${text}`, "subscribers");
+    this.usage = (this.usage ?? 0) + TOKENS;
+    turn.usage = this.usage;
+    this.tell(`usage ${this.usage}`, "subscribers");
+    this.endTurn("completed");
+  }
+
+  goOn(): void {
+    const { running } = this.load!;
+    const { text } = running!.goesOn!;
+    running!.goesOn = undefined;
+    this.#answer(text);
+  }
+
+  #item(what: string): void {
+    this.load!.running!.turn.items.push(what);
+    this.tell(`item started ${what}`, "subscribers");
+    this.tell(`item completed ${what}`, "subscribers");
+  }
+
+  #closeItem(): void {
+    const running = this.load!.running!;
+    if (running.open === undefined) return;
+    running.turn.items.push(`agent ${running.open.text}`);
+    this.tell(`item completed agent ${running.open.text}`, "subscribers");
+    running.open = undefined;
+  }
+
+  endTurn(status: "completed" | "interrupted" | "failed"): void {
+    const running = this.load?.running;
+    if (running === undefined) return;
+    this.#closeItem();
+    this.load!.running = undefined;
+    running.turn.status = status;
+    this.last = { id: running.turn.id, status };
+    this.#setStatus(status === "failed" ? "systemError" : "idle");
+    if (status === "failed") this.tell("error", "subscribers");
+    this.tell(`turn ${status} ${running.turn.id}`, "subscribers");
+    this.changed();
+  }
+
+  /** What the next host finds and tells when this one is killed: text that was not saved is gone. */
+  lose(): void {
+    if (this.load === undefined) return;
+    const { running } = this.load;
+    if (running?.open !== undefined && this.#around.now < running.open.since + SAVED_MS) {
+      running.open = { ...running.open, text: "" };
+    }
+    this.unload();
+  }
+
+  /** Turns that go from the end on; the rest counts. */
+  drop(count: number): void {
+    this.turns = this.turns.slice(0, Math.max(0, this.turns.length - count));
+    const kept = this.turns.at(-1);
+    this.last = kept === undefined ? null : { id: kept.id, status: "completed" };
+    this.#setStatus("idle");
+  }
+
+  /** When something happens by itself, and what. */
+  get due(): { readonly at: number; readonly happen: () => void } | undefined {
+    const goesOn = this.load?.running?.goesOn;
+    if (goesOn !== undefined) return { at: goesOn.at, happen: () => this.goOn() };
+    const dueAt = this.load?.leaving?.dueAt;
+    return dueAt === undefined ? undefined : { at: dueAt, happen: () => this.unload() };
+  }
+
+  /** The turns as a reader sees them: text that is still running is not there yet. */
+  shown(): string {
+    const running = this.load?.running;
+    return this.turns
+      .map((turn) => {
+        const open = running?.turn === turn && running.open !== undefined ? ["agent "] : [];
+        return `${turn.id} ${turn.status} (${[...turn.items, ...open].join(", ")})`;
+      })
+      .join("; ");
+  }
+
+  /** The running text, for someone who comes into the middle of it. */
+  get runningText(): string | undefined {
+    return this.load?.running?.open?.text;
+  }
+}

@@ -1,0 +1,19 @@
+import { describe, it } from "vitest";
+import { Random } from "../simulation/random.ts";
+import { seeds } from "../simulation/run.ts";
+import { randomPlan } from "./acts.ts";
+import { Sequential } from "./sequential.ts";
+import { runPlan } from "./shrink.ts";
+
+describe("one thing after the other", () => {
+  it(
+    "every client is told exactly what the reference says",
+    async () => {
+      for (const seed of seeds({ count: 150, full: 4000 })) {
+        const plan = randomPlan(new Random(seed), 30);
+        await runPlan(seed, plan, (world) => new Sequential(world));
+      }
+    },
+    10 * 60_000,
+  );
+});

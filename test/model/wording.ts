@@ -1,0 +1,179 @@
+import type { Message } from "../simulation/frame-rules.ts";
+
+interface Named {
+  readonly id: string;
+}
+
+interface Turn extends Named {
+  readonly status: string;
+  readonly items: readonly Item[];
+}
+
+interface Item extends Named {
+  readonly type: string;
+  readonly text?: string;
+  readonly content?: readonly { readonly text?: string }[];
+}
+
+interface Thread extends Named {
+  readonly status: { readonly type: string };
+  readonly name: string | null;
+  readonly turns: readonly Turn[];
+  readonly pendingLoadSettings?: { readonly developerInstructions?: string };
+}
+
+export interface Asked {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** What a frame says, in the words of the reference. */
+export interface Worded {
+  readonly thread: string;
+  readonly what: string;
+  readonly cursor: string | undefined;
+}
+
+/** Real ids and the reference's names for them. */
+export class Names {
+  readonly #names = new Map<string, string>();
+  readonly #ids = new Map<string, string>();
+  #threads = 0;
+  #turns = 0;
+
+  thread(id: string): void {
+    this.#add(id, `T${++this.#threads}`);
+  }
+
+  turn(id: string): void {
+    if (!this.#names.has(id)) this.#add(id, `turn${++this.#turns}`);
+  }
+
+  of(id: string): string {
+    return this.#names.get(id) ?? id;
+  }
+
+  id(name: string): string {
+    return this.#ids.get(name) ?? name;
+  }
+
+  /** Takes in what a reply brings up; the others hear of it only by these ids. */
+  learn({ method }: Asked, result: Record<string, unknown>): void {
+    if (method === "thread/start" || method === "thread/fork") this.thread((result.thread as Named).id);
+    if (method === "turn/start") this.turn((result.turn as Named).id);
+  }
+
+  #add(id: string, name: string): void {
+    this.#names.set(id, name);
+    this.#ids.set(name, id);
+  }
+}
+
+export function worded(message: Message, asked: (id: number) => Asked, names: Names): Worded {
+  if (message.method === undefined) return wordedReply(message, asked(message.id!), names);
+  const params = message.params!;
+  const id = (params.threadId as string | undefined) ?? (params.thread as Named | undefined)?.id ?? "";
+  return {
+    thread: names.of(id),
+    what: notification(message.method, params, names),
+    cursor: params.cursor as string | undefined,
+  };
+}
+
+function notification(method: string, params: Record<string, unknown>, names: Names): string {
+  switch (method) {
+    case "thread/status/changed":
+      return `status ${(params.status as { type: string }).type}`;
+    case "thread/name/updated":
+      return `name ${params.threadName as string}`;
+    case "thread/tokenUsage/updated":
+      return `usage ${(params.tokenUsage as { total: { totalTokens: number } }).total.totalTokens}`;
+    case "turn/started":
+      return `turn started ${names.of((params.turn as Named).id)}`;
+    case "turn/completed": {
+      const { id, status } = params.turn as Turn;
+      return `turn ${status} ${names.of(id)}`;
+    }
+    case "item/started": {
+      const item = params.item as Item;
+      return `item started ${item.type === "agentMessage" ? "agent" : itemWords(item)}`;
+    }
+    case "item/completed":
+      return `item completed ${itemWords(params.item as Item)}`;
+    case "item/agentMessage/delta":
+      return `text ${params.delta as string}`;
+    default:
+      return method.replace("thread/", "");
+  }
+}
+
+function wordedReply({ result, error }: Message, { method, params }: Asked, names: Names): Worded {
+  const thread = result?.thread as Thread | undefined;
+  const isNew = error === undefined && (method === "thread/start" || method === "thread/fork");
+  const what = error === undefined ? resultWords(method, result!, names) : `error ${error.data?.code}`;
+  const about = isNew ? thread!.id : ((params.threadId as string | undefined) ?? "");
+  return { thread: names.of(about), what: `reply ${what}`, cursor: undefined };
+}
+
+function resultWords(method: string, result: Record<string, unknown>, names: Names): string {
+  const thread = result.thread as Thread;
+  switch (method) {
+    case "thread/start":
+    case "thread/fork":
+    case "thread/rollback":
+    case "thread/resume": {
+      const replay = result.replay as { gap: boolean } | undefined;
+      const gap = replay === undefined ? "" : ` gap=${replay.gap}`;
+      return `${thread.status.type}${gap} turns: ${turnWords(thread.turns, names)}`;
+    }
+    case "thread/read": {
+      const pending = thread.pendingLoadSettings?.developerInstructions;
+      const { name, status, turns } = thread;
+      return `${status.type} name=${name} pending=${pending} turns: ${turnWords(turns, names)}`;
+    }
+    case "thread/unarchive":
+      return thread.status.type;
+    case "thread/loaded/list": {
+      const loaded = (result.data as string[]).map((id) => names.of(id));
+      return loaded.sort((one, other) => Number(one.slice(1)) - Number(other.slice(1))).join(" ");
+    }
+    case "thread/loadSettings/update":
+      return `pending ${(result.pending as { developerInstructions: string }).developerInstructions}`;
+    case "turn/start":
+      return `turn ${names.of((result.turn as Named).id)}`;
+    case "turn/steer":
+      return `turn ${names.of(result.turnId as string)}`;
+    case "thread/unsubscribe":
+      return result.status as string;
+    case "thread/unload": {
+      const blocked = result.blockedBy as { turnId: string | null; otherSubscribers: number } | undefined;
+      if (blocked === undefined) return result.status as string;
+      const turn = blocked.turnId === null ? null : names.of(blocked.turnId);
+      return `${result.status as string} by ${turn} and ${blocked.otherSubscribers}`;
+    }
+    default:
+      return "ok";
+  }
+}
+
+export function turnWords(turns: readonly Turn[], names: Names): string {
+  return turns
+    .map(({ id, status, items }) => `${names.of(id)} ${status} (${items.map(itemWords).join(", ")})`)
+    .join("; ");
+}
+
+function itemWords({ type, text, content }: Item): string {
+  return type === "agentMessage" ? `agent ${text}` : `user ${content?.[0]?.text}`;
+}
+
+/** How running text is cut into pieces is nobody's promise. */
+export function withTextJoined(frames: readonly Worded[]): readonly Worded[] {
+  const joined: Worded[] = [];
+  for (const frame of frames) {
+    const before = joined.at(-1);
+    if (before?.what.startsWith("text ") && frame.what.startsWith("text ")) {
+      joined[joined.length - 1] = { ...before, what: before.what + frame.what.slice("text ".length) };
+    } else joined.push(frame);
+  }
+  return joined;
+}
