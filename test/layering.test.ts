@@ -30,11 +30,23 @@ const AREAS: Record<string, readonly string[]> = {
   tool: GROUND,
   config: [...GROUND, "model"],
   account: [...GROUND, "config"],
+  catalog: [...GROUND, "config"],
   migrate: [...GROUND, "config", "journal"],
   feedback: [...GROUND, "config"],
   thread: [...GROUND, "journal"],
   turn: [...GROUND, "journal", "model", "tool", "thread"],
-  server: [...GROUND, "config", "account", "migrate", "feedback", "journal", "model", "tool", "thread"],
+  server: [
+    ...GROUND,
+    "config",
+    "catalog",
+    "account",
+    "migrate",
+    "feedback",
+    "journal",
+    "model",
+    "tool",
+    "thread",
+  ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */
 const OUTSIDE = ["host.ts", "compose.ts", "index.ts", "cli"];

@@ -1,6 +1,7 @@
 // What the host promises, one line each. A test names the ids that it covers in its title, in brackets; the
 // coverage test holds the two against each other.
 
+import { clientLines } from "./requirements-clients.ts";
 import { lifeLines } from "./requirements-life.ts";
 
 export interface Requirement {
@@ -104,6 +105,7 @@ const lines = {
   "MODEL-2": "The offline model says what it is, and echoes.",
 
   ...lifeLines,
+  ...clientLines,
 
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",

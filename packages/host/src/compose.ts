@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ConfigLayers } from "./catalog/config-layers.ts";
 import type { Config } from "./config/config.ts";
 import { broadcastTo, Host } from "./host.ts";
 import { fileJournal } from "./journal/file.ts";
@@ -17,11 +18,15 @@ import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
 import type { Connection } from "./server/connection.ts";
+import { accountHandlers } from "./server/handlers/account.ts";
+import { catalogHandlers } from "./server/handlers/catalog.ts";
+import { configHandlers } from "./server/handlers/config.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
 import { diagnosticsHandlers } from "./server/handlers/diagnostics.ts";
 import { initializeHandlers } from "./server/handlers/initialize.ts";
 import { modelHandlers } from "./server/handlers/model.ts";
 import { sectionHandlers } from "./server/handlers/section.ts";
+import { skillHandlers } from "./server/handlers/skill.ts";
 import { threadEditHandlers } from "./server/handlers/thread-edit.ts";
 import { threadLeaveHandlers } from "./server/handlers/thread-leave.ts";
 import { threadLoadHandlers } from "./server/handlers/thread-load.ts";
@@ -38,6 +43,8 @@ export interface HostOptions {
   readonly home: string;
   readonly cwd: string;
   readonly config: Config;
+  /** `-c key=value`, for those who ask where a value comes from. */
+  readonly overrides?: readonly string[];
   readonly platform: Platform;
   readonly log: Log;
   /** Taken in place of the configured ones; for tests. */
@@ -88,6 +95,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     unloaded: (actor) => idle.gone(actor),
     recovering: (threadId) => catchUpIndex(index, journal, threadId),
   });
+  const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
     home,
     cwd,
@@ -111,6 +119,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     {
       handlers: {
         ...initializeHandlers(context),
+        ...accountHandlers(layers),
+        ...configHandlers(layers),
+        ...catalogHandlers(layers),
+        ...skillHandlers(context, layers),
         ...modelHandlers(context),
         ...threadLoadHandlers(context),
         ...threadLeaveHandlers(context),

@@ -40,8 +40,9 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   });
   // Who started us may have closed the log's other end; that is no reason to go.
   process.stderr.on("error", () => {});
-  const config = await loadConfig(platform.files, home, options.config ?? []);
-  const { host, metrics } = compose({ home, cwd: process.cwd(), config, platform, log });
+  const overrides = options.config ?? [];
+  const config = await loadConfig(platform.files, home, overrides);
+  const { host, metrics } = compose({ home, cwd: process.cwd(), config, overrides, platform, log });
 
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {

@@ -26,7 +26,7 @@ export async function loadConfig(files: Files, home: string, overrides: readonly
 type Parse = (text: string) => Table;
 
 /** `a.b.c=value`; a value that is no TOML is taken as text, so that `-c model=o3` needs no quotes. */
-function readOverride(override: string, parse: Parse): [readonly string[], unknown] {
+export function readOverride(override: string, parse: Parse): [readonly string[], unknown] {
   const at = override.indexOf("=");
   if (at < 1) {
     throw new ConfigError(`-c ${override}: expected key=value, for example -c model_provider=offline`);
@@ -41,7 +41,7 @@ function readOverride(override: string, parse: Parse): [readonly string[], unkno
   }
 }
 
-function set(table: Record<string, unknown>, path: readonly string[], value: unknown): void {
+export function set(table: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let at = table;
   for (const key of path.slice(0, -1)) {
     const below = Object.hasOwn(at, key) ? at[key] : undefined;

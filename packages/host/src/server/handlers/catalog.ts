@@ -1,0 +1,55 @@
+import type { McpServerStatus } from "@bobbin/protocol";
+import { type ConfigLayers, isTable, type Table } from "../../catalog/config-layers.ts";
+import type { Handlers } from "../call.ts";
+import { page } from "./page.ts";
+
+/** What a client offers people to choose from. Only what is really there: an empty list is an answer. */
+export function catalogHandlers(layers: ConfigLayers): Handlers {
+  return {
+    "modelProvider/capabilities/read"(_params, { reply }) {
+      reply({ imageGeneration: false, webSearch: false });
+    },
+
+    "collaborationMode/list"(_params, { reply }) {
+      reply({ data: [{ name: "Default", mode: "default", model: null, reasoning_effort: null }] });
+    },
+
+    "permissionProfile/list"({ cursor, limit }, { reply }) {
+      const profiles = [":read-only", ":workspace", ":danger-full-access"];
+      reply(
+        page(
+          profiles.map((id) => ({ id, description: null, allowed: true })),
+          cursor,
+          limit,
+        ),
+      );
+    },
+
+    async "mcpServerStatus/list"({ cursor, limit, serverName }, { reply }) {
+      const { mcp_servers: servers } = await layers.merged();
+      const known = Object.entries(isTable(servers) ? servers : {})
+        .filter(([name]) => serverName == null || name === serverName)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, server]) => notStarted(name, isTable(server) ? server : {}));
+      reply(page(known, cursor, limit));
+    },
+  };
+}
+
+/** It is configured, and that is all that is known of it before it runs. */
+function notStarted(name: string, { enabled, url }: Table): McpServerStatus {
+  return {
+    name,
+    runtimeStatus: enabled === false ? "disabled" : "notStarted",
+    pluginId: null,
+    httpOrigin: typeof url === "string" && URL.canParse(url) ? new URL(url).origin : null,
+    serverInfo: null,
+    serverCapabilities: null,
+    toolListMeta: null,
+    tools: {},
+    toolsError: null,
+    resources: [],
+    resourceTemplates: [],
+    authStatus: "unknown",
+  };
+}

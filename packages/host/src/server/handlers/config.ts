@@ -1,0 +1,89 @@
+import { check, methods, type Result } from "@bobbin/protocol";
+import {
+  type ConfigLayers,
+  isTable,
+  mergeLayers,
+  originsOf,
+  type Table,
+} from "../../catalog/config-layers.ts";
+import type { Handlers } from "../call.ts";
+
+export function configHandlers(layers: ConfigLayers): Handlers {
+  return {
+    async "config/read"({ includeLayers }, { reply }) {
+      const read = await layers.read();
+      reply({
+        config: readable(mergeLayers(read)),
+        origins: originsOf(read),
+        layers: includeLayers ? [...read] : null,
+      });
+    },
+
+    // Nobody manages this host from above: nothing is required of its configuration.
+    "configRequirements/read"(_params, { reply }) {
+      reply({ requirements: null, supportsIndependentSpeedModes: false });
+    },
+  };
+}
+
+type Config = Result<"config/read">["config"];
+
+/** What clients read without looking whether it is there. */
+const NOTHING_SET: Config = {
+  model: null,
+  review_model: null,
+  model_context_window: null,
+  model_auto_compact_token_limit: null,
+  model_auto_compact_token_limit_scope: null,
+  model_provider: null,
+  approval_policy: null,
+  approvals_reviewer: null,
+  sandbox_mode: null,
+  sandbox_workspace_write: null,
+  forced_chatgpt_workspace_id: null,
+  forced_login_method: null,
+  web_search: null,
+  tools: null,
+  instructions: null,
+  developer_instructions: null,
+  compact_prompt: null,
+  model_reasoning_effort: null,
+  model_reasoning_summary: null,
+  model_verbosity: null,
+  service_tier: null,
+  analytics: null,
+  apps: null,
+  browser_use: null,
+  computer_use: null,
+  desktop: null,
+  model_providers: {},
+  mcp_servers: {},
+  profiles: {},
+  features: {},
+};
+
+/**
+ * The table in the form that clients decode. They give up on the whole of it when one value has another form, and
+ * config.toml may hold anything under keys that are not ours: such a value is told as not set.
+ */
+function readable(table: Table): Config {
+  const config: Config = { ...structuredClone(NOTHING_SET), ...structuredClone(table) };
+  const write = config["sandbox_workspace_write"] as unknown;
+  if (isTable(write)) {
+    config.sandbox_workspace_write = {
+      writable_roots: [],
+      network_access: false,
+      exclude_tmpdir_env_var: false,
+      exclude_slash_tmp: false,
+      ...(write as object),
+    };
+  }
+  for (const _ of Object.keys(config)) {
+    const reply = { config, origins: {}, layers: null };
+    const wrong = check(methods["config/read"].result, reply, { experimental: true, method: "config/read" });
+    const key = wrong?.kind === "invalid" ? /^config\.([^.[]+)/.exec(wrong.path)?.[1] : undefined;
+    if (key === undefined) break;
+    config[key] = null;
+  }
+  return config;
+}

@@ -1,0 +1,167 @@
+// What clients ask before anyone has said a word. The wire client holds each reply against the peer's schemas.
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { stdioHost } from "../support/host-process.ts";
+import type { WireClient } from "../support/wire-client.ts";
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "bobbin-start-up-"));
+  folders.push(made);
+  return made;
+}
+
+async function ask(config?: string, args: string[] = []): Promise<{ client: WireClient; home: string }> {
+  const home = await folder();
+  if (config !== undefined) await writeFile(join(home, "config.toml"), config);
+  const { client } = await stdioHost({
+    home,
+    args,
+    env: { HOME: home },
+    capabilities: { experimentalApi: true },
+  });
+  return { client, home };
+}
+
+async function skill(root: string, name: string, text?: string): Promise<string> {
+  await mkdir(join(root, name), { recursive: true });
+  const path = join(root, name, "SKILL.md");
+  await writeFile(path, text ?? `---\nname: ${name}\ndescription: Does ${name}.\n---\nHow.\n`);
+  return path;
+}
+
+describe("a client that starts", () => {
+  it("[CLIENT-1] is told that there is no account, that none is needed, and of no limits", async () => {
+    const { client } = await ask();
+    expect(await client.call("account/read", {})).toMatchObject({ account: null, requiresOpenaiAuth: false });
+    const { rateLimits } = await client.call("account/rateLimits/read");
+    expect(Object.values(rateLimits).every((value) => value === null)).toBe(true);
+    expect(await client.call("account/bedrock/checkGovCloudRequirements", {})).toEqual({
+      isGovCloud: false,
+      shouldWarn: false,
+    });
+    expect((await client.call("configRequirements/read")).requirements).toBeNull();
+  });
+
+  it("[CLIENT-1] is told to log in where the provider says so", async () => {
+    const provider = '[model_providers.x]\nname = "X"\nbase_url = "http://127.0.0.1:9/v1"\n';
+    const { client, home } = await ask();
+    const needed = async (flag: string): Promise<boolean> => {
+      await writeFile(join(home, "config.toml"), `model_provider = "x"\n${provider}${flag}\n`);
+      return (await client.call("account/read", {})).requiresOpenaiAuth;
+    };
+    expect(await needed("requires_openai_auth = true")).toBe(true);
+    expect(await needed("requires_openai_auth = false")).toBe(false);
+    expect(await needed("")).toBe(false);
+  });
+
+  it("[CLIENT-2] reads the configuration, with every key there, and where each value is from", async () => {
+    const toml =
+      'model = "a"\nsandbox_mode = "read-only"\n[sandbox_workspace_write]\nnetwork_access = true\n';
+    const { client, home } = await ask(toml, ["-c", "model=b"]);
+    const file = join(home, "config.toml");
+    const { config, origins, layers } = await client.call("config/read", { includeLayers: true });
+    expect(config).toMatchObject({
+      model: "b",
+      sandbox_mode: "read-only",
+      sandbox_workspace_write: { network_access: true, writable_roots: [] },
+      approval_policy: null,
+      model_providers: {},
+      mcp_servers: {},
+    });
+    expect(origins["model"].name).toEqual({ type: "sessionFlags" });
+    expect(origins["sandbox_mode"].name).toEqual({ type: "user", file, profile: null });
+    expect(layers.map((layer: { config: unknown }) => layer.config)).toEqual([
+      { model: "b" },
+      { model: "a", sandbox_mode: "read-only", sandbox_workspace_write: { network_access: true } },
+    ]);
+    expect((await client.call("config/read", {})).layers ?? null).toBeNull();
+  });
+
+  it("[CLIENT-3] is told as not set what has a form that it could not decode", async () => {
+    const toml =
+      'web_search = 5\nfile_opener = 7\n[tools]\nweb_search = "yes"\n[analytics]\nenabled = "maybe"\n';
+    const { client } = await ask(toml);
+    const { config } = await client.call("config/read", {});
+    expect(config).toMatchObject({ web_search: null, tools: null, analytics: null, file_opener: 7 });
+  });
+
+  it("[CLIENT-4] lists what is there to choose from, and nothing that is not", async () => {
+    const { client } = await ask();
+    expect(await client.call("modelProvider/capabilities/read", {})).toEqual({
+      imageGeneration: false,
+      webSearch: false,
+    });
+    expect((await client.call("collaborationMode/list", {})).data).toMatchObject([{ mode: "default" }]);
+    expect(await client.call("mcpServerStatus/list", {})).toEqual({ data: [], nextCursor: null });
+    expect(await client.call("plugin/list", {})).toMatchObject({ marketplaces: [] });
+    const first = await client.call("permissionProfile/list", { limit: 2 });
+    const rest = await client.call("permissionProfile/list", { cursor: first.nextCursor });
+    expect([...first.data, ...rest.data].map(({ id }: { id: string }) => id)).toEqual([
+      ":read-only",
+      ":workspace",
+      ":danger-full-access",
+    ]);
+  });
+
+  it("[CLIENT-4] is told of MCP servers and hooks that are configured that they do not run", async () => {
+    const toml = [
+      '[mcp_servers.b]\nurl = "http://127.0.0.1:9/mcp?key=x"\nenabled = false',
+      '[mcp_servers.a]\ncommand = "a"',
+      '[[hooks.SessionStart]]\nmatcher = "startup"',
+    ].join("\n");
+    const { client } = await ask(toml);
+    const { data } = await client.call("mcpServerStatus/list", {});
+    expect(data).toMatchObject([
+      { name: "a", runtimeStatus: "notStarted", httpOrigin: null, tools: {} },
+      { name: "b", runtimeStatus: "disabled", httpOrigin: "http://127.0.0.1:9" },
+    ]);
+    const hooks = await client.call("hooks/list", { cwds: ["/a", "/b"] });
+    expect(hooks.data.map((entry: { cwd: string }) => entry.cwd)).toEqual(["/a", "/b"]);
+    expect(hooks.data[0]).toMatchObject({
+      hooks: [],
+      errors: [],
+      warnings: [expect.stringContaining("hooks")],
+    });
+  });
+
+  it("[CLIENT-5] finds the skills of the repository and of the person, and what is wrong with others", async () => {
+    const [repo, elsewhere] = [await folder(), await folder()];
+    const sub = join(repo, "sub");
+    await mkdir(join(repo, ".git"), { recursive: true });
+    const { client, home } = await ask('[[skills.config]]\nname = "off"\nenabled = false\n');
+    await skill(join(repo, ".agents", "skills"), "zeta");
+    await skill(join(sub, ".codex", "skills"), "alpha");
+    await skill(join(home, "skills", "nested"), "off");
+    await skill(join(home, "skills", ".hidden"), "hidden");
+    await skill(join(home, ".agents", "skills"), "mine", "---\ndescription: |\n  Two\n  lines.\n---\n");
+    const broken = await skill(join(home, "skills"), "broken", "---\nname: broken\n---\n");
+    await skill(elsewhere, "linked");
+    await symlink(join(elsewhere, "linked"), join(home, "skills", "linked"));
+    const { data } = await client.call("skills/list", { cwds: [sub, "/"] });
+    const told = data.map(({ cwd, skills }: { cwd: string; skills: Record<string, unknown>[] }) => [
+      cwd,
+      skills.map(({ name, scope, enabled, description }) => [name, scope, enabled, description]),
+    ]);
+    const own = [
+      ["linked", "user", true, "Does linked."],
+      ["mine", "user", true, "Two lines."],
+      ["off", "user", false, "Does off."],
+    ];
+    expect(told).toEqual([
+      [sub, [["alpha", "repo", true, "Does alpha."], ["zeta", "repo", true, "Does zeta."], ...own]],
+      ["/", own],
+    ]);
+    expect(data[0].errors).toEqual([{ path: broken, message: expect.stringContaining("description") }]);
+  });
+
+  it("[CLIENT-5] that names no folder gets the host's own", async () => {
+    const { client } = await ask();
+    expect((await client.call("skills/list", {})).data).toMatchObject([{ cwd: process.cwd(), errors: [] }]);
+    expect((await client.call("hooks/list", {})).data).toMatchObject([{ cwd: process.cwd(), hooks: [] }]);
+  });
+});
