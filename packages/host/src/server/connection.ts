@@ -20,7 +20,8 @@ type State =
   | { readonly kind: "ready"; readonly client: Client }
   /** No more requests are taken; those under way are answered. */
   | { readonly kind: "closing"; readonly client: Client | undefined }
-  | { readonly kind: "closed" };
+  /** What it said of itself still counts: how long its threads stay, for one. */
+  | { readonly kind: "closed"; readonly client: Client | undefined };
 
 /** What a client said of itself in `initialize`. */
 export interface Client {
@@ -64,7 +65,7 @@ export class Connection implements LinkEvents, Recipient {
 
   /** Undefined until `initialize`. */
   get client(): Client | undefined {
-    return this.#state.kind === "ready" || this.#state.kind === "closing" ? this.#state.client : undefined;
+    return this.#state.kind === "new" ? undefined : this.#state.client;
   }
 
   initialize(client: Client): void {
@@ -103,7 +104,7 @@ export class Connection implements LinkEvents, Recipient {
   }
 
   closed(): void {
-    this.#state = { kind: "closed" };
+    this.#state = { kind: "closed", client: this.client };
     this.#idle?.();
     this.#ports.closed(this);
   }

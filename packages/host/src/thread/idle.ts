@@ -20,6 +20,8 @@ export class Idle {
   readonly #ports: IdlePorts;
   readonly #followed = new Map<Recipient, Set<Actor>>();
   readonly #leaving = new Map<Actor, Leaving>();
+  /** Those that are gone, and their delays: what they asked for may be served after they went. */
+  readonly #gone = new WeakMap<Recipient, number>();
 
   constructor(ports: IdlePorts) {
     this.#ports = ports;
@@ -30,6 +32,8 @@ export class Idle {
     const followed = this.#followed.get(recipient) ?? new Set();
     this.#followed.set(recipient, followed.add(actor));
     this.forget(actor);
+    const delayMs = this.#gone.get(recipient);
+    if (delayMs !== undefined) this.leave(actor, recipient, delayMs);
   }
 
   /** False if it did not follow. */
@@ -46,6 +50,7 @@ export class Idle {
 
   /** The recipient is gone. */
   left(recipient: Recipient, delayMs: number): void {
+    this.#gone.set(recipient, delayMs);
     for (const actor of [...(this.#followed.get(recipient) ?? [])]) this.leave(actor, recipient, delayMs);
   }
 
