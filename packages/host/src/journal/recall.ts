@@ -1,5 +1,5 @@
 import { fold } from "../core/fold.ts";
-import type { Commit } from "../core/records.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { JournalReader } from "./journal.ts";
 
@@ -14,14 +14,27 @@ export async function recall(reader: JournalReader): Promise<Head | undefined> {
   const newestFirst: Commit[] = [];
   for await (const { commit } of reader.backwards()) {
     newestFirst.push(commit);
-    if (commit.records.some((record) => record.type === "checkpoint" || record.type === "created")) break;
+    if (isStart(commit)) break;
   }
+  return headOf(newestFirst.toReversed());
+}
+
+/** A head can be folded from here on. */
+export function isStart({ records }: Commit): boolean {
+  return records.some(startsState);
+}
+
+/** The head that commits make, the first of which is a start. */
+export function headOf(commits: readonly Commit[]): Head | undefined {
   let state: ThreadState | undefined;
-  for (const commit of newestFirst.toReversed()) {
-    for (const record of commit.records) {
-      const isStart = record.type === "checkpoint" || record.type === "created";
-      if (state !== undefined || isStart) state = fold(state, record);
+  for (const { records } of commits) {
+    for (const record of records) {
+      if (state !== undefined || startsState(record)) state = fold(state, record);
     }
   }
-  return state && { state, seq: newestFirst[0]!.seq };
+  return state && { state, seq: commits.at(-1)!.seq };
+}
+
+function startsState({ type }: ThreadRecord): boolean {
+  return type === "checkpoint" || type === "created";
 }
