@@ -130,9 +130,10 @@ export class StdioServer extends ServerProcess {
    * A call whose error is a failure of the measure, bounded in time.
    * @param {string} method
    * @param {unknown} [params]
+   * @param {number} [atMostMs]
    */
-  async request(method, params) {
-    const frame = await within(15_000, `${method} was not answered`, this.call(method, params));
+  async request(method, params, atMostMs = 15_000) {
+    const frame = await within(atMostMs, `${method} was not answered`, this.call(method, params));
     if (frame.error) throw new Error(`${method} was refused: ${frame.error.message.slice(0, 200)}`);
     return frame.result;
   }

@@ -1,0 +1,139 @@
+// Stored threads in bulk. Each program writes one thread itself; copies of its file, with other ids and other
+// times, are the rest. That is how both can be given thousands in seconds, each in its own format.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { runTurn } from "./threads.mjs";
+
+const FILE = /^rollout-.{19}-([0-9a-f-]{36})\.jsonl$/;
+const LONGEST_TEXT = 400;
+
+/**
+ * @typedef {object} Template a thread as its program stored it
+ * @property {string} id
+ * @property {string[]} lines
+ */
+
+/**
+ * Lets the program make a thread with some turns, and takes it away from its home again.
+ * @param {import("./subjects.mjs").Home} home
+ * @param {{ cwd: string, turns: number }} options
+ * @returns {Promise<Template>}
+ */
+export async function makeTemplate(home, { cwd, turns }) {
+  const server = home.stdio();
+  let id = "";
+  try {
+    await server.initialize();
+    id = (await server.request("thread/start", { cwd })).thread.id;
+    for (let i = 0; i < turns; i++) await runTurn(server, id, "Say a few words.");
+  } finally {
+    await server.close();
+  }
+  const path = storedFiles(join(home.path, "sessions")).find((one) => one.includes(id));
+  if (path === undefined) throw new Error(`${home.name} stored no file for its thread`);
+  const lines = readFileSync(path, "utf8").split("\n").filter(Boolean).map(shorten);
+  // What it knows of its threads beside their files it has to find out anew.
+  for (const name of readdirSync(home.path)) {
+    if (name === "sessions" || name === "live" || name.includes(".sqlite"))
+      rmSync(join(home.path, name), { recursive: true });
+  }
+  return { id, lines };
+}
+
+/**
+ * Stores copies of a thread, each a second older than the one before.
+ * @param {import("./subjects.mjs").Home} home
+ * @param {Template} template
+ * @param {number} from
+ * @param {number} to
+ */
+export function storeCopies(home, { id, lines }, from, to) {
+  const text = `${lines.join("\n")}\n`;
+  const folders = new Set();
+  for (let n = from; n < to; n++) {
+    const copy = shifted(text, n * 1000);
+    const path = pathOf(home, shifted(id, n * 1000));
+    if (!folders.has(dirname(path))) mkdirSync(dirname(path), { recursive: true });
+    folders.add(dirname(path));
+    writeFileSync(path, copy, { mode: 0o600 });
+  }
+}
+
+/**
+ * Stores a thread with as many turns as asked for: the template's last turn, over and over, each with ids of
+ * its own.
+ * @param {import("./subjects.mjs").Home} home
+ * @param {Template} template with two turns or more: the first one is often special
+ * @param {number} turns
+ */
+export function storeLong(home, { id, lines }, turns) {
+  const starts = lines.flatMap((line, i) => (/"turnStarted"|"task_started"/.test(line) ? [i] : []));
+  const begin = starts.at(-1) ?? lines.length;
+  const closing = lines.findIndex((line, i) => i > begin && /"type":"closed"/.test(line));
+  const end = closing < 0 ? lines.length : closing;
+  const turn = lines.slice(begin, end).join("\n");
+  const all = lines.slice(0, begin);
+  for (let n = starts.length - 1; n < turns; n++) {
+    const again = renamed(turn, id, n).split("\n");
+    all.push(...again);
+  }
+  const lastTurn = [...renamed(turn, id, turns - 1).matchAll(/"turn(?:Id|_id)":"([^"]+)"/g)].at(-1)?.[1];
+  const oldTurn = [...turn.matchAll(/"turn(?:Id|_id)":"([^"]+)"/g)].at(-1)?.[1];
+  for (const line of lines.slice(end)) all.push(line.replaceAll(oldTurn ?? "-", lastTurn ?? "-"));
+  const path = pathOf(home, id);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${all.map(renumbered).join("\n")}\n`, { mode: 0o600 });
+  return id;
+}
+
+/** @param {string} folder @returns {string[]} */
+function storedFiles(folder) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => FILE.test(name.split("/").at(-1) ?? ""))
+    .map((name) => join(folder, name));
+}
+
+/** Prompts that come with every thread would fill the disk. @param {string} line */
+function shorten(line) {
+  return JSON.stringify(
+    JSON.parse(line, (_, value) =>
+      typeof value === "string" && value.length > LONGEST_TEXT ? value.slice(0, LONGEST_TEXT) : value,
+    ),
+  );
+}
+
+const UUID = /\b([0-9a-f]{8})-([0-9a-f]{4})(-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b/g;
+
+/** All times and all ids, which begin with a time, that much earlier. @param {string} text @param {number} ms */
+function shifted(text, ms) {
+  return text
+    .replace(UUID, (_, high, low, rest) => {
+      const time = (Number.parseInt(high + low, 16) - ms).toString(16).padStart(12, "0");
+      return `${time.slice(0, 8)}-${time.slice(8)}${rest}`;
+    })
+    .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (at) => new Date(Date.parse(at) - ms).toISOString())
+    .replace(/\b1[5-9]\d{11}\b/g, (at) => String(Number(at) - ms));
+}
+
+/** The same turn with other ids: the thread's stays. @param {string} turn @param {string} id @param {number} n */
+function renamed(turn, id, n) {
+  const count = n.toString(16).padStart(12, "0");
+  return turn
+    .replace(UUID, (uuid) => (uuid === id ? uuid : `${uuid.slice(0, 24)}${count}`))
+    .replaceAll('"msg_1"', `"msg_${n + 1}"`)
+    .replaceAll('"resp_1"', `"resp_${n + 1}"`);
+}
+
+/** Lines are numbered, by one or the other name. @param {string} line @param {number} i */
+function renumbered(line, i) {
+  return line
+    .replace(/^\{"seq":\d+,"epoch":(\d+),"prev":\d+,/, `{"seq":${i + 1},"epoch":$1,"prev":${i},`)
+    .replace(/"ordinal":\d+/, `"ordinal":${i}`);
+}
+
+/** @param {import("./subjects.mjs").Home} home @param {string} id */
+function pathOf(home, id) {
+  const stamp = new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString().slice(0, 19);
+  const [year, month, day] = stamp.split(/[-T]/);
+  return join(home.path, "sessions", year, month, day, `rollout-${stamp.replaceAll(":", "-")}-${id}.jsonl`);
+}

@@ -1,0 +1,59 @@
+// Threads for the measures that need many of them, or long ones.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * A small repository to work in, as most people have: instructions, a commit, an origin.
+ * @param {import("./subjects.mjs").Home} home
+ */
+export function makeProject(home) {
+  const path = join(home.path, "project");
+  if (existsSync(path)) return path;
+  mkdirSync(path);
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync("git", ["-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args], {
+      cwd: path,
+      stdio: "ignore",
+      timeout: 10_000,
+      env: { PATH: process.env.PATH, HOME: home.path, GIT_CONFIG_NOSYSTEM: "1" },
+    });
+  writeFileSync(join(path, "AGENTS.md"), "Be brief.\n");
+  git("init", "--quiet");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "Begin");
+  git("remote", "add", "origin", "https://localhost/project.git");
+  return path;
+}
+
+/**
+ * Starts threads, a few at once, and keeps them loaded: the connection follows them.
+ * @param {import("./server.mjs").StdioServer} server
+ * @param {{ cwd: string, count: number, atOnce?: number, atMostMs?: number }} options
+ */
+export async function startThreads(server, { cwd, count, atOnce = 8, atMostMs = 60_000 }) {
+  const deadline = performance.now() + atMostMs;
+  let begun = 0;
+  const lane = async () => {
+    while (begun < count) {
+      if (performance.now() > deadline)
+        throw new Error(`only ${begun} of ${count} threads in ${atMostMs} ms`);
+      begun += 1;
+      await server.request("thread/start", { cwd });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, lane));
+}
+
+/**
+ * Runs one turn to its end.
+ * @param {import("./server.mjs").StdioServer} server
+ * @param {string} threadId
+ * @param {string} text
+ */
+export async function runTurn(server, threadId, text) {
+  const completed = server.notification("turn/completed", (params) => params.threadId === threadId);
+  const input = [{ type: "text", text, text_elements: [] }];
+  const [{ turn }] = await Promise.all([completed, server.request("turn/start", { threadId, input })]);
+  if (turn.status !== "completed") throw new Error(`the turn ended ${JSON.stringify(turn).slice(0, 300)}`);
+}
