@@ -14,9 +14,12 @@ export class Leases {
   readonly #liveness: Liveness;
   readonly #hostId: string;
   readonly #beforeGivingBack: () => Promise<void>;
-  /** What this host has, or is about to give back. */
+  /** What this host has, or is about to take. */
   readonly #held = new Set<string>();
+  /** Claims of this host that are on disk: those of what it has, and of what it is about to give back. */
+  readonly #claimed = new Set<string>();
   readonly #givingBack = new Map<string, Promise<void>>();
+  readonly #removing = new Map<string, Promise<void>>();
   #announced: Promise<() => Promise<void>> | undefined;
 
   /** `beforeGivingBack`: what has to be on disk first, because a claim is what a start looks at after a crash. */
@@ -36,22 +39,30 @@ export class Leases {
   async takeNew(threadId: string): Promise<void> {
     await this.#announce();
     await this.#files.claim(this.#claim(threadId), this.#hostId);
+    this.#claimed.add(threadId);
     this.#held.add(threadId);
   }
 
   /** Takes a thread, or throws who has it. A claim of a host that is gone is taken over. */
   async take(threadId: string): Promise<void> {
-    await this.#announce();
-    if (this.#givingBack.has(threadId)) {
-      // It never left: who gives it back finds that it is held again.
-      this.#held.add(threadId);
-      return;
+    // First of all: who gives it back finds that it is held again, and the claim never leaves.
+    this.#held.add(threadId);
+    try {
+      await this.#announce();
+      // A claim that is going already has to be gone before it is made anew.
+      await this.#removing.get(threadId);
+      if (this.#claimed.has(threadId)) return;
+      await this.#take(threadId);
+      this.#claimed.add(threadId);
+    } catch (cause) {
+      this.#held.delete(threadId);
+      throw cause;
     }
+  }
+
+  async #take(threadId: string): Promise<void> {
     const claim = this.#claim(threadId);
-    if (await this.#files.claim(claim, this.#hostId)) {
-      this.#held.add(threadId);
-      return;
-    }
+    if (await this.#files.claim(claim, this.#hostId)) return;
     // Two hosts may find the same claim abandoned: one at a time takes over.
     await this.#liveness.exclusively(this.#lock(TAKEOVER), async () => {
       const holder = await this.#files.claimed(claim);
@@ -63,21 +74,34 @@ export class Leases {
       if (!(await this.#files.claim(claim, this.#hostId)))
         throw fault("heldElsewhere", threadId, "another host");
     });
-    this.#held.add(threadId);
   }
 
   /** Returns at once: nobody waits for the claim to go. */
   giveBack(threadId: string): void {
     this.#held.delete(threadId);
-    if (this.#givingBack.has(threadId)) return;
-    const done = this.#giveBack(threadId).finally(() => this.#givingBack.delete(threadId));
+    // Each time anew: what has to be on disk first may have become more.
+    const before = this.#givingBack.get(threadId) ?? Promise.resolve();
+    const done = before
+      .then(() => this.#giveBack(threadId))
+      .finally(() => {
+        if (this.#givingBack.get(threadId) === done) this.#givingBack.delete(threadId);
+      });
     this.#givingBack.set(threadId, done);
   }
 
   async #giveBack(threadId: string): Promise<void> {
     try {
       await this.#beforeGivingBack();
-      if (!this.#held.has(threadId)) await this.#files.remove(this.#claim(threadId));
+      if (this.#held.has(threadId)) return;
+      this.#claimed.delete(threadId);
+      const removing = this.#files
+        .remove(this.#claim(threadId))
+        .finally(() => this.#removing.delete(threadId));
+      this.#removing.set(
+        threadId,
+        removing.catch(() => {}),
+      );
+      await removing;
     } catch {
       // The claim stays, and the next start looks at the thread again.
     }
