@@ -59,7 +59,7 @@ describe("a client that starts", () => {
     expect(await needed("")).toBe(false);
   });
 
-  it("[CLIENT-2] reads the configuration, with every key there, and where each value is from", async () => {
+  it("[CLIENT-2] [CLIENT-6] reads the configuration, with every key there, and where each value is from", async () => {
     const toml =
       'model = "a"\nsandbox_mode = "read-only"\n[sandbox_workspace_write]\nnetwork_access = true\n';
     const { client, home } = await ask(toml, ["-c", "model=b"]);
@@ -70,6 +70,7 @@ describe("a client that starts", () => {
       sandbox_mode: "read-only",
       sandbox_workspace_write: { network_access: true, writable_roots: [] },
       approval_policy: null,
+      model_provider: "offline",
       model_providers: {},
       mcp_servers: {},
     });

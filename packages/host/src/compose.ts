@@ -28,6 +28,7 @@ import { modelHandlers } from "./server/handlers/model.ts";
 import { sectionHandlers } from "./server/handlers/section.ts";
 import { skillHandlers } from "./server/handlers/skill.ts";
 import { threadEditHandlers } from "./server/handlers/thread-edit.ts";
+import { threadGoalHandlers } from "./server/handlers/thread-goal.ts";
 import { threadLeaveHandlers } from "./server/handlers/thread-leave.ts";
 import { threadLoadHandlers } from "./server/handlers/thread-load.ts";
 import { threadReadHandlers } from "./server/handlers/thread-read.ts";
@@ -120,7 +121,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       handlers: {
         ...initializeHandlers(context),
         ...accountHandlers(layers),
-        ...configHandlers(layers),
+        ...configHandlers(context, layers),
         ...catalogHandlers(layers),
         ...skillHandlers(context, layers),
         ...modelHandlers(context),
@@ -128,6 +129,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         ...threadLeaveHandlers(context),
         ...threadReadHandlers(context),
         ...threadEditHandlers(context),
+        ...threadGoalHandlers(context),
         ...turnHandlers(context),
         ...diagnosticsHandlers(context),
         ...sectionHandlers(context),

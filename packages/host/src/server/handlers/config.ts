@@ -7,13 +7,16 @@ import {
   type Table,
 } from "../../catalog/config-layers.ts";
 import type { Handlers } from "../call.ts";
+import type { HandlerContext } from "./context.ts";
 
-export function configHandlers(layers: ConfigLayers): Handlers {
+export function configHandlers({ config }: HandlerContext, layers: ConfigLayers): Handlers {
+  // Clients that find no provider take the reference program's for granted, and then ask for it by name.
+  const defaults = { model: config.model, model_provider: config.modelProvider };
   return {
     async "config/read"({ includeLayers }, { reply }) {
       const read = await layers.read();
       reply({
-        config: readable(mergeLayers(read)),
+        config: readable({ ...defaults, ...mergeLayers(read) }),
         origins: originsOf(read),
         layers: includeLayers ? [...read] : null,
       });
