@@ -8,4 +8,14 @@ export const clientLines = {
     "A list that has nothing to show is empty, not an error; one entry a folder where it has folders.",
   "CLIENT-5":
     "Skills are read from the home, the person's folder and the repository down to the folder asked for.",
+  "CLIENT-6":
+    "A client that finds no provider in the configuration resumes with the reference program's own.",
+
+  // The published ones, unmodified.
+  "CLIENT-7":
+    "The Codex TUI starts, talks, steers, interrupts, leaves, resumes, and none of its calls is refused.",
+  "CLIENT-8": "Titles are made in ephemeral threads beside the first turn; nobody gets to see those.",
+  "CLIENT-9": "codex-acp opens, prompts, streams, cancels, lists and loads.",
+  "CLIENT-10":
+    "ai-sdk-provider-codex-app-server generates, streams, interrupts and resumes; it declares nothing.",
 } as const;

@@ -1,0 +1,107 @@
+// The published provider for the AI SDK, with our program in place of its own.
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { BOBBIN, environment } from "../support/host-process.ts";
+import { ensureClient, goWithout } from "./install.ts";
+import { nobodyHolds } from "./nobody-holds.ts";
+
+const PACKAGE = "ai-sdk-provider-codex-app-server";
+const VERSION = "1.1.7";
+// The newest that it was made for; the next major one needs a later Node.
+const AI = "6.0.326";
+const folder = await ensureClient(`${PACKAGE}-${VERSION}`, [
+  `${PACKAGE}@${VERSION}`,
+  `ai@${AI}`,
+  "zod@4.6.7",
+]);
+if (folder === undefined) goWithout(PACKAGE, `${VERSION} can not be installed`);
+
+/** As much of the two as is used here: their own types are not here to be checked against. */
+interface Provider {
+  createCodexAppServer(options: object): (model: string) => { dispose(): void };
+}
+interface Answer {
+  readonly text: string;
+  readonly finishReason: string;
+}
+interface Session {
+  readonly threadId: string;
+  interrupt(): Promise<void>;
+}
+interface Ai {
+  generateText(options: object): Promise<Answer>;
+  streamText(options: object): {
+    readonly textStream: AsyncIterable<string>;
+    readonly finishReason: Promise<string>;
+  };
+}
+
+async function load<T>(name: string): Promise<T> {
+  const path = createRequire(join(folder!, "package.json")).resolve(name);
+  return (await import(/* @vite-ignore */ pathToFileURL(path).href)) as T;
+}
+
+const work = await mkdtemp(join(tmpdir(), "bobbin-ai-"));
+const models: { dispose(): void }[] = [];
+afterAll(async () => {
+  for (const model of models) model.dispose();
+  await rm(work, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function open(settings: object = {}): Promise<{ ai: Ai; model: { dispose(): void } }> {
+  const { createCodexAppServer } = await load<Provider>(PACKAGE);
+  const env = environment(join(work, "home"));
+  const provider = createCodexAppServer({
+    defaultSettings: { codexPath: BOBBIN, cwd: work, env, ...settings },
+  });
+  const model = provider("offline");
+  models.push(model);
+  return { ai: await load<Ai>("ai"), model };
+}
+
+describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
+  it("[CLIENT-10] generates a text, and another one on the same thread", async () => {
+    const { ai, model } = await open();
+    const first = await ai.generateText({ model, prompt: "hello library" });
+    expect(first).toMatchObject({
+      finishReason: "stop",
+      text: expect.stringContaining("You said: hello library"),
+    });
+    const second = await ai.generateText({ model, prompt: "again" });
+    expect(second.text).toContain("message 2 of this thread");
+  }, 60_000);
+
+  it("[CLIENT-10] streams a text in pieces, and is cut off when it is told to stop", async () => {
+    let session: Session | undefined;
+    const { ai, model } = await open({ onSessionCreated: (made: Session) => (session = made) });
+    const { textStream, finishReason } = ai.streamText({ model, prompt: "hello stream" });
+    const pieces: string[] = [];
+    for await (const piece of textStream) pieces.push(piece);
+    expect(pieces.length).toBeGreaterThan(5);
+    expect(pieces.join("")).toContain("You said: hello stream");
+    expect(await finishReason).toBe("stop");
+
+    const long = ai.streamText({ model, prompt: `slowly ${"word ".repeat(200)}` });
+    let heard = "";
+    for await (const piece of long.textStream) {
+      heard += piece;
+      if (heard.endsWith("slowly word word ")) await session!.interrupt();
+    }
+    expect(heard.length).toBeLessThan(200);
+  }, 60_000);
+
+  it("[CLIENT-10] goes on with a thread of an earlier process", async () => {
+    let resume: string | undefined;
+    const { ai, model } = await open({ onSessionCreated: ({ threadId }: Session) => (resume = threadId) });
+    await ai.generateText({ model, prompt: "for later" });
+    for (const one of models) one.dispose();
+    await nobodyHolds(join(work, "home"));
+    const later = await open({ resume });
+    const { text } = await later.ai.generateText({ model: later.model, prompt: "it is later" });
+    expect(text).toContain("message 2 of this thread");
+  }, 60_000);
+});

@@ -1,0 +1,82 @@
+// The published bridge from editors (Agent Client Protocol) to the app-server, with our program in place of its own.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { BOBBIN, environment } from "../support/host-process.ts";
+import { AcpClient } from "./acp-client.ts";
+import { ensureClient, goWithout } from "./install.ts";
+import { nobodyHolds } from "./nobody-holds.ts";
+
+const PACKAGE = "@agentclientprotocol/codex-acp";
+const VERSION = "2.6.0";
+const folder = await ensureClient(`codex-acp-${VERSION}`, [`${PACKAGE}@${VERSION}`]);
+if (folder === undefined) goWithout(PACKAGE, `${VERSION} can not be installed`);
+
+const work = await mkdtemp(join(tmpdir(), "bobbin-acp-"));
+const clients: AcpClient[] = [];
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await rm(work, { recursive: true, force: true });
+});
+
+async function open(home: string): Promise<AcpClient> {
+  const script = join(folder!, "node_modules", PACKAGE, "dist", "index.js");
+  const env = environment(home, {
+    CODEX_PATH: BOBBIN,
+    CODEX_HOME: join(work, "codex"),
+    HOME: work,
+  });
+  const client = new AcpClient(script, env, work);
+  clients.push(client);
+  await client.call("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  });
+  return client;
+}
+
+describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
+  it("[CLIENT-2] [CLIENT-9] opens a session, prompts, streams, cancels and prompts again", async () => {
+    const client = await open(join(work, "talking"));
+    const { sessionId, models } = await client.call("session/new", { cwd: work, mcpServers: [] });
+    expect(models.currentModelId).toContain("offline");
+    const prompt = (text: string) =>
+      client.call("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+
+    const first = await prompt("hello editor");
+    expect(first).toMatchObject({ stopReason: "end_turn", usage: { inputTokens: expect.any(Number) } });
+    expect(client.text()).toContain("You said: hello editor");
+
+    const from = client.told.length;
+    const second = prompt(`slowly ${"word ".repeat(200)}`);
+    await client.waitFor(() => client.text(from).includes("You said: slowly word"), "the start of an answer");
+    client.notify("session/cancel", { sessionId });
+    expect(await second).toMatchObject({ stopReason: "cancelled" });
+
+    const after = client.told.length;
+    expect(await prompt("still there")).toMatchObject({ stopReason: "end_turn" });
+    expect(client.text(after)).toContain("You said: still there");
+  }, 60_000);
+
+  it("[CLIENT-6] [CLIENT-9] lists its session, and loads it with what was said", async () => {
+    const home = join(work, "coming-back");
+    const first = await open(home);
+    const { sessionId } = await first.call("session/new", { cwd: work, mcpServers: [] });
+    await first.call("session/prompt", { sessionId, prompt: [{ type: "text", text: "remember me" }] });
+    await first.close();
+    await nobodyHolds(home);
+
+    const second = await open(home);
+    const { sessions } = await second.call("session/list", { cwd: work });
+    expect(sessions.map((session: { sessionId: string }) => session.sessionId)).toContain(sessionId);
+    await second.call("session/load", { sessionId, cwd: work, mcpServers: [] });
+    expect(second.text()).toContain("You said: remember me");
+    const result = await second.call("session/prompt", {
+      sessionId,
+      prompt: [{ type: "text", text: "and on" }],
+    });
+    expect(result).toMatchObject({ stopReason: "end_turn" });
+    expect(second.text()).toContain("message 2 of this thread");
+  }, 60_000);
+});
