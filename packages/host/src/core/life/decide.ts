@@ -49,6 +49,8 @@ export function decideLife(
       ];
     }
     case "close":
+      // A host that died between this commit and giving the thread back is followed by one that tries again.
+      if (state.status.type === "notLoaded") return [];
       return [...endTurn(state, at, "interrupted", shown), { type: "closed", at, reason: command.reason }];
   }
 }
