@@ -149,7 +149,7 @@ export class Registry {
         continue;
       }
       return this.#occupy(id, async () => {
-        const held = await this.#stored.open(id, access);
+        const held = await this.#stored.openEnded(id, access);
         const { journal } = held;
         try {
           await this.#stored.commit(held, command, (state) => {
@@ -243,7 +243,7 @@ export class Registry {
         continue;
       }
       return this.#occupy(id, async () => {
-        const { journal, head } = await this.#stored.open(id, access);
+        const { journal, head } = await this.#stored.openEnded(id, access);
         await work(journal, head);
       });
     }
@@ -267,9 +267,7 @@ export class Registry {
   async recover(): Promise<void> {
     for (const id of await this.#ports.journal.abandoned()) {
       try {
-        await this.#ports.recovering(id);
-        // Whoever has taken it in the meantime has made good what was lost.
-        if (!this.#slots.has(id)) await this.#occupy(id, () => this.#closeLost(id));
+        await this.#recover(id);
       } catch (cause) {
         if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
         // Another host, started at the same time, was quicker.
@@ -299,13 +297,21 @@ export class Registry {
     }
   }
 
-  async #closeLost(id: string): Promise<void> {
-    const held = await this.#stored.open(id, () => {});
-    try {
-      await this.#stored.commit(held, { kind: "close", at: this.#now(), reason: "lost" });
-    } finally {
-      await held.journal.close();
+  /** Whoever has loaded it in the meantime has made good what was lost; whoever has only changed it has not. */
+  async #recover(id: string): Promise<void> {
+    for (;;) {
+      const slot = this.#slots.get(id);
+      if (slot?.kind === "loaded") return this.#ports.recovering(id);
+      if (slot === undefined) return this.#occupy(id, () => this.#closeLost(id));
+      await slot.done;
     }
+  }
+
+  async #closeLost(id: string): Promise<void> {
+    // While nobody else can get at it: what the index is told must not be older than what it knows.
+    await this.#ports.recovering(id);
+    const { journal } = await this.#stored.openEnded(id, () => {});
+    await journal.close();
   }
 
   #enter({ head, journal }: Held): Actor {

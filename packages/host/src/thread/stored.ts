@@ -102,6 +102,19 @@ export class Stored {
     }
   }
 
+  /** Like `open`; a load that its host did not get to end is ended first, because no start will look for it again. */
+  async openEnded(id: string, access: Access): Promise<Held> {
+    const held = await this.open(id, access);
+    if (held.head.state.status.type === "notLoaded") return held;
+    try {
+      const close: Command = { kind: "close", at: this.#clock.now(), reason: "lost" };
+      return { journal: held.journal, head: await this.commit(held, close) };
+    } catch (cause) {
+      await held.journal.close();
+      throw cause;
+    }
+  }
+
   /** Looks at a thread that nobody here has loaded. */
   async read<T>(
     threadId: string,
