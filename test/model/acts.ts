@@ -109,11 +109,13 @@ const CHOOSERS: readonly Chooser[] = [
       client.experimental && more % 2 === 0 ? { interrupt: true } : {},
     ),
   ),
-  ask("thread/archive"),
-  (choice) => {
-    if (OPEN_FINDINGS.unarchiveUnloadsInSilence && choice.thread.load !== undefined) return undefined;
-    return ask("thread/unarchive")(choice);
-  },
+  ...["thread/archive", "thread/unarchive"].map((method): Chooser => {
+    return (choice) => {
+      const { archived, load } = choice.thread;
+      if (OPEN_FINDINGS.archivedUnloadsInSilence && archived && load !== undefined) return undefined;
+      return ask(method)(choice);
+    };
+  }),
   (choice) => (choice.more % 2 === 0 ? ask("thread/delete")(choice) : undefined),
   (choice) => {
     if (choice.reference.threads.size >= MAX_THREADS) return undefined;

@@ -3,8 +3,13 @@
  * then its line goes.
  */
 export const OPEN_FINDINGS = {
-  /** `thread/unarchive` of a loaded thread unloads it without `thread/closed`, even when it then refuses. */
-  unarchiveUnloadsInSilence: true,
-  /** The delay that a client stated in `initialize` counts when it unsubscribes, not when it is gone. */
-  ownDelayForgottenWhenGone: true,
+  /**
+   * A thread that was resumed from the archive is unloaded without `thread/closed` by `thread/unarchive`, and by
+   * `thread/archive`, which then refuses.
+   */
+  archivedUnloadsInSilence: true,
+  /** After a power cut the index may know more than the journals: its rows are newer, or of threads that are gone. */
+  indexAheadAfterPowerCut: true,
+  /** A thread that is deleted while someone still gets a replay of it leaves an error in the log. */
+  replayOfDeletedIsLogged: true,
 };

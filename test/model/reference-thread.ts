@@ -16,8 +16,6 @@ export interface Told {
 export interface ModelClient {
   readonly name: string;
   readonly delayMs: number;
-  /** The delay that the host goes by if the client is just gone. */
-  readonly delayWhenGoneMs: number;
   readonly experimental: boolean;
   readonly cursors: boolean;
 }
@@ -80,9 +78,10 @@ export class ModelThread {
   }
 
   /** Something durable. */
-  tell(what: string, audience: "everyone" | "subscribers"): void {
+  tell(what: string, audience: "everyone" | "subscribers", except?: ModelClient): void {
     const feedAt = this.feed.push(what) - 1;
     for (const client of this.#around.clients.values()) {
+      if (client === except) continue;
       if (this.load?.subscribers.has(client)) {
         this.#around.tell(client, this.id, client.cursors ? { what, feedAt } : { what });
       } else if (audience === "everyone") this.#around.tell(client, this.id, { what });
@@ -118,11 +117,11 @@ export class ModelThread {
     this.tell(`status ${status}`, "everyone");
   }
 
-  open(): void {
+  /** `replayed`: a replay tells that client, so nothing else does. */
+  open(replayed: ModelClient | undefined): void {
     this.instructions = this.pending ?? this.instructions;
     this.pending = undefined;
-    if (this.last !== null) this.last = { ...this.last, status: "completed" };
-    this.tell("status idle", "everyone");
+    this.tell("status idle", "everyone", replayed);
     this.enter();
   }
 

@@ -35,7 +35,7 @@ export class Reference implements Surroundings {
   disconnect(name: string): void {
     const client = this.clients.get(name)!;
     this.clients.delete(name);
-    for (const thread of this.threads.values()) thread.leave(client, client.delayWhenGoneMs);
+    for (const thread of this.threads.values()) thread.leave(client, client.delayMs);
   }
 
   /** The clock goes on; what is due on the way happens in its order. */
@@ -137,7 +137,7 @@ export class Reference implements Surroundings {
   }
 
   #fork(client: ModelClient, from: ModelThread, params: Params, reply: Reply): void {
-    if (from.deleted) return reply("error threadNotLoaded");
+    if (from.deleted) return reply("error noRollout");
     const ended = from.turns.filter(({ status }) => status !== "inProgress");
     const wanted = (params.lastTurnId ?? params.beforeTurnId) as string | undefined;
     const at = ended.findIndex(({ id }) => id === wanted);
@@ -186,9 +186,9 @@ function tellUsage(client: ModelClient, thread: ModelThread): void {
 function resume(client: ModelClient, thread: ModelThread, params: Params, reply: Reply): void {
   if (thread.deleted) return reply("error noRollout");
   const cold = thread.load === undefined;
-  if (cold) thread.open();
-  const load = thread.load!;
   const after = params.afterCursor as number | undefined;
+  if (cold) thread.open(after === undefined ? undefined : client);
+  const load = thread.load!;
   const gap = after === undefined ? "" : " gap=false";
   reply(`${load.status}${gap} turns: ${params.excludeTurns ? "" : thread.shown()}`);
   if (cold || !params.excludeTurns) tellUsage(client, thread);
@@ -217,8 +217,9 @@ function unload(client: ModelClient, thread: ModelThread, interrupt: boolean, re
 }
 
 function put(thread: ModelThread, method: string, reply: Reply): void {
-  if (thread.deleted) return reply("error noRollout");
-  if (method === "thread/unarchive" && !thread.archived) return reply("error notArchived");
+  if (method === "thread/unarchive" && (thread.deleted || !thread.archived))
+    return reply("error notArchived");
+  if (thread.deleted || (method === "thread/archive" && thread.archived)) return reply("error noRollout");
   if (thread.load !== undefined) thread.unload({ closed: method === "thread/unarchive" });
   thread.deleted = method === "thread/delete";
   thread.archived = method === "thread/archive";

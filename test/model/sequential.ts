@@ -4,7 +4,6 @@ import type { SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
 import { type Act, type Bookmark, choose, type Step } from "./acts.ts";
-import { OPEN_FINDINGS } from "./open-findings.ts";
 import { Reference } from "./reference.ts";
 import type { Told } from "./reference-thread.ts";
 import { byMood } from "./scripts.ts";
@@ -103,9 +102,7 @@ export class Sequential {
     this.#seen.set(name, client.frames.length);
     const experimental = "experimentalApi" in capabilities;
     const cursors = "eventCursor" in capabilities;
-    const forgotten = OPEN_FINDINGS.ownDelayForgottenWhenGone && "threadUnloadDelaySecs" in capabilities;
-    const delayWhenGoneMs = forgotten ? 1_800_000 : delayMs;
-    this.#reference.connect({ name, delayMs, delayWhenGoneMs, experimental, cursors });
+    this.#reference.connect({ name, delayMs, experimental, cursors });
     return name;
   }
 

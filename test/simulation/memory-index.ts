@@ -8,21 +8,38 @@ import type {
   ThreadQuery,
   ThreadRow,
 } from "../../packages/host/src/journal/index/thread-index.ts";
+import type { Random } from "./random.ts";
 
-/** The index without SQLite, which no fake disk could hold: rows in a map, gone with their host. */
+/** The index without SQLite, which no fake disk could hold. It outlives its host, but for what was not flushed. */
 export class MemoryIndex implements ThreadIndex {
-  readonly rows = new Map<string, ThreadRow>();
+  #rows = new Map<string, ThreadRow>();
   readonly #texts = new Map<string, IndexedText[]>();
+  #flushed = new Map<string, ThreadRow>();
+  /** What was recorded since the last flush, in its order. */
+  #waiting: ThreadRow[] = [];
+
+  get rows(): ReadonlyMap<string, ThreadRow> {
+    return this.#rows;
+  }
 
   record(row: ThreadRow, texts: readonly IndexedText[]): void {
-    if ((this.rows.get(row.id)?.seq ?? 0) > row.seq) return;
-    this.rows.set(row.id, row);
-    this.#texts.set(row.id, [...(this.#texts.get(row.id) ?? []), ...texts]);
+    this.#waiting.push(row);
+    if (put(this.#rows, row)) this.#texts.set(row.id, [...(this.#texts.get(row.id) ?? []), ...texts]);
   }
 
   async forget(threadId: string): Promise<void> {
-    this.rows.delete(threadId);
+    await this.flush();
+    this.#rows.delete(threadId);
+    this.#flushed.delete(threadId);
     this.#texts.delete(threadId);
+  }
+
+  /** The host died: of what waited, the first ones may have been written. */
+  lose(random: Random): void {
+    for (const row of this.#waiting.slice(0, random.between(0, this.#waiting.length)))
+      put(this.#flushed, row);
+    this.#waiting = [];
+    this.#rows = new Map(this.#flushed);
   }
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
@@ -43,6 +60,18 @@ export class MemoryIndex implements ThreadIndex {
     return { hits, nextCursor: null, backwardsCursor: null };
   }
 
-  async flush(): Promise<void> {}
-  async close(): Promise<void> {}
+  async flush(): Promise<void> {
+    this.#flushed = new Map(this.#rows);
+    this.#waiting = [];
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+  }
+}
+
+function put(rows: Map<string, ThreadRow>, row: ThreadRow): boolean {
+  if ((rows.get(row.id)?.seq ?? 0) > row.seq) return false;
+  rows.set(row.id, row);
+  return true;
 }

@@ -18,6 +18,8 @@ export class SimClient implements LinkEvents {
   /** Requests that the host has read; those still on the wire when it ends need no reply. */
   readonly read = new Set<number>();
   end: WireEnd = "open";
+  /** Called after each frame. */
+  heard: () => void = () => {};
   readonly #link: MemoryLink;
   readonly #scheduler: Scheduler;
   readonly #pending = new Map<number, (outcome: Outcome) => void>();
@@ -116,6 +118,7 @@ export class SimClient implements LinkEvents {
     this.#scheduler.note(this.name, `is told ${message.method ?? `${answer} of ${message.id}`}`);
     this.frames.push(message);
     this.rules.received(message);
+    this.heard();
     for (const { matches, done } of this.#watchers) if (matches(message)) done(true);
     this.#watchers = this.#watchers.filter(({ matches }) => !matches(message));
     if (message.method !== undefined || message.id === undefined) return;

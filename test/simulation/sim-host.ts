@@ -5,12 +5,11 @@ import type { Host } from "../../packages/host/src/host.ts";
 import type { Log } from "../../packages/host/src/observe/log.ts";
 import { type FakePlatform, fakePlatform } from "./fake-platform.ts";
 import { FrameRules } from "./frame-rules.ts";
-import { MemoryIndex } from "./memory-index.ts";
 import { DELIVERY, type Owner } from "./scheduler.ts";
 import { SimClient } from "./sim-client.ts";
 import type { World } from "./world.ts";
 
-const HOME = "/home/of/bobbin";
+export const HOME = "/home/of/bobbin";
 /** The provider that threads use when they do not say. */
 const MODEL = "offline";
 
@@ -45,7 +44,7 @@ export class SimHost implements Owner {
         platform: host.platform,
         log: recordingLog(world, host),
         providers: [world.model.provider(MODEL, host)],
-        index: new MemoryIndex(),
+        index: world.index,
         ...options,
       });
       return composed.host;
@@ -102,6 +101,7 @@ export class SimHost implements Owner {
     this.#world.scheduler.note(this.name, `crash (${kind})`);
     this.#world.scheduler.drop(this);
     for (const client of this.#clients) client.cut("killed");
+    this.#world.index.lose(this.#world.random);
     if (kind === "power") this.#world.disk.powerCut();
   }
 

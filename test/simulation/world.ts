@@ -2,6 +2,7 @@ import type { HostOptions } from "../../packages/host/src/compose.ts";
 import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";
 import { FakeModel } from "./fake-model.ts";
+import { MemoryIndex } from "./memory-index.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { SimClient } from "./sim-client.ts";
@@ -13,6 +14,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly disk: Disk;
   readonly locks = new Locks();
+  readonly index = new MemoryIndex();
   readonly model: FakeModel;
   readonly clients: SimClient[] = [];
   /** Rejects with the first thing that went wrong. */

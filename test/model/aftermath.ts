@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { fileJournal } from "../../packages/host/src/journal/file.ts";
+import { journalRows } from "../../packages/host/src/journal/index/journal-rows.ts";
+import type { Log } from "../../packages/host/src/observe/log.ts";
+import { HOME, type SimHost } from "../simulation/sim-host.ts";
+import type { World } from "../simulation/world.ts";
+import { journals } from "./journals.ts";
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+
+/** What lists show has to be what a rebuild from the journals would show. */
+export async function checkIndex(world: World, { platform }: SimHost): Promise<void> {
+  const rebuilt = new Map<string, unknown>();
+  const journal = fileJournal(HOME, platform, SILENT, async () => {});
+  for await (const { row } of journalRows(journal, SILENT)) rebuilt.set(row.id, row);
+  const known = new Map<string, unknown>(world.index.rows);
+  for (const id of new Set([...known.keys(), ...rebuilt.keys()])) {
+    assert.deepEqual(known.get(id), rebuilt.get(id), `the index, and what a rebuild says, of thread ${id}`);
+  }
+}
+
+/** Loads and unloads every stored thread once: whatever a crash left of it has to be good enough for that. */
+export async function useEverything(host: SimHost, threadIds: Iterable<string>): Promise<void> {
+  const client = host.connect();
+  client.rules.onlyReplies = true;
+  await client.initialize();
+  for (const threadId of threadIds) {
+    await client.call("thread/resume", { threadId });
+    const { status } = await client.call("thread/unload", { threadId });
+    assert.equal(status, "unloaded", `thread/unload of ${threadId}`);
+  }
+  const { data } = await client.call("thread/loaded/list");
+  assert.deepEqual(data, [], "threads that stay loaded");
+  client.leave();
+}
+
+/** The threads that have a journal. */
+export function storedThreads({ disk }: World): readonly string[] {
+  return journals(disk).map((name) => name.slice(-".jsonl".length - 36, -".jsonl".length));
+}

@@ -1,0 +1,27 @@
+import { describe, it } from "vitest";
+import { Random } from "../simulation/random.ts";
+import { seeds } from "../simulation/run.ts";
+import { CLIENT_KINDS } from "./acts.ts";
+import { Concurrent, type Life } from "./concurrent.ts";
+import { runPlan } from "./shrink.ts";
+
+describe("everyone at once", () => {
+  it(
+    "no rule is broken, whatever the order and however hosts end",
+    async () => {
+      for (const seed of seeds({ count: 150, full: 4000 })) {
+        await runPlan(seed, randomLives(new Random(seed)), (world) => new Concurrent(world));
+      }
+    },
+    10 * 60_000,
+  );
+});
+
+function randomLives(random: Random): readonly Life[] {
+  const number = () => random.below(1_000_000);
+  return Array.from({ length: random.between(2, 7) }, () => ({
+    kind: random.below(CLIENT_KINDS.length),
+    asks: Array.from({ length: random.between(2, 8) }, () => [number(), number(), number()] as const),
+    end: random.pick(["stay", "leave", "cut"] as const),
+  }));
+}

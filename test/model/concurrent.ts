@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { readConfig } from "../../packages/host/src/config/config.ts";
+import type { Outcome, SimClient } from "../simulation/sim-client.ts";
+import type { SimHost } from "../simulation/sim-host.ts";
+import type { World } from "../simulation/world.ts";
+import { CLIENT_KINDS } from "./acts.ts";
+import { checkIndex, storedThreads, useEverything } from "./aftermath.ts";
+import { checkJournals } from "./journals.ts";
+import { Ledger } from "./ledger.ts";
+import { OPEN_FINDINGS } from "./open-findings.ts";
+import { byMood } from "./scripts.ts";
+import { type Chronicle, Witness } from "./witness.ts";
+
+/** One client's life: which kind it is, and what it asks, as numbers that get their meaning when they come up. */
+export interface Life {
+  readonly kind: number;
+  readonly asks: readonly (readonly [what: number, where: number, more: number])[];
+  readonly end: "stay" | "leave" | "cut";
+}
+
+/** Longer than any delay and any slow turn. */
+const LONG_MS = 4_000_000;
+
+/** Lets several clients do what they like at once, through hosts that come and go; only rules can be checked. */
+export class Concurrent {
+  readonly #world: World;
+  readonly #ledger = new Ledger();
+  readonly #chronicle: Chronicle = new Map();
+  readonly #threads: string[] = [];
+  readonly #turns: { readonly threadId: string; readonly turnId: string }[] = [];
+  readonly #cursors = new Map<string, string>();
+  readonly #maxResident: number;
+  #powerWasCut = false;
+  readonly done: string[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#maxResident = world.random.pick([1, 2, 256]);
+    world.model.scripts = byMood;
+    if (OPEN_FINDINGS.replayOfDeletedIsLogged)
+      world.expectError(/^catching up failed: the journal .* is gone$/);
+  }
+
+  async run(lives: readonly Life[]): Promise<void> {
+    const { random } = this.#world;
+    for (let from = 0; from < lives.length; ) {
+      const together = random.between(1, 4);
+      await this.#hostLife(lives.slice(from, from + together));
+      from += together;
+    }
+    await this.#aftermath();
+  }
+
+  /** A host that serves some clients to its end, of whichever kind that is. */
+  async #hostLife(lives: readonly Life[]): Promise<void> {
+    const { random, scheduler } = this.#world;
+    const host = await this.#start();
+    const end = random.pick(["close", "close early", "kill", "power", "forget"] as const);
+    this.done.push(`a host, which will ${end}`);
+    const clients = Promise.all(lives.map((life) => this.#clientLife(host, life)));
+    if (end === "close early" || end === "kill" || end === "power") {
+      await new Promise<void>((resolve) => scheduler.inSteps(random.between(0, 600), end, resolve));
+    } else await clients;
+    if (end === "kill" || end === "power") this.#crash(host, end);
+    else {
+      if (end === "forget") await this.#forget(host);
+      await host.close();
+    }
+    await clients;
+  }
+
+  #crash(host: SimHost, kind: "kill" | "power"): void {
+    host.crash(kind);
+    if (kind === "kill") return;
+    this.#ledger.powerCut();
+    this.#powerWasCut = true;
+  }
+
+  /** With everyone gone for long enough, nothing is loaded. */
+  async #forget(host: SimHost): Promise<void> {
+    for (const client of this.#world.clients) client.leave();
+    await this.#world.sleep(LONG_MS);
+    await this.#world.scheduler.quiet();
+    const client = host.connect();
+    client.rules.onlyReplies = true;
+    await client.initialize();
+    const { data } = await client.call("thread/loaded/list");
+    assert.deepEqual(data, [], "threads that nobody follows and nothing holds are still loaded");
+    client.leave();
+  }
+
+  async #aftermath(): Promise<void> {
+    const host = await this.#start();
+    await this.#world.scheduler.quiet();
+    // A power cut may take the claims that a start goes by; what they named is made good when it is used.
+    if (!this.#powerWasCut) {
+      checkJournals(this.#world.disk);
+      await checkIndex(this.#world, host);
+    }
+    this.#ledger.check(this.#world.disk);
+    await useEverything(host, storedThreads(this.#world));
+    await this.#world.scheduler.quiet();
+    checkJournals(this.#world.disk);
+    if (!this.#powerWasCut || !OPEN_FINDINGS.indexAheadAfterPowerCut) await checkIndex(this.#world, host);
+    await host.close();
+  }
+
+  #start(): Promise<SimHost> {
+    return this.#world.start({ config: readConfig({ max_resident_threads: this.#maxResident }) });
+  }
+
+  async #clientLife(host: SimHost, { kind, asks, end }: Life): Promise<void> {
+    const { transport, capabilities } = CLIENT_KINDS[kind]!;
+    const client = host.connect({ transport });
+    client.rules.onlyReplies = true;
+    const witness = new Witness(client, this.#ledger, this.#chronicle);
+    client.heard = () => {
+      this.#world.check(() => witness.look());
+      this.#bookmark(client);
+    };
+    await client.request("initialize", { clientInfo: { name: client.name, version: "1" }, capabilities });
+    const pending: Promise<void>[] = [];
+    for (const ask of asks) {
+      await this.#world.moment(`${client.name} acts`);
+      const answer = this.#ask(client, ask);
+      pending.push(answer);
+      // Some wait for the answer, some do not.
+      if (ask[2] % 3 > 0) await answer;
+    }
+    await Promise.all(pending);
+    if (end !== "stay") client[end]();
+  }
+
+  async #ask(client: SimClient, [what, where, more]: Life["asks"][number]): Promise<void> {
+    const threadId = this.#threads[where % Math.max(1, this.#threads.length)];
+    const method = threadId === undefined ? "thread/start" : METHODS[what % METHODS.length]!;
+    const experimental = client.asked.get(1)?.params.capabilities as { experimentalApi?: true } | undefined;
+    const params = this.#params(method, threadId ?? "", more, experimental?.experimentalApi === true);
+    if (params === undefined) return;
+    this.done.push(`${client.name} ${method} ${JSON.stringify(params)}`);
+    if (method === "thread/delete") this.#ledger.deleting(threadId!);
+    if (method === "jump") return this.#world.sleep(params.ms as number);
+    this.#learn(method, params, await client.request(method, params));
+  }
+
+  #learn(method: string, { threadId }: Record<string, unknown>, outcome: Outcome): void {
+    const result = "reply" in outcome ? outcome.reply.result : undefined;
+    if (result === undefined) return;
+    if (method === "thread/start" || method === "thread/fork") {
+      this.#threads.push((result.thread as { id: string }).id);
+    }
+    if (method === "turn/start") {
+      this.#turns.push({ threadId: threadId as string, turnId: (result.turn as { id: string }).id });
+    }
+  }
+
+  /** Anyone may come back later with a cursor that someone was given. */
+  #bookmark({ frames }: SimClient): void {
+    const { params } = frames.at(-1)!;
+    if (typeof params?.cursor !== "string" || this.#world.random.chance(0.5)) return;
+    this.#cursors.set(params.threadId as string, params.cursor);
+  }
+
+  #params(
+    method: string,
+    threadId: string,
+    more: number,
+    experimental: boolean,
+  ): Record<string, unknown> | undefined {
+    const text = `${["quick", "quick", "slow", "fail"][more % 4]} ${more}`;
+    const turnId = this.#turns.findLast((turn) => turn.threadId === threadId)?.turnId ?? "none";
+    switch (method) {
+      case "thread/start":
+      case "thread/loaded/list":
+        return {};
+      case "turn/start":
+        return { threadId, input: [{ type: "text", text }] };
+      case "turn/steer":
+        return { threadId, input: [{ type: "text", text }], expectedTurnId: turnId };
+      case "turn/interrupt":
+        return { threadId, turnId };
+      case "thread/resume": {
+        const afterCursor = experimental && more % 2 === 0 ? this.#cursors.get(threadId) : undefined;
+        return { threadId, excludeTurns: more % 3 === 0, ...(afterCursor !== undefined && { afterCursor }) };
+      }
+      case "thread/unload":
+        return { threadId, ...(experimental && more % 2 === 0 && { interrupt: true }) };
+      case "thread/read":
+        return { threadId, includeTurns: true };
+      case "thread/name/set":
+        return { threadId, name: `name ${more}` };
+      case "thread/loadSettings/update":
+        return experimental ? { threadId, developerInstructions: `rules ${more}` } : undefined;
+      case "thread/rollback":
+        return { threadId, numTurns: 1 + (more % 2) };
+      case "thread/revert":
+        return { threadId, beforeTurnId: turnId };
+      case "thread/delete":
+        return more % 3 === 0 ? { threadId } : undefined;
+      case "jump":
+        return { ms: [1000, 61_000, 1_800_000][more % 3]! };
+      default:
+        return { threadId };
+    }
+  }
+}
+
+/** As often as they are listed. */
+const METHODS: readonly string[] = [
+  ...["thread/start", "thread/fork", "thread/archive", "thread/unarchive", "thread/delete", "turn/steer"],
+  ...["turn/start", "turn/start", "turn/start", "turn/start", "turn/interrupt", "thread/rollback"],
+  ...["thread/resume", "thread/resume", "thread/resume", "thread/unsubscribe", "thread/unsubscribe"],
+  ...["thread/unload", "thread/unload", "thread/name/set", "thread/loadSettings/update", "thread/revert"],
+  ...["thread/read", "thread/loaded/list", "jump"],
+];

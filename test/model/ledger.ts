@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import type { Disk } from "../simulation/disk.ts";
+
+/** Something that a client was told, and that has to be found in the thread's journal from then on. */
+interface Promised {
+  readonly threadId: string;
+  readonly record: string;
+  /** False: a power cut may take it. */
+  readonly synced: boolean;
+}
+
+/** What hosts have acknowledged. */
+export class Ledger {
+  #promised: Promised[] = [];
+  readonly #gone = new Set<string>();
+
+  promise(threadId: string, record: string, synced: boolean): void {
+    this.#promised.push({ threadId, record, synced });
+  }
+
+  /** Someone wants it deleted: nothing is promised of it any more. */
+  deleting(threadId: string): void {
+    this.#gone.add(threadId);
+  }
+
+  powerCut(): void {
+    this.#promised = this.#promised.filter(({ synced }) => synced);
+  }
+
+  check(disk: Disk): void {
+    for (const { threadId, record } of this.#promised) {
+      if (this.#gone.has(threadId)) continue;
+      const path = disk.paths.find((name) => name.endsWith(`${threadId}.jsonl`));
+      assert(path !== undefined, `thread ${threadId} was acknowledged (${record}) and is gone`);
+      assert(disk.text(path)!.includes(record), `${path} lost what was acknowledged: ${record}`);
+    }
+  }
+}

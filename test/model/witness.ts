@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import type { Message } from "../simulation/frame-rules.ts";
+import type { SimClient } from "../simulation/sim-client.ts";
+import type { Ledger } from "./ledger.ts";
+
+interface Seen {
+  /** The last notification about the thread. */
+  last: string | undefined;
+  /** `thread/closed` was told, and no sign of another load since. */
+  closed: boolean;
+  /** The last cursor of this subscription. */
+  cursor: readonly [epoch: number, seq: number, index: number] | undefined;
+}
+
+/** What all clients of a run were told under each cursor: it may not depend on who was told, or when. */
+export type Chronicle = Map<string, string>;
+
+/** Watches one client's frames for what must hold in any order of events. */
+export class Witness {
+  readonly #client: SimClient;
+  readonly #ledger: Ledger;
+  readonly #chronicle: Chronicle;
+  readonly #threads = new Map<string, Seen>();
+  #looked = 0;
+
+  constructor(client: SimClient, ledger: Ledger, chronicle: Chronicle) {
+    this.#client = client;
+    this.#ledger = ledger;
+    this.#chronicle = chronicle;
+  }
+
+  /** Looks at what came since the last time. */
+  look(): void {
+    const { frames } = this.#client;
+    for (; this.#looked < frames.length; this.#looked++) {
+      const frame = frames[this.#looked]!;
+      if (frame.method === undefined) this.#reply(frame);
+      else this.#told(frame.method, frame.params!);
+    }
+  }
+
+  #reply({ id, result }: Message): void {
+    const { method, params } = this.#client.asked.get(id!)!;
+    if (result === undefined) return;
+    const thread = result.thread as { id: string } | undefined;
+    const threadId = thread?.id ?? (params.threadId as string);
+    switch (method) {
+      case "thread/start":
+      case "thread/fork":
+        this.#ledger.promise(threadId, `"created"`, false);
+        break;
+      case "turn/start":
+        this.#ledger.promise(
+          threadId,
+          `"turnStarted","turnId":"${(result.turn as { id: string }).id}"`,
+          false,
+        );
+        break;
+      case "thread/name/set":
+        this.#ledger.promise(threadId, `"name":"${params.name as string}"`, false);
+        break;
+    }
+    if (["thread/start", "thread/fork", "thread/resume"].includes(method)) {
+      const seen = this.#seen(threadId);
+      seen.closed = false;
+      seen.cursor = undefined;
+      // A replay may begin between the two that belong together.
+      if (params.afterCursor !== undefined) seen.last = "thread/status/changed notLoaded";
+    }
+  }
+
+  #told(method: string, params: Record<string, unknown>): void {
+    const threadId = (params.threadId as string | undefined) ?? (params.thread as { id: string }).id;
+    const seen = this.#seen(threadId);
+    const status = (params.status as { type: string } | undefined)?.type;
+    const what = status === undefined ? method : `${method} ${status}`;
+    if (method === "thread/closed") {
+      assert.equal(seen.last, "thread/status/changed notLoaded", this.#about(threadId, "told closed after"));
+      assert(!seen.closed, this.#about(threadId, "told closed twice for one load"));
+      seen.closed = true;
+    } else if (method === "thread/started" || (status !== undefined && status !== "notLoaded")) {
+      seen.closed = false;
+    }
+    if (method === "turn/completed") {
+      const { id } = params.turn as { id: string };
+      this.#ledger.promise(threadId, `"turnEnded","turnId":"${id}"`, true);
+    }
+    seen.last = what;
+    if (params.cursor !== undefined) this.#cursor(threadId, seen, params.cursor as string, what);
+  }
+
+  #cursor(threadId: string, seen: Seen, text: string, what: string): void {
+    const cursor = text.split(".").map(Number) as [number, number, number];
+    const before = seen.cursor;
+    if (before !== undefined) {
+      const [, seq, index] = before;
+      const [, nextSeq, nextIndex] = cursor;
+      const follows = nextSeq > seq || (nextSeq === seq && nextIndex === index + 1);
+      assert(follows, this.#about(threadId, `told ${text} after ${before.join(".")}`));
+    }
+    seen.cursor = cursor;
+    const key = `${threadId} ${text}`;
+    const known = this.#chronicle.get(key) ?? what;
+    assert.equal(what, known, this.#about(threadId, `told something else under ${text} than another`));
+    this.#chronicle.set(key, what);
+  }
+
+  #seen(threadId: string): Seen {
+    const seen = this.#threads.get(threadId) ?? { last: undefined, closed: false, cursor: undefined };
+    this.#threads.set(threadId, seen);
+    return seen;
+  }
+
+  #about(threadId: string, what: string): string {
+    return `${this.#client.name}, thread ${threadId}: ${what}`;
+  }
+}
