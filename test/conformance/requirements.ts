@@ -111,6 +111,15 @@ const lines = {
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",
   "BAR-2": "While one client is hostile, others are served.",
   "BAR-3": "A thousand WebSocket clients come and go, and the memory is as it was.",
+
+  // Models over HTTP.
+  "MODEL-3":
+    "A turn streams a model's reasoning and text, and the model gets back what it wants back, unseen.",
+  "MODEL-4": "A tool call that nothing can serve is answered with an error, and the turn goes on.",
+  "MODEL-5": "The model sees instructions, project files, the environment, pictures and what clients put in.",
+  "MODEL-6": "A fault that may pass is retried and each retry is told; what was shown stays.",
+  "MODEL-7": "A fault that does not pass ends the turn as failed, with its kind and a sentence that helps.",
+  "MODEL-8": "model/list is never empty.",
 } as const;
 
 export const requirements: readonly Requirement[] = Object.entries(lines).map(([id, says]) => ({ id, says }));

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../packages/host/src/model/model.ts";
+import type { ContextItem, ModelRequest } from "../../packages/host/src/model/model.ts";
 import type { ModelScripts } from "../simulation/fake-model.ts";
 import type { Random } from "../simulation/random.ts";
 import { type Mood, SLOW_MS } from "./reference-thread.ts";
@@ -6,7 +6,7 @@ import { type Mood, SLOW_MS } from "./reference-thread.ts";
 /** The first word of the last input says what the model does; what it says shows what it was given. */
 export const byMood: ModelScripts = (request, random) => {
   const input = lastInput(request);
-  const text = `${input} under ${request.load.developerInstructions ?? "nothing"}`;
+  const text = `${input} under ${developerInstructions(request)}`;
   const pieces = inPieces(text, random);
   switch (input.split(" ")[0] as Mood) {
     case "quick":
@@ -30,9 +30,18 @@ export const byMood: ModelScripts = (request, random) => {
   }
 };
 
-function lastInput({ items }: ModelRequest): string {
-  const last = items.findLast((item) => item.type === "userMessage");
-  const part = last?.type === "userMessage" ? last.content[0] : undefined;
+function lastInput({ context }: ModelRequest): string {
+  return textOf(context.findLast((item) => item.type === "message" && item.role === "user"));
+}
+
+/** They come first; where there are none, the environment does. */
+function developerInstructions({ context }: ModelRequest): string {
+  const first = textOf(context[0]);
+  return first.startsWith("<environment_context>") ? "nothing" : first;
+}
+
+function textOf(item: ContextItem | undefined): string {
+  const part = item?.type === "message" ? item.parts[0] : undefined;
   return part?.type === "text" ? part.text : "";
 }
 

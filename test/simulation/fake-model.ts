@@ -106,8 +106,8 @@ export class FakeModel {
       }
     }
     await wait("done");
-    for (const item of request.items) {
-      if (item.type === "userMessage" && item.clientId) this.answered.add(item.clientId);
+    for (const item of request.context) {
+      if (item.type === "message" && item.clientId) this.answered.add(item.clientId);
     }
     yield { type: "done", usage: USAGE, contextWindow: 1000 };
   }

@@ -15,6 +15,8 @@ export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, own
   return {
     files: new FakeFiles(disk, scheduler, owner),
     liveness: locks.of(owner, scheduler),
+    // Models are fakes of their port there, so nothing may come here.
+    fetch: () => Promise.reject(new Error("the simulation has no network")),
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },
     timers: {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { ConfigLayers } from "./catalog/config-layers.ts";
 import type { Config } from "./config/config.ts";
 import { broadcastTo, Host } from "./host.ts";
@@ -11,8 +11,7 @@ import type { Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memory.ts";
 import { openSections } from "./journal/sections.ts";
 import type { ModelProvider } from "./model/model.ts";
-import { offlineProvider } from "./model/offline.ts";
-import { ModelProviders } from "./model/providers.ts";
+import { buildProviders, ModelProviders } from "./model/providers.ts";
 import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
@@ -60,7 +59,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const metrics = new Metrics();
   const supervisor = new Supervisor(log);
   const connections = new Set<Connection>();
-  const providers = new ModelProviders(options.providers ?? [offlineProvider(platform)]);
+  const providers = new ModelProviders(options.providers ?? buildProviders(config.modelProviders, platform));
   const journal: Journal = fileJournal(home, platform, log, () => index.flush());
   const index: ThreadIndex =
     options.index ??
@@ -85,7 +84,12 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     journalSync: config.journalSync,
     broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
     runner: (actor) => {
-      const runner = new Runner(actor, platform, (id) => providers.get(id), supervisor);
+      const runner = new Runner(actor, {
+        platform,
+        supervisor,
+        shell: basename(process.env.SHELL ?? "sh"),
+        provider: (id) => providers.get(id),
+      });
       return (state) => runner.reconcile(state);
     },
     committed: (commit, state, { place }) => {

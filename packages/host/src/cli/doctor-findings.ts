@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { OFFLINE_MODEL } from "../model/model.ts";
-import type { ModelProviders } from "../model/providers.ts";
+import { type ModelProvider, OFFLINE_MODEL } from "../model/model.ts";
+import type { ProviderSettings } from "../model/provider-settings.ts";
 import type { Verdict } from "./doctor-check.ts";
 import { tryCommand } from "./doctor-command.ts";
 
@@ -32,8 +32,12 @@ export async function configFinding(home: string, config: Promise<Config>): Prom
   return { works: true, found: there ? file : "no config.toml: the defaults" };
 }
 
-/** Whether the configured model can be asked. The provider answers for itself: it lists its models. */
-export async function modelFinding(config: Promise<Config>, providers: ModelProviders): Promise<Verdict> {
+/** Whether the configured model can be asked. The provider answers for itself. */
+export async function modelFinding(
+  config: Promise<Config>,
+  build: (all: readonly ProviderSettings[]) => readonly ModelProvider[],
+  signal: AbortSignal,
+): Promise<Verdict> {
   let wanted: Config;
   try {
     wanted = await config;
@@ -41,7 +45,7 @@ export async function modelFinding(config: Promise<Config>, providers: ModelProv
     return { works: false, found: "not known", advice: "Correct the configuration first." };
   }
   const { model, modelProvider } = wanted;
-  const known = [...providers.all];
+  const known = build(wanted.modelProviders);
   const provider = known.find(({ id }) => id === modelProvider);
   if (provider === undefined) {
     return {
@@ -51,11 +55,11 @@ export async function modelFinding(config: Promise<Config>, providers: ModelProv
     };
   }
   try {
-    await provider.models();
+    await provider.check?.(signal);
   } catch (cause) {
     return {
       works: false,
-      found: `${modelProvider} can not be reached: ${oneLine((cause as Error).message)}`,
+      found: `${modelProvider} can not be asked: ${oneLine((cause as Error).message)}`,
       advice: "Look at the network, the address and the key in config.toml, or use model_provider=offline.",
     };
   }

@@ -113,7 +113,7 @@ describe("bobbin doctor", () => {
     expect(code).toBe(1);
     expect(model).toMatchObject({
       found: "the model provider nope is not known",
-      advice: "Set model_provider to one of these: offline.",
+      advice: "Set model_provider to one of these: offline, openai, anthropic, ollama, lmstudio.",
     });
   });
 

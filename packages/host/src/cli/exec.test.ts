@@ -87,7 +87,7 @@ describe("bobbin exec", () => {
   it("ends with 1 when the turn can not start", async () => {
     const { code, stdout, stderr } = await program.run(["exec", "-c", "model_provider=nope", "hi"]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe("bobbin: unknown model provider: nope (known: offline)\n");
+    expect(stderr).toBe("bobbin: unknown model provider: nope (known: offline, openai, anthropic, ollama, lmstudio)\n");
   });
 
   it("is interrupted by Ctrl-C, and ends with 130", async () => {
@@ -174,7 +174,7 @@ describe("bobbin exec --json", () => {
 
   it("tells a failure as an event, and to people on stderr", async () => {
     const { code, stdout, stderr } = await program.run(["exec", "--json", "-c", "model_provider=nope", "hi"]);
-    const message = "unknown model provider: nope (known: offline)";
+    const message = "unknown model provider: nope (known: offline, openai, anthropic, ollama, lmstudio)";
     expect([code, lines(stdout), stderr]).toEqual([1, [{ type: "error", message }], `bobbin: ${message}\n`]);
   });
 });

@@ -1,7 +1,6 @@
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
-import { offlineProvider } from "../model/offline.ts";
-import { ModelProviders } from "../model/providers.ts";
+import { buildProviders } from "../model/providers.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import { type Check, checkAll, type Finding } from "./doctor-check.ts";
@@ -19,7 +18,6 @@ export async function doctor(options: { json?: boolean; config?: readonly string
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
   const platform = nodePlatform();
-  const providers = new ModelProviders([offlineProvider(platform)]);
   // Two checks need it, and each tells its own side of a failure.
   const config = loadConfig(platform.files, home, options.config ?? []);
   config.catch(() => {});
@@ -27,7 +25,11 @@ export async function doctor(options: { json?: boolean; config?: readonly string
     { name: "node", needed: true, look: async () => nodeFinding(process.versions.node) },
     { name: "home", needed: true, look: () => homeFinding(home) },
     { name: "config", needed: true, look: () => configFinding(home, config) },
-    { name: "model", needed: true, look: () => modelFinding(config, providers) },
+    {
+      name: "model",
+      needed: true,
+      look: (signal) => modelFinding(config, (all) => buildProviders(all, platform), signal),
+    },
     { name: "sandbox", needed: false, look: (signal) => sandboxFinding(process.platform, signal) },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },
     { name: "git", needed: false, look: gitFinding },

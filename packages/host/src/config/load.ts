@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Files } from "../platform/platform.ts";
-import { type Config, readConfig, type Table } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import type { Table } from "./table.ts";
 
 /** `config.toml` of the home, with `key=value` overrides on top. */
 export async function loadConfig(files: Files, home: string, overrides: readonly string[]): Promise<Config> {
@@ -35,7 +36,7 @@ export function readOverride(override: string, parse: Parse): [readonly string[]
   if (path.some((key) => key === "")) throw new ConfigError(`-c ${override}: a key between dots is empty`);
   const raw = override.slice(at + 1).trim();
   try {
-    return [path, parse(`value = ${raw}`)["value"]];
+    return [path, parse(`value = ${raw}`).value];
   } catch {
     return [path, raw.replace(/^(["'])(.*)\1$/s, "$2")];
   }

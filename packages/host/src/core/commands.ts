@@ -1,4 +1,5 @@
 import type {
+  FunctionCallOutputBody,
   GitInfo,
   LoadSettings,
   ThreadItem,
@@ -7,6 +8,8 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
+import type { Carry, ToolCall } from "./turn/records.ts";
+import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
 export type Command = LifeCommand | TurnCommand;
@@ -67,13 +70,42 @@ export type TurnCommand =
   | { readonly kind: "interrupt"; readonly at: number; readonly turnId: string | null }
   /** What a call of the model says; one that a later call took the place of is not heard. */
   | {
-      readonly kind: "itemStarted" | "itemCompleted";
+      readonly kind: "itemStarted";
       readonly at: number;
       readonly turnId: string;
       readonly attempt: number;
       readonly item: ThreadItem;
     }
-  | { readonly kind: "saveText"; readonly turnId: string; readonly itemId: string; readonly text: string }
+  | {
+      readonly kind: "itemCompleted";
+      readonly at: number;
+      readonly turnId: string;
+      readonly attempt: number;
+      readonly item: ThreadItem;
+      readonly carry?: Carry | undefined;
+    }
+  | {
+      readonly kind: "toolCalled";
+      readonly at: number;
+      readonly turnId: string;
+      readonly attempt: number;
+      readonly call: ToolCall;
+    }
+  | {
+      readonly kind: "toolAnswered";
+      readonly at: number;
+      readonly turnId: string;
+      readonly callId: string;
+      readonly output: FunctionCallOutputBody;
+      readonly success: boolean;
+    }
+  | {
+      readonly kind: "saveText";
+      readonly turnId: string;
+      readonly itemId: string;
+      readonly part?: TextPart | undefined;
+      readonly text: string;
+    }
   | {
       readonly kind: "sampled";
       readonly at: number;
@@ -85,4 +117,9 @@ export type TurnCommand =
 /** How a call of the model went. */
 export type SampleOutcome =
   | { readonly kind: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
-  | { readonly kind: "failed"; readonly error: TurnError };
+  /** `retry`: trying again can help, up to so many times in a row and not before so long. */
+  | {
+      readonly kind: "failed";
+      readonly error: TurnError;
+      readonly retry?: { readonly of: number; readonly afterMs: number } | undefined;
+    };

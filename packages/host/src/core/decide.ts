@@ -12,7 +12,7 @@ export type Decision =
   | { readonly kind: "accepted"; readonly records: readonly ThreadRecord[]; readonly state: ThreadState }
   | { readonly kind: "refused"; readonly fault: Fault };
 
-/** The running items' text as clients have it, by item: what ends early keeps it. */
+/** The running items' texts as clients have them, by `textKey`: what ends early keeps them. */
 export type ShownText = ReadonlyMap<string, string>;
 
 export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
@@ -30,6 +30,8 @@ function isTurnCommand(command: Command): command is TurnCommand {
     case "interrupt":
     case "itemStarted":
     case "itemCompleted":
+    case "toolCalled":
+    case "toolAnswered":
     case "saveText":
     case "sampled":
       return true;

@@ -22,9 +22,12 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
       return foldLife(state, record);
     case "turnStarted":
     case "sampleRequested":
+    case "retrying":
     case "itemStarted":
     case "textSaved":
     case "itemCompleted":
+    case "toolCalled":
+    case "toolAnswered":
     case "usageReported":
     case "turnEnded":
       return foldTurn(state, record);

@@ -1,11 +1,23 @@
 import type { ThreadState } from "./state.ts";
+import type { ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
-export interface Effect {
+export type Effect = SampleEffect | CallEffect;
+
+export interface SampleEffect {
   readonly key: string;
   readonly kind: "sample";
   readonly turnId: string;
   readonly attempt: number;
+  /** Not before this time; null: now. */
+  readonly due: number | null;
+}
+
+export interface CallEffect {
+  readonly key: string;
+  readonly kind: "call";
+  readonly turnId: string;
+  readonly call: ToolCall;
 }
 
 /**
@@ -14,6 +26,19 @@ export interface Effect {
  */
 export function next(state: ThreadState): readonly Effect[] {
   if (state.turn === null) return [];
-  const { id: turnId, attempt } = state.turn;
-  return [{ key: `sample ${turnId} ${attempt}`, kind: "sample", turnId, attempt }];
+  const { id: turnId, attempt, sampled, retryAt, calls } = state.turn;
+  const sample: Effect = {
+    key: `sample ${turnId} ${attempt}`,
+    kind: "sample",
+    turnId,
+    attempt,
+    due: retryAt,
+  };
+  const waiting = calls.filter(({ answered }) => !answered);
+  return [
+    ...(sampled ? [] : [sample]),
+    ...waiting.map(
+      ({ call }): Effect => ({ key: `call ${turnId} ${call.callId}`, kind: "call", turnId, call }),
+    ),
+  ];
 }

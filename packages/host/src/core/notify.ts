@@ -25,6 +25,8 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "itemsInjected":
     case "sampleRequested":
     case "textSaved":
+    case "toolCalled":
+    case "toolAnswered":
       return [];
     case "opened":
       return [statusChanged(threadId, { type: "idle" })];
@@ -65,6 +67,12 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
           audience: "subscribers",
         },
       ];
+    case "retrying": {
+      const { turnId, error } = record;
+      return [
+        { method: "error", params: { threadId, turnId, error, willRetry: true }, audience: "subscribers" },
+      ];
+    }
     case "itemStarted":
       return [
         {

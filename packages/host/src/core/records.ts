@@ -23,9 +23,12 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   checkpoint: 1,
   turnStarted: 1,
   sampleRequested: 1,
+  retrying: 1,
   itemStarted: 1,
   textSaved: 1,
   itemCompleted: 1,
+  toolCalled: 1,
+  toolAnswered: 1,
   usageReported: 1,
   turnEnded: 1,
 };

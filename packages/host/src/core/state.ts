@@ -7,6 +7,7 @@ import type {
   TurnStatus,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
+import type { ToolCall } from "./turn/records.ts";
 
 /**
  * A thread's head: what the fold of its journal leaves. Plain data, because checkpoints hold it. Items of ended
@@ -45,10 +46,17 @@ export interface TurnState {
   readonly outputSchema: unknown;
   /** Which call of the model counts. */
   readonly attempt: number;
+  /** That call has come to its end: what is still missing is answers of tools. */
+  readonly sampled: boolean;
+  /** How often the model was called again since it last came to an end, and when the last of these is due. */
+  readonly retries: number;
+  readonly retryAt: number | null;
+  /** What the call asked of tools. */
+  readonly calls: readonly { readonly call: ToolCall; readonly answered: boolean }[];
   /** The last agent message that completed. */
   readonly answer: ThreadItem | null;
   /** Items that were started and not completed. */
   readonly open: readonly ThreadItem[];
-  /** Their text as far as it was saved, by item. */
+  /** Their texts as far as they were saved, by `textKey`. */
   readonly saved: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,14 @@
-import type { LoadSettings, Model, ThreadItem, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
-import type { ProjectDoc, ThreadSettings } from "../core/life/records.ts";
+import type {
+  FunctionCallOutputBody,
+  ImageDetail,
+  MessagePhase,
+  Model,
+  ReasoningSummary,
+  TokenUsageBreakdown,
+  TurnError,
+  WebSearchAction,
+} from "@bobbin/protocol";
+import type { ToolCall } from "../core/turn/records.ts";
 
 /** The provider that is built in, and its only model: what everyone has who configured nothing. */
 export const OFFLINE_MODEL = "offline";
@@ -7,24 +16,111 @@ export const OFFLINE_MODEL = "offline";
 /** One kind of model provider. Adapters are small: bytes of a wire in, these events out. */
 export interface ModelProvider {
   readonly id: string;
+  /** Never empty, never long: what can not be asked is left out. */
   models(): Promise<readonly Model[]>;
+  /** Throws a sentence about why no model can be asked; for people who look for what is wrong. */
+  check?(signal: AbortSignal): Promise<void>;
   /** Ends with `done` or `failed`, or by throwing when `signal` aborts. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
+/** One call of a model, in no provider's words. */
 export interface ModelRequest {
-  readonly settings: ThreadSettings;
-  /** Bound when the thread was loaded. */
-  readonly load: LoadSettings;
-  readonly docs: readonly ProjectDoc[];
-  /** The conversation so far, the new user message last. */
-  readonly items: readonly ThreadItem[];
+  readonly model: string;
+  readonly effort: string | null;
+  readonly summary: ReasoningSummary | null;
+  readonly serviceTier: string | null;
+  /** JSON Schema of the answer, or null. */
   readonly outputSchema: unknown;
+  readonly instructions: string;
+  /** The conversation so far, the newest last. Each tool call has its output. */
+  readonly context: readonly ContextItem[];
+  readonly tools: readonly ToolSpec[];
+  readonly parallelToolCalls: boolean;
+  /** Calls with the same key share what a provider remembers of the beginning: the thread's id. */
+  readonly promptCacheKey: string;
 }
 
+export type ContextItem =
+  | ContextMessage
+  /** `carry`: what the same provider gave for it. */
+  | { readonly type: "reasoning"; readonly summary: readonly string[]; readonly carry: unknown }
+  | ({ readonly type: "toolCall" } & ToolCall)
+  | {
+      readonly type: "toolOutput";
+      readonly callId: string;
+      readonly kind: ToolCall["kind"];
+      readonly output: FunctionCallOutputBody;
+      readonly success: boolean;
+    }
+  /** In the words of the `responses` wire, and for it alone. */
+  | { readonly type: "raw"; readonly item: unknown };
+
+export interface ContextMessage {
+  readonly type: "message";
+  readonly role: "user" | "assistant" | "developer";
+  readonly parts: readonly ContextPart[];
+  /** The name that a client gave to what it said. */
+  readonly clientId?: string | null;
+}
+
+export type ContextPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly url: string; readonly detail: ImageDetail | null };
+
+export type ToolSpec =
+  | {
+      readonly kind: "function";
+      readonly name: string;
+      readonly namespace: string | null;
+      readonly description: string;
+      /** JSON Schema. */
+      readonly parameters: unknown;
+      readonly strict: boolean;
+    }
+  | { readonly kind: "custom"; readonly name: string; readonly description: string; readonly format: unknown }
+  /** The provider searches by itself. */
+  | { readonly kind: "webSearch" };
+
 export type ModelEvent =
-  | { readonly type: "messageStarted"; readonly itemId: string }
+  | { readonly type: "messageStarted"; readonly itemId: string; readonly phase?: MessagePhase | null }
   | { readonly type: "messageDelta"; readonly itemId: string; readonly text: string }
-  | { readonly type: "messageDone"; readonly itemId: string; readonly text: string }
+  | {
+      readonly type: "messageDone";
+      readonly itemId: string;
+      readonly text: string;
+      readonly phase?: MessagePhase | null;
+    }
+  | { readonly type: "reasoningStarted"; readonly itemId: string }
+  /** The first one of an index begins a part. */
+  | {
+      readonly type: "reasoningSummaryDelta" | "reasoningTextDelta";
+      readonly itemId: string;
+      readonly index: number;
+      readonly text: string;
+    }
+  | {
+      readonly type: "reasoningDone";
+      readonly itemId: string;
+      readonly summary: readonly string[];
+      readonly content: readonly string[];
+      /** To be sent back as it is; undefined: the model does not want it back. */
+      readonly carry: unknown;
+    }
+  | { readonly type: "toolCall"; readonly call: ToolCall }
+  | { readonly type: "webSearchStarted"; readonly itemId: string }
+  | {
+      readonly type: "webSearchDone";
+      readonly itemId: string;
+      readonly query: string;
+      readonly action: WebSearchAction | null;
+      readonly carry: unknown;
+    }
   | { readonly type: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
-  | { readonly type: "failed"; readonly error: TurnError };
+  | { readonly type: "failed"; readonly error: TurnError; readonly retry?: Retry | undefined };
+
+/** Trying again can help: at most so often in a row, and not before the server's own delay, if it named one. */
+export interface Retry {
+  readonly of: number;
+  readonly afterMs?: number | undefined;
+}

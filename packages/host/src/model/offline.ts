@@ -1,6 +1,12 @@
-import type { Model, ThreadItem } from "@bobbin/protocol";
+import type { Model } from "@bobbin/protocol";
 import type { Platform, Timers } from "../platform/platform.ts";
-import { type ModelEvent, type ModelProvider, type ModelRequest, OFFLINE_MODEL } from "./model.ts";
+import {
+  type ContextItem,
+  type ModelEvent,
+  type ModelProvider,
+  type ModelRequest,
+  OFFLINE_MODEL,
+} from "./model.ts";
 
 const CONTEXT_WINDOW = 128_000;
 
@@ -44,16 +50,16 @@ async function* stream(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncIterable<ModelEvent> {
-  const said = lastUserText(request.items);
+  const said = lastUserText(request.context);
   const pace = pacing(said);
-  const text = answer(said, request.items);
+  const text = answer(said, request.context);
   yield { type: "messageStarted", itemId };
   for (const word of text.match(/\s*\S+\s*/g) ?? [text]) {
     await pause(timers, pace, signal);
     yield { type: "messageDelta", itemId, text: word };
   }
   yield { type: "messageDone", itemId, text };
-  const inputTokens = tokens(request.items.map(textOf).join("\n"));
+  const inputTokens = tokens(request.context.map(textOf).join("\n"));
   const outputTokens = tokens(text);
   yield {
     type: "done",
@@ -69,8 +75,8 @@ async function* stream(
   };
 }
 
-function answer(said: string, items: readonly ThreadItem[]): string {
-  const turns = items.filter((item) => item.type === "userMessage").length;
+function answer(said: string, items: readonly ContextItem[]): string {
+  const turns = items.filter((item) => isUserMessage(item)).length;
   const echo = said === "" ? "Your message has no text that I could echo." : `You said: ${said}`;
   if (turns > 1) return `${echo}\n\n(Offline model, message ${turns} of this thread.)`;
   return [
@@ -85,15 +91,18 @@ function pacing(said: string): number {
   return /\bslowly\b/i.test(said) ? 150 : 0;
 }
 
-function lastUserText(items: readonly ThreadItem[]): string {
-  const last = items.findLast((item) => item.type === "userMessage");
+function lastUserText(items: readonly ContextItem[]): string {
+  const last = items.findLast((item) => isUserMessage(item));
   return last === undefined ? "" : textOf(last);
 }
 
-function textOf(item: ThreadItem): string {
-  if (item.type === "agentMessage") return item.text;
-  if (item.type !== "userMessage") return "";
-  return item.content
+function isUserMessage(item: ContextItem): boolean {
+  return item.type === "message" && item.role === "user";
+}
+
+function textOf(item: ContextItem): string {
+  if (item.type !== "message" || item.role === "developer") return "";
+  return item.parts
     .map((part) => (part.type === "text" ? part.text : ""))
     .filter((part) => part !== "")
     .join("\n");

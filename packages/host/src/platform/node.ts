@@ -13,6 +13,7 @@ export function nodePlatform(): Platform {
     }),
     files: nodeFiles(),
     liveness: nodeLiveness,
+    fetch: (input, init) => fetch(input, init),
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
     timers: {
       after(ms, run) {

@@ -8,6 +8,7 @@ export interface Platform {
   readonly ids: Ids;
   readonly files: Files;
   readonly liveness: Liveness;
+  readonly fetch: typeof globalThis.fetch;
   /** This process, for diagnostics. */
   process(): {
     readonly id: number;

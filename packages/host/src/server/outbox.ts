@@ -1,7 +1,7 @@
 import { Frame, type Link } from "@bobbin/rpc";
 import type { Clock } from "../platform/platform.ts";
 import {
-  deltaMessage,
+  deltaMessages,
   type Outgoing,
   type Standing,
   type Subscription,
@@ -85,7 +85,7 @@ export class Outbox {
     if (!this.congested) return this.#link.send(frame);
     const last = this.#queue.at(-1);
     if (last?.kind === "thread" && last.subscription === subscription && sameStream(last.delta, delta)) {
-      last.delta = { stream: delta!.stream, text: last.delta!.text + delta!.text };
+      last.delta = { ...last.delta!, text: last.delta!.text + delta!.text };
       last.frame = undefined;
       last.size += delta!.text.length;
       this.#bytes.thread += delta!.text.length;
@@ -150,7 +150,7 @@ export class Outbox {
   #encode(waiting: Waiting): Frame {
     return waiting.kind === "reply"
       ? waiting.frame
-      : new Frame(deltaMessage(waiting.delta!, this.#clock.now()));
+      : new Frame(...deltaMessages(waiting.delta!, [waiting.delta!.text], this.#clock.now()));
   }
 
   #push(waiting: Waiting): void {

@@ -12,7 +12,7 @@ import { type Head, recall } from "../journal/recall.ts";
 import type { Cancel, Platform } from "../platform/platform.ts";
 import type { Cursor } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import { TextStreams } from "./text-streams.ts";
+import { type RunningText, TextStreams } from "./text-streams.ts";
 
 /** What an actor needs from around it. */
 export interface ActorPorts {
@@ -156,12 +156,8 @@ export class Actor {
   }
 
   /** Live text of a running item: shown at once, durable only when the item completes. */
-  text(
-    method: NotificationName,
-    params: { readonly turnId: string; readonly itemId: string },
-    delta: string,
-  ): void {
-    this.#texts.grow(method, params, delta);
+  text(text: RunningText, delta: string): void {
+    this.#texts.grow(text, delta);
     if (this.#over !== undefined) return;
     this.#saving ??= this.#ports.platform.timers.after(SAVE_TEXT_MS, () => this.#saveText());
   }

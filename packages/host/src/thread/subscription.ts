@@ -53,6 +53,8 @@ export interface Outgoing {
 export interface TextDelta {
   readonly stream: TextStream;
   readonly text: string;
+  /** Nothing of the stream was sent before it. */
+  readonly opens: boolean;
 }
 
 /** A text that an item grows: `head` is the JSON of its delta notification up to the text itself. */
@@ -60,12 +62,17 @@ export interface TextStream {
   readonly itemId: string;
   readonly method: NotificationName;
   readonly head: string;
+  /** The JSON of a notification that tells the stream's beginning, up to its time; most have none. */
+  readonly opening: string | undefined;
   /** All of it so far. */
   text: string;
 }
 
-export function deltaMessage(delta: TextDelta, at: number): string {
-  return `${delta.stream.head}${JSON.stringify(delta.text)}},"emittedAtMs":${at}}`;
+/** The messages that tell some text, given in pieces. */
+export function deltaMessages({ stream, opens }: TextDelta, pieces: readonly string[], at: number): string[] {
+  const messages = pieces.map((text) => `${stream.head}${JSON.stringify(text)}},"emittedAtMs":${at}}`);
+  if (opens && stream.opening !== undefined) messages.unshift(`${stream.opening},"emittedAtMs":${at}}`);
+  return messages;
 }
 
 /** How far a subscriber is: the next durable notification it is due, and how much running text it has. */

@@ -1,17 +1,33 @@
 import type { NotificationName } from "@bobbin/protocol";
 import { Frame } from "@bobbin/rpc";
+import { type TextPart, textKey } from "../core/turn/texts.ts";
 import type { Clock, Platform, Timers } from "../platform/platform.ts";
-import { deltaMessage, type Subscription, type TextStream } from "./subscription.ts";
+import { deltaMessages, type Subscription, type TextStream } from "./subscription.ts";
+
+/** One text of a running item, and how clients are told of it. */
+export interface RunningText {
+  readonly method: NotificationName;
+  readonly params: { readonly turnId: string; readonly itemId: string; readonly [name: string]: unknown };
+  /** Which one, where an item has several. */
+  readonly part?: TextPart;
+  /** Told once before its first piece. */
+  readonly opening?: NotificationName;
+}
+
+interface GrowingText extends TextStream {
+  readonly part: TextPart | undefined;
+  /** How much of it is in the journal. */
+  saved: number;
+}
 
 interface RunningItem {
   turnId: string;
-  /** How much of the text is in the journal. */
-  saved: number;
   /** Its start was told, so its text may be. */
   told: boolean;
   /** Its end is decided: what comes later is not part of it. */
   frozen: boolean;
-  readonly streams: Map<NotificationName, TextStream>;
+  /** By `textKey`. */
+  readonly streams: Map<string, GrowingText>;
 }
 
 /**
@@ -40,7 +56,7 @@ export class TextStreams {
   }
 
   begin(turnId: string, itemId: string): void {
-    this.#items.set(itemId, { turnId, saved: 0, told: false, frozen: false, streams: new Map() });
+    this.#items.set(itemId, { turnId, told: false, frozen: false, streams: new Map() });
   }
 
   /** The item's start was told; its text may follow. */
@@ -57,14 +73,15 @@ export class TextStreams {
     if (item !== undefined) item.frozen = true;
   }
 
-  grow(method: NotificationName, params: { readonly itemId: string }, delta: string): void {
-    const item = this.#items.get(params.itemId);
+  grow(text: RunningText, delta: string): void {
+    const { itemId } = text.params;
+    const item = this.#items.get(itemId);
     if (item === undefined || item.frozen || delta === "") return;
-    let stream = item.streams.get(method);
+    const key = textKey(itemId, text.part);
+    let stream = item.streams.get(key);
     if (stream === undefined) {
-      const json = JSON.stringify({ method, params: { threadId: this.#threadId, ...params } });
-      stream = { itemId: params.itemId, method, head: `${json.slice(0, -2)},"delta":`, text: "" };
-      item.streams.set(method, stream);
+      stream = this.#stream(text);
+      item.streams.set(key, stream);
     }
     stream.text += delta;
     const pieces = this.#pending.get(stream);
@@ -80,8 +97,9 @@ export class TextStreams {
       if (this.#items.get(stream.itemId)?.told === false) continue;
       this.#pending.delete(stream);
       const at = this.#clock.now();
-      const frame = new Frame(...pieces.map((text) => deltaMessage({ stream, text }, at)));
-      const delta = { stream, text: pieces.length === 1 ? pieces[0]! : pieces.join("") };
+      const text = pieces.length === 1 ? pieces[0]! : pieces.join("");
+      const delta = { stream, text, opens: stream.text.length === text.length };
+      const frame = new Frame(...deltaMessages(delta, pieces, at));
       for (const subscription of this.#subscriptions) {
         if (!subscription.lagging) subscription.text(delta, stream.text.length, frame);
       }
@@ -96,36 +114,36 @@ export class TextStreams {
     for (const { told, streams } of this.#items.values()) {
       if (!told) continue;
       for (const stream of streams.values()) {
-        const text = stream.text.slice(subscription.shown(stream));
-        if (text !== "")
-          subscription.text(
-            { stream, text },
-            stream.text.length,
-            new Frame(deltaMessage({ stream, text }, this.#clock.now())),
-          );
+        const shown = subscription.shown(stream);
+        const text = stream.text.slice(shown);
+        if (text === "") continue;
+        const delta = { stream, text, opens: shown === 0 };
+        const frame = new Frame(...deltaMessages(delta, [text], this.#clock.now()));
+        subscription.text(delta, stream.text.length, frame);
       }
     }
   }
 
   /** What is not in the journal yet; it counts as saved from now on. */
-  takeUnsaved(): readonly { readonly turnId: string; readonly itemId: string; readonly text: string }[] {
-    const unsaved: { turnId: string; itemId: string; text: string }[] = [];
+  takeUnsaved(): readonly UnsavedText[] {
+    const unsaved: UnsavedText[] = [];
     for (const [itemId, item] of this.#items) {
       if (!item.told || item.frozen) continue;
       for (const stream of item.streams.values()) {
-        if (stream.text.length === item.saved) continue;
-        unsaved.push({ turnId: item.turnId, itemId, text: stream.text.slice(item.saved) });
-        item.saved = stream.text.length;
+        if (stream.text.length === stream.saved) continue;
+        const text = stream.text.slice(stream.saved);
+        unsaved.push({ turnId: item.turnId, itemId, ...(stream.part && { part: stream.part }), text });
+        stream.saved = stream.text.length;
       }
     }
     return unsaved;
   }
 
-  /** The running items' text as clients have it or are about to. */
+  /** The running items' texts as clients have them or are about to, by `textKey`. */
   shown(): ReadonlyMap<string, string> {
     const shown = new Map<string, string>();
     for (const { streams } of this.#items.values()) {
-      for (const stream of streams.values()) shown.set(stream.itemId, stream.text);
+      for (const [key, stream] of streams) shown.set(key, stream.text);
     }
     return shown;
   }
@@ -145,4 +163,25 @@ export class TextStreams {
       for (const subscription of this.#subscriptions) subscription.ended(stream);
     }
   }
+
+  #stream({ method, params, part, opening }: RunningText): GrowingText {
+    const told = { threadId: this.#threadId, ...params };
+    const json = (name: NotificationName) => JSON.stringify({ method: name, params: told });
+    return {
+      itemId: params.itemId,
+      method,
+      head: `${json(method).slice(0, -2)},"delta":`,
+      opening: opening && json(opening).slice(0, -1),
+      text: "",
+      part,
+      saved: 0,
+    };
+  }
+}
+
+interface UnsavedText {
+  readonly turnId: string;
+  readonly itemId: string;
+  readonly part?: TextPart;
+  readonly text: string;
 }

@@ -1,12 +1,26 @@
-import type { ThreadItem, TurnError } from "@bobbin/protocol";
+import type { TurnError } from "@bobbin/protocol";
 import type { SampleOutcome } from "../core/commands.ts";
-import { type Effect, next } from "../core/next.ts";
+import { type CallEffect, next, type SampleEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
-import type { ModelEvent, ModelProvider } from "../model/model.ts";
+import type { ModelProvider, ModelRequest } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
-import { readContext } from "./context.ts";
+import { AnswerWriter } from "./answer.ts";
+import { backoff } from "./backoff.ts";
+import { conversation } from "./context.ts";
+import { baseInstructions, preamble } from "./instructions.ts";
+import { readPast } from "./past.ts";
+import { userParts } from "./user-parts.ts";
+
+/** What a runner needs from around it. */
+export interface RunnerPorts {
+  readonly platform: Platform;
+  readonly supervisor: Supervisor;
+  /** The shell that people use here, for the model to know. */
+  readonly shell: string;
+  provider(id: string): ModelProvider;
+}
 
 /**
  * Performs one thread's effects: what `next` names is started, what it no longer names is aborted, and every
@@ -14,21 +28,12 @@ import { readContext } from "./context.ts";
  */
 export class Runner {
   readonly #actor: Actor;
-  readonly #platform: Platform;
-  readonly #provider: (id: string) => ModelProvider;
-  readonly #supervisor: Supervisor;
+  readonly #ports: RunnerPorts;
   readonly #running = new Map<string, AbortController>();
 
-  constructor(
-    actor: Actor,
-    platform: Platform,
-    provider: (id: string) => ModelProvider,
-    supervisor: Supervisor,
-  ) {
+  constructor(actor: Actor, ports: RunnerPorts) {
     this.#actor = actor;
-    this.#platform = platform;
-    this.#provider = provider;
-    this.#supervisor = supervisor;
+    this.#ports = ports;
   }
 
   /** Called after each change of the thread's state. */
@@ -43,78 +48,78 @@ export class Runner {
       if (this.#running.has(effect.key)) continue;
       const controller = new AbortController();
       this.#running.set(effect.key, controller);
-      this.#supervisor.take(effect.key, this.#sample(effect, state, controller.signal));
+      if (effect.kind === "call") this.#call(effect);
+      else this.#ports.supervisor.take(effect.key, this.#sample(effect, state, controller.signal));
     }
   }
 
-  async #sample({ turnId, attempt }: Effect, state: ThreadState, signal: AbortSignal): Promise<void> {
+  async #sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const { platform, supervisor } = this.#ports;
+    const { turnId, attempt, due } = effect;
     let outcome: SampleOutcome | undefined;
-    const starts = new Map<string, number>();
     try {
-      const { settings, load, docs, turn } = state;
-      const items = await readContext(this.#actor.journal);
-      const stream = this.#provider(settings.modelProvider).stream(
-        { settings, load, docs, items, outputSchema: turn?.outputSchema },
-        signal,
-      );
-      for await (const event of untilAborted(stream, signal)) {
-        if (signal.aborted) return;
-        outcome = this.#take({ turnId, attempt }, event, starts);
-        if (outcome !== undefined) break;
-      }
-      if (signal.aborted) return;
-      outcome ??= failed("The model ended its answer without saying that it was done.");
+      if (due !== null) await waitUntil(due, platform, signal);
+      outcome = await this.#answer(effect, state, signal);
     } catch (cause) {
       if (signal.aborted) return;
-      this.#supervisor.report("model stream", cause);
+      supervisor.report("model stream", cause);
       outcome = failed(cause instanceof Error ? cause.message : String(cause));
     }
-    this.#actor.offer({ kind: "sampled", at: this.#platform.clock.now(), turnId, attempt, outcome });
+    if (signal.aborted) return;
+    outcome ??= failed("The model ended its answer without saying that it was done.");
+    this.#actor.offer({ kind: "sampled", at: platform.clock.now(), turnId, attempt, outcome });
   }
 
-  /** One event of the model; the last one gives the outcome. */
-  #take(
-    { turnId, attempt }: { readonly turnId: string; readonly attempt: number },
-    event: ModelEvent,
-    starts: Map<string, number>,
-  ): SampleOutcome | undefined {
-    const at = this.#platform.clock.now();
-    switch (event.type) {
-      case "messageStarted": {
-        starts.set(event.itemId, at);
-        const item = agentMessage(event.itemId, "", at);
-        this.#actor.offer({ kind: "itemStarted", at, turnId, attempt, item });
-        return undefined;
-      }
-      case "messageDelta":
-        this.#actor.text("item/agentMessage/delta", { turnId, itemId: event.itemId }, event.text);
-        return undefined;
-      case "messageDone": {
-        const started = starts.get(event.itemId) ?? at;
-        const item = { ...agentMessage(event.itemId, event.text, started), completedAtMs: at };
-        this.#actor.offer({ kind: "itemCompleted", at, turnId, attempt, item });
-        return undefined;
-      }
-      case "done":
-        return { kind: "done", usage: event.usage, contextWindow: event.contextWindow };
-      case "failed":
-        return { kind: "failed", error: event.error };
+  /** Undefined if the model did not say how it ended. */
+  async #answer(
+    { turnId, attempt }: SampleEffect,
+    state: ThreadState,
+    signal: AbortSignal,
+  ): Promise<SampleOutcome | undefined> {
+    const { platform } = this.#ports;
+    const provider = this.#ports.provider(state.settings.modelProvider);
+    const writer = new AnswerWriter(this.#actor, platform.clock, { turnId, attempt, provider: provider.id });
+    const stream = provider.stream(await this.#request(state), signal);
+    for await (const event of untilAborted(stream, signal)) {
+      if (signal.aborted) return undefined;
+      const end = writer.take(event);
+      if (end === undefined) continue;
+      if ("kind" in end) return end;
+      const { error, retry } = end;
+      if (retry === undefined) return { kind: "failed", error };
+      const afterMs = backoff(retry, state.turn?.retries ?? 0, platform.ids);
+      return { kind: "failed", error, retry: { of: retry.of, afterMs } };
     }
+    return undefined;
   }
-}
 
-function agentMessage(id: string, text: string, at: number): ThreadItem {
-  return {
-    type: "agentMessage",
-    id,
-    text,
-    phase: null,
-    memoryCitation: null,
-    delivery: null,
-    questions: null,
-    startedAtMs: at,
-    completedAtMs: null,
-  };
+  async #request(state: ThreadState): Promise<ModelRequest> {
+    const { platform, shell } = this.#ports;
+    const { settings, turn, facts } = state;
+    const past = await readPast(this.#actor.journal);
+    const said = await conversation(past, settings.modelProvider, ({ content }) =>
+      userParts(content, settings.cwd, platform.files),
+    );
+    return {
+      model: settings.model,
+      effort: settings.effort,
+      summary: settings.summary,
+      serviceTier: settings.serviceTier,
+      outputSchema: turn?.outputSchema ?? null,
+      instructions: baseInstructions(state),
+      context: [...preamble(state, { now: platform.clock.now(), shell }), ...said],
+      tools: [],
+      parallelToolCalls: true,
+      promptCacheKey: facts.id,
+    };
+  }
+
+  /** There are no tools yet: a model that calls one is told so, and goes on. */
+  #call({ turnId, call: { callId } }: CallEffect): void {
+    const output = "No tools are available.";
+    const at = this.#ports.platform.clock.now();
+    this.#actor.offer({ kind: "toolAnswered", at, turnId, callId, output, success: false });
+  }
 }
 
 function failed(message: string): SampleOutcome {
@@ -142,4 +147,19 @@ async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): 
     // Not awaited: a stream that hangs would never say that it has returned.
     events.return?.().catch(() => {});
   }
+}
+
+function waitUntil(due: number, { clock, timers }: Platform, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = timers.after(Math.max(0, due - clock.now()), () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    });
+    const stop = (): void => {
+      cancel();
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
 }

@@ -11,6 +11,8 @@ import type { ShownText } from "../decide.ts";
 import { settingsChanged } from "../life/settings.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import type { Cut } from "./records.ts";
+import { withTexts } from "./texts.ts";
 
 /** Records for a command, none if it comes too late to matter, or why it is refused. */
 export function decideTurn(
@@ -32,12 +34,17 @@ export function decideTurn(
       return interrupt(state, command, shown);
     case "itemStarted":
     case "itemCompleted":
+    case "toolCalled": {
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
-      return [{ type: command.kind, turnId: turn.id, at: command.at, item: command.item }];
+      const { kind: type, attempt: _, ...said } = command;
+      return [{ type, ...said } as ThreadRecord];
+    }
+    case "toolAnswered":
+      return turn?.id === command.turnId ? toolAnswered(turn, command) : [];
     case "saveText": {
-      const { turnId, itemId, text } = command;
-      const running = turn?.id === turnId && turn.open.some((item) => item.id === itemId);
-      return running ? [{ type: "textSaved", turnId, itemId, text }] : [];
+      const { kind: _, ...saved } = command;
+      const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
+      return running ? [{ type: "textSaved", ...saved }] : [];
     }
     case "sampled":
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
@@ -67,9 +74,9 @@ function addInput(
 ): readonly ThreadRecord[] {
   return [
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
-    ...closeItems(turn, command.at, shown),
+    ...closeItems(turn, command.at, shown, "input"),
     ...userMessage(turn.id, command),
-    { type: "sampleRequested", turnId: turn.id, attempt: turn.attempt + 1 },
+    requestSample(turn),
   ];
 }
 
@@ -112,7 +119,24 @@ function sampled(
   shown: ShownText,
 ): readonly ThreadRecord[] {
   if (outcome.kind === "failed") {
-    return [...closeItems(turn, at, shown), turnEnded(turn, at, "failed", outcome.error)];
+    const { error, retry } = outcome;
+    const closed = closeItems(turn, at, shown, "fault");
+    if (retry === undefined || turn.retries >= retry.of) {
+      return [...closed, turnEnded(turn, at, "failed", error)];
+    }
+    return [
+      ...closed,
+      requestSample(turn),
+      {
+        type: "retrying",
+        turnId: turn.id,
+        at,
+        until: at + retry.afterMs,
+        retry: turn.retries + 1,
+        of: retry.of,
+        error: reconnecting(error, turn.retries + 1, retry.of),
+      },
+    ];
   }
   const usage: ThreadTokenUsage = {
     total: addUsage(state.usage?.total, outcome.usage),
@@ -122,8 +146,40 @@ function sampled(
   return [
     ...closeItems(turn, at, shown),
     { type: "usageReported", turnId: turn.id, usage },
-    turnEnded(turn, at, "completed", null),
+    ...afterSample(turn, at),
   ];
+}
+
+/** A model that called tools is called again with their answers, once all are there. */
+function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
+  if (turn.calls.length === 0) return [turnEnded(turn, at, "completed", null)];
+  return turn.calls.every(({ answered }) => answered) ? [requestSample(turn)] : [];
+}
+
+function toolAnswered(
+  turn: TurnState,
+  { kind: type, ...answer }: Extract<TurnCommand, { kind: "toolAnswered" }>,
+): readonly ThreadRecord[] {
+  const waiting = turn.calls.filter(({ answered }) => !answered).map(({ call }) => call.callId);
+  if (!waiting.includes(answer.callId)) return [];
+  const last = turn.sampled && waiting.every((callId) => callId === answer.callId);
+  return [{ type, ...answer }, ...(last ? [requestSample(turn)] : [])];
+}
+
+function requestSample({ id, attempt }: TurnState): ThreadRecord {
+  return { type: "sampleRequested", turnId: id, attempt: attempt + 1 };
+}
+
+/** As clients know it: the count is what they show, the reason stands in the details. */
+function reconnecting(error: TurnError, retry: number, of: number): TurnError {
+  const { codexErrorInfo: info } = error;
+  const status = typeof info === "object" && info !== null ? Object.values(info)[0]?.httpStatusCode : null;
+  return {
+    message: `Reconnecting... ${retry}/${of}`,
+    codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: status ?? null } },
+    additionalDetails: error.message,
+    misalignment: null,
+  };
 }
 
 /** Ends the running turn, if there is one. */
@@ -133,15 +189,22 @@ export function endTurn(
   status: Exclude<TurnStatus, "inProgress">,
   shown: ShownText,
 ): readonly ThreadRecord[] {
-  return turn === null ? [] : [...closeItems(turn, at, shown), turnEnded(turn, at, status, null)];
+  return turn === null
+    ? []
+    : [...closeItems(turn, at, shown, "interrupt"), turnEnded(turn, at, status, null)];
 }
 
 /** What is still open completes with the text that clients saw. */
-function closeItems(turn: TurnState, at: number, shown: ShownText): readonly ThreadRecord[] {
-  return turn.open.map((item) => {
-    const text = shown.get(item.id) ?? turn.saved[item.id];
-    const last = item.type === "agentMessage" && text !== undefined ? { ...item, text } : item;
-    return { type: "itemCompleted", turnId: turn.id, at, item: { ...last, completedAtMs: at } };
+function closeItems(turn: TurnState, at: number, shown: ShownText, cut?: Cut): readonly ThreadRecord[] {
+  return turn.open.map((open) => {
+    const item = withTexts(open, (key) => shown.get(key) ?? turn.saved[key]);
+    return {
+      type: "itemCompleted",
+      turnId: turn.id,
+      at,
+      item: { ...item, completedAtMs: at },
+      ...(cut && { cut }),
+    };
   });
 }
 

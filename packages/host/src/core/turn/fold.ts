@@ -1,6 +1,7 @@
 import type { UserInput } from "@bobbin/protocol";
 import type { ThreadState, TurnState } from "../state.ts";
 import type { TurnRecord } from "./records.ts";
+import { isTextOf, textKey } from "./texts.ts";
 
 const PREVIEW_CHARACTERS = 240;
 
@@ -17,31 +18,55 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           startedAt: record.at,
           outputSchema: record.outputSchema,
           attempt: 0,
+          sampled: false,
+          retries: 0,
+          retryAt: null,
+          calls: [],
           answer: null,
           open: [],
           saved: {},
         },
       };
     case "sampleRequested":
-      return withTurn(state, record.turnId, () => ({ attempt: record.attempt }));
+      return withTurn(state, record.turnId, () => ({
+        attempt: record.attempt,
+        sampled: false,
+        retryAt: null,
+        calls: [],
+      }));
+    case "retrying":
+      return withTurn(state, record.turnId, () => ({ retries: record.retry, retryAt: record.until }));
     case "itemStarted":
       return withTurn(state, record.turnId, ({ open }) => ({
         open: [...open, record.item],
       }));
     case "textSaved": {
-      const { itemId, text } = record;
+      const key = textKey(record.itemId, record.part);
       return withTurn(state, record.turnId, ({ saved }) => ({
-        saved: { ...saved, [itemId]: (saved[itemId] ?? "") + text },
+        saved: { ...saved, [key]: (saved[key] ?? "") + record.text },
       }));
     }
     case "itemCompleted":
       return withTurn(state, record.turnId, (turn) => {
         const open = turn.open.filter((item) => item.id !== record.item.id);
-        const { [record.item.id]: _, ...saved } = turn.saved;
+        const saved = Object.fromEntries(
+          Object.entries(turn.saved).filter(([key]) => !isTextOf(key, record.item.id)),
+        );
         return record.item.type === "agentMessage" ? { open, saved, answer: record.item } : { open, saved };
       });
+    case "toolCalled":
+      return withTurn(state, record.turnId, ({ calls }) => ({
+        calls: [...calls, { call: record.call, answered: false }],
+      }));
+    case "toolAnswered":
+      return withTurn(state, record.turnId, ({ calls }) => ({
+        calls: calls.map((one) => (one.call.callId === record.callId ? { ...one, answered: true } : one)),
+      }));
     case "usageReported":
-      return { ...state, usage: record.usage };
+      return {
+        ...withTurn(state, record.turnId, () => ({ sampled: true, retries: 0 })),
+        usage: record.usage,
+      };
     case "turnEnded":
       return {
         ...state,

@@ -1,4 +1,12 @@
-import type { ThreadItem, ThreadTokenUsage, TurnError, TurnStatus, UserInput } from "@bobbin/protocol";
+import type {
+  FunctionCallOutputBody,
+  ThreadItem,
+  ThreadTokenUsage,
+  TurnError,
+  TurnStatus,
+  UserInput,
+} from "@bobbin/protocol";
+import type { TextPart } from "./texts.ts";
 
 export type TurnRecord =
   | {
@@ -10,15 +18,44 @@ export type TurnRecord =
     }
   /** The model is due to be called; an attempt that it follows no longer counts. */
   | { readonly type: "sampleRequested"; readonly turnId: string; readonly attempt: number }
+  /** The call that was just requested takes the place of one that failed, and waits until then. */
+  | {
+      readonly type: "retrying";
+      readonly turnId: string;
+      readonly at: number;
+      readonly until: number;
+      readonly retry: number;
+      readonly of: number;
+      readonly error: TurnError;
+    }
   | { readonly type: "itemStarted"; readonly turnId: string; readonly at: number; readonly item: ThreadItem }
   /** More of a running item's text, so that a crash loses little of it. */
-  | { readonly type: "textSaved"; readonly turnId: string; readonly itemId: string; readonly text: string }
+  | {
+      readonly type: "textSaved";
+      readonly turnId: string;
+      readonly itemId: string;
+      readonly part?: TextPart | undefined;
+      readonly text: string;
+    }
   | {
       readonly type: "itemCompleted";
       readonly turnId: string;
       readonly at: number;
       readonly item: ThreadItem;
+      readonly carry?: Carry | undefined;
+      /** It is not whole. */
+      readonly cut?: Cut | undefined;
     }
+  | { readonly type: "toolCalled"; readonly turnId: string; readonly at: number; readonly call: ToolCall }
+  | {
+      readonly type: "toolAnswered";
+      readonly turnId: string;
+      readonly at: number;
+      readonly callId: string;
+      readonly output: FunctionCallOutputBody;
+      readonly success: boolean;
+    }
+  /** The model has said all of one answer. */
   | { readonly type: "usageReported"; readonly turnId: string; readonly usage: ThreadTokenUsage }
   | {
       readonly type: "turnEnded";
@@ -30,3 +67,21 @@ export type TurnRecord =
       /** The last thing that the model said: a client that shows nothing else shows this. */
       readonly answer: ThreadItem | null;
     };
+
+/** What a model wants back with an item, unseen by clients: only the provider that gave it can read it. */
+export interface Carry {
+  readonly provider: string;
+  readonly data: unknown;
+}
+
+/** Why an item ended early: the model was lost, someone interrupted, or more input came. */
+export type Cut = "fault" | "interrupt" | "input";
+
+export interface ToolCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly namespace: string | null;
+  /** As the model wrote them: JSON for a function, any text for a custom tool. */
+  readonly arguments: string;
+  readonly kind: "function" | "custom";
+}

@@ -5,8 +5,9 @@ import { page } from "./page.ts";
 export function modelHandlers({ providers, config }: HandlerContext): Handlers {
   return {
     async "model/list"({ cursor, limit, includeHidden }, { reply }) {
-      const lists = await Promise.all([...providers.all].map((provider) => provider.models()));
-      const models = lists.flat().filter((model) => includeHidden || !model.hidden);
+      // A provider that is not there is told when a thread is started on it; a list never fails for it.
+      const provider = providers.find(config.modelProvider) ?? providers.get(providers.ids[0]!);
+      const models = (await provider.models()).filter((model) => includeHidden || !model.hidden);
       const shown = models.map((model) => ({ ...model, isDefault: model.id === config.model }));
       reply(page(shown, cursor, limit));
     },

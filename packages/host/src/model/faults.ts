@@ -1,0 +1,215 @@
+import type { CodexErrorInfo, TurnError } from "@bobbin/protocol";
+import type { ModelEvent, Retry } from "./model.ts";
+import type { ProviderSettings } from "./provider-settings.ts";
+
+/** Why a call of a model failed, as a turn tells it, and whether calling again can help. */
+export class ModelFault extends Error {
+  readonly info: CodexErrorInfo;
+  readonly retry: Retry | undefined;
+
+  constructor(message: string, info: CodexErrorInfo, retry?: Retry) {
+    super(message);
+    this.info = info;
+    this.retry = retry;
+  }
+
+  toEvent(): ModelEvent {
+    const error: TurnError = {
+      message: this.message,
+      codexErrorInfo: this.info,
+      additionalDetails: null,
+      misalignment: null,
+    };
+    return { type: "failed", error, retry: this.retry };
+  }
+}
+
+/** A server that wants to be left alone for longer is not waited for: the person decides. */
+const LONGEST_WAIT_MS = 120_000;
+const CONTEXT_WORDS =
+  /context[_ ](length|window)|maximum context|prompt is too long|too many tokens|exceeds? the (available )?context/i;
+const MODEL_WORDS = /model/i;
+const QUOTA_WORDS = /insufficient_quota|billing|credit balance|usage_limit_reached/i;
+
+/** What the server said, whatever the shape of its error. */
+export interface Complaint {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function readComplaint(body: string): Complaint {
+  try {
+    const json: unknown = JSON.parse(body);
+    const error = (json as { error?: unknown }).error ?? (json as { detail?: unknown }).detail ?? json;
+    if (typeof error === "string") return { code: "", message: error };
+    const { code, type, message } = error as { code?: unknown; type?: unknown; message?: unknown };
+    return { code: String(code ?? type ?? ""), message: typeof message === "string" ? message : short(body) };
+  } catch {
+    return { code: "", message: short(body) };
+  }
+}
+
+/** A fault that the server named in the middle of a stream that had begun well. */
+export function complaintFault(settings: ProviderSettings, model: string, complaint: Complaint): ModelFault {
+  const { code, message } = complaint;
+  const said = message === "" ? code : message;
+  if (CONTEXT_WORDS.test(code) || CONTEXT_WORDS.test(message)) return contextExceeded(settings, model, said);
+  if (QUOTA_WORDS.test(code)) return new ModelFault(quota(settings, said), "usageLimitExceeded");
+  const retry = { of: settings.streamMaxRetries, afterMs: namedDelay(message) };
+  if (/rate_limit/.test(code)) {
+    return new ModelFault(
+      `${settings.name} limits the rate of requests: ${said}`,
+      "rateLimitExceeded",
+      retry,
+    );
+  }
+  if (/overloaded|server_is_overloaded|slow_down/.test(code)) {
+    return new ModelFault(`${settings.name} is overloaded at the moment: ${said}`, "serverOverloaded", retry);
+  }
+  if (/invalid_request|invalid_prompt|bio_policy|cyber_policy|content_filter/.test(code)) {
+    return new ModelFault(`${settings.name} refused the request: ${said}`, "badRequest");
+  }
+  return disconnected(settings, `it reported an error: ${said}`);
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly url: string;
+  readonly retryAfterMs: number | undefined;
+  readonly complaint: Complaint;
+}
+
+/** The fault of an answer that is no success. */
+export function statusFault(settings: ProviderSettings, model: string, answer: Answer): ModelFault {
+  const { status, url, complaint } = answer;
+  const { code, message } = complaint;
+  const said = message === "" ? "" : `: ${message}`;
+  const http = { httpConnectionFailed: { httpStatusCode: status } };
+  if (status === 413 || CONTEXT_WORDS.test(code) || (status < 500 && CONTEXT_WORDS.test(message))) {
+    return contextExceeded(settings, model, message);
+  }
+  if (status === 401 || status === 403) {
+    return new ModelFault(
+      `${settings.name} did not accept the key (HTTP ${status} from ${url})${said}. ${keyAdvice(settings)}`,
+      settings.requiresOpenaiAuth ? "unauthorized" : http,
+    );
+  }
+  if (status === 404) {
+    return MODEL_WORDS.test(`${code} ${message}`)
+      ? new ModelFault(
+          `${settings.name} has no model ${model} (HTTP 404 from ${url})${said}. Set \`model\` in config.toml to one that it has${settings.local ? ", or fetch it there first" : ""}.`,
+          "modelNotFound",
+        )
+      : new ModelFault(
+          `Nothing answers at ${url} (HTTP 404)${said}. Look at base_url and wire_api of ${settings.id} in config.toml.`,
+          http,
+        );
+  }
+  if (status === 429) return tooMany(settings, answer, said);
+  if (status >= 500 || status === 408 || status === 409 || status === 425) {
+    const retry = retryOf(settings.requestMaxRetries, answer.retryAfterMs);
+    const info = status === 503 || status === 529 ? "serverOverloaded" : "internalServerError";
+    return new ModelFault(
+      `${settings.name} has trouble at the moment (HTTP ${status} from ${url})${said}. Try again later.`,
+      info,
+      retry,
+    );
+  }
+  return new ModelFault(
+    `${settings.name} refused the request (HTTP ${status} from ${url})${said}`,
+    "badRequest",
+  );
+}
+
+function tooMany(
+  settings: ProviderSettings,
+  { url, retryAfterMs, complaint }: Answer,
+  said: string,
+): ModelFault {
+  if (QUOTA_WORDS.test(`${complaint.code} ${complaint.message}`)) {
+    return new ModelFault(quota(settings, complaint.message), "usageLimitExceeded");
+  }
+  const wait = retryAfterMs === undefined ? "a while" : `${Math.ceil(retryAfterMs / 1000)} s`;
+  return new ModelFault(
+    `${settings.name} answered 429 Too Many Requests at ${url}${said}. Try again in ${wait}.`,
+    { responseTooManyFailedAttempts: { httpStatusCode: 429 } },
+    retryOf(settings.requestMaxRetries, retryAfterMs),
+  );
+}
+
+/** The server could not be reached at all. */
+export function unreachable(settings: ProviderSettings, url: string, cause: unknown): ModelFault {
+  const advice = settings.local
+    ? `Is ${settings.name} running there?`
+    : `Look at the network, and at base_url of ${settings.id} in config.toml.`;
+  return new ModelFault(
+    `${settings.name} can not be reached at ${url}: ${reason(cause)}. ${advice}`,
+    { httpConnectionFailed: { httpStatusCode: null } },
+    { of: settings.requestMaxRetries },
+  );
+}
+
+/** The stream broke off before it was whole. */
+export function disconnected(settings: ProviderSettings, why: string): ModelFault {
+  return new ModelFault(
+    `The answer of ${settings.name} broke off: ${why}.`,
+    { responseStreamDisconnected: { httpStatusCode: null } },
+    { of: settings.streamMaxRetries },
+  );
+}
+
+export function missingKey(settings: ProviderSettings): ModelFault {
+  return new ModelFault(
+    `${settings.name} needs a key, and none is set. ${keyAdvice(settings)}`,
+    settings.requiresOpenaiAuth ? "unauthorized" : { httpConnectionFailed: { httpStatusCode: null } },
+  );
+}
+
+function contextExceeded(settings: ProviderSettings, model: string, said: string): ModelFault {
+  return new ModelFault(
+    `The conversation is too long for ${model} (${settings.name}): ${said} Compact the thread, start a new one, or choose a model with a larger context window.`,
+    "contextWindowExceeded",
+  );
+}
+
+function quota(settings: ProviderSettings, said: string): string {
+  return `The account at ${settings.name} has reached its limit: ${said} Look at its plan and billing.`;
+}
+
+function keyAdvice({ envKey, envKeyInstructions, id }: ProviderSettings): string {
+  if (envKeyInstructions !== null) return envKeyInstructions;
+  if (envKey === null) return `Look at http_headers or env_key of ${id} in config.toml.`;
+  return `Set the environment variable ${envKey} to a valid key and start again.`;
+}
+
+function retryOf(of: number, afterMs: number | undefined): Retry | undefined {
+  return afterMs !== undefined && afterMs > LONGEST_WAIT_MS ? undefined : { of, afterMs };
+}
+
+/** Some say in the text itself when to come back. */
+function namedDelay(message: string): number | undefined {
+  const found = /try again in\s*(\d+(?:\.\d+)?)\s*(ms|s|seconds?)\b/i.exec(message);
+  if (found === null) return undefined;
+  return Math.ceil(Number(found[1]) * (found[2] === "ms" ? 1 : 1000));
+}
+
+/** Node hides what went wrong behind "fetch failed". */
+export function reason(cause: unknown): string {
+  let error = cause;
+  while (error instanceof Error && error.cause !== undefined) error = error.cause;
+  if (error instanceof AggregateError) error = error.errors[0];
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: string };
+  const known: Record<string, string> = {
+    ECONNREFUSED: "nothing listens there (connection refused)",
+    ENOTFOUND: "there is no host of that name",
+    ECONNRESET: "the connection was reset",
+    UND_ERR_SOCKET: "the connection was closed",
+  };
+  return (code !== undefined && known[code]) || error.message || code || "unknown reason";
+}
+
+function short(body: string): string {
+  const line = body.replace(/\s+/g, " ").trim();
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+}

@@ -1,0 +1,253 @@
+import type { Platform } from "../platform/platform.ts";
+import { BOBBIN_VERSION } from "../version.ts";
+import {
+  complaintFault,
+  disconnected,
+  ModelFault,
+  missingKey,
+  readComplaint,
+  reason,
+  statusFault,
+  unreachable,
+} from "./faults.ts";
+import type { Loose } from "./loose.ts";
+import type { Environment, ProviderSettings } from "./provider-settings.ts";
+import { SseReader } from "./sse.ts";
+
+/** What adapters need from around them. */
+export interface ModelPorts {
+  readonly platform: Pick<Platform, "fetch" | "timers" | "clock" | "ids">;
+  readonly env: Environment;
+  readonly settings: ProviderSettings;
+}
+
+export interface Call {
+  readonly path: string;
+  readonly model: string;
+  readonly body: object;
+}
+
+/** The rest of a stream is read for so long behind its last word, so that its connection can be used again. */
+const REST_MS = 250;
+/** How much of an error's body is read. */
+const COMPLAINT_BYTES = 64 * 1024;
+
+/**
+ * Posts, and yields the answer's events as JSON up to `[DONE]` or the end. Whatever goes wrong is thrown as a
+ * ModelFault, but for an abort, which throws the signal's reason.
+ */
+export async function* postStream(ports: ModelPorts, call: Call, signal: AbortSignal): AsyncIterable<Loose> {
+  const { settings, platform } = ports;
+  const stop = new AbortController();
+  const patience = new Patience(ports, () => stop.abort());
+  const aborted = () => stop.abort(signal.reason);
+  const explain = (cause: unknown, fault: (cause: unknown) => ModelFault): unknown => {
+    if (signal.aborted) return signal.reason;
+    if (cause instanceof ModelFault) return cause;
+    return patience.lost ? silence(settings) : fault(cause);
+  };
+  signal.throwIfAborted();
+  signal.addEventListener("abort", aborted, { once: true });
+  let body: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let whole = false;
+  try {
+    patience.renew();
+    const response = await request(ports, call, stop.signal).catch((cause) => {
+      throw explain(cause, (why) => unreachable(settings, shownUrl(settings, call.path), why));
+    });
+    patience.renew();
+    body = await streamOf(ports, call, response).catch((cause) => {
+      throw explain(cause, (why) => disconnected(settings, reason(why)));
+    });
+    const events = new SseReader();
+    while (!whole) {
+      const chunk = await body.read().catch((cause) => {
+        throw explain(cause, (why) => disconnected(settings, reason(why)));
+      });
+      patience.renew();
+      whole = chunk.done;
+      for (const data of chunk.done ? events.end() : events.push(chunk.value)) {
+        if (data === "[DONE]") return;
+        const event = parse(data);
+        if (event !== undefined) yield event;
+        // What stands at the very end without its line end was cut off; that is told by what is missing.
+        else if (!whole) throw disconnected(settings, "it sent an event that is no JSON");
+      }
+    }
+  } catch (cause) {
+    throw explain(cause, (why) => disconnected(settings, reason(why)));
+  } finally {
+    patience.end();
+    signal.removeEventListener("abort", aborted);
+    if (body === undefined || whole || signal.aborted) stop.abort();
+    else readRest(body, platform, stop).catch(() => {});
+  }
+}
+
+/** Where requests go, without what is secret. */
+export function shownUrl(settings: ProviderSettings, path: string): string {
+  const url = address(settings, path);
+  return `${url.origin}${url.pathname}`;
+}
+
+/** Asks something that is answered at once. */
+export async function getJson(ports: ModelPorts, path: string, signal: AbortSignal): Promise<unknown> {
+  const response = await get(ports, path, signal);
+  if (!response.ok)
+    throw statusFault(ports.settings, "", answer(ports, path, response, await start(response)));
+  return response.json();
+}
+
+/** Throws unless someone answers there and takes the key; what is answered does not matter. */
+export async function probe(ports: ModelPorts, path: string, signal: AbortSignal): Promise<void> {
+  const response = await get(ports, path, signal);
+  const said = await start(response);
+  if (response.status === 401 || response.status === 403 || response.status >= 500) {
+    throw statusFault(ports.settings, "", answer(ports, path, response, said));
+  }
+}
+
+async function get(ports: ModelPorts, path: string, signal: AbortSignal): Promise<Response> {
+  const { settings, platform } = ports;
+  return platform.fetch(address(settings, path), { headers: headersOf(ports), signal }).catch((cause) => {
+    throw unreachable(settings, shownUrl(settings, path), cause);
+  });
+}
+
+async function request(ports: ModelPorts, { path, body }: Call, signal: AbortSignal): Promise<Response> {
+  return ports.platform.fetch(address(ports.settings, path), {
+    method: "POST",
+    headers: { ...headersOf(ports), "content-type": "application/json", accept: "text/event-stream" },
+    body: JSON.stringify(body),
+    signal,
+  });
+}
+
+async function streamOf(
+  ports: ModelPorts,
+  { path, model }: Call,
+  response: Response,
+): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const { settings } = ports;
+  if (!response.ok) throw statusFault(settings, model, answer(ports, path, response, await start(response)));
+  const type = response.headers.get("content-type") ?? "text/event-stream";
+  if (!/^text\/event-stream\b/i.test(type) || response.body === null) {
+    const text = await start(response);
+    if (/json/.test(type) && /"error"/.test(text)) throw complaintFault(settings, model, readComplaint(text));
+    throw new ModelFault(
+      `${shownUrl(settings, path)} answered with ${type} in place of a stream of events. Look at base_url and wire_api of ${settings.id} in config.toml.`,
+      { responseStreamConnectionFailed: { httpStatusCode: response.status } },
+    );
+  }
+  return response.body.getReader();
+}
+
+function answer({ settings, platform }: ModelPorts, path: string, response: Response, text: string) {
+  return {
+    status: response.status,
+    url: shownUrl(settings, path),
+    retryAfterMs: retryAfter(response.headers, platform.clock.now()),
+    complaint: readComplaint(text),
+  };
+}
+
+async function start(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  if (response.body === null) return text;
+  const reader = response.body.getReader();
+  while (text.length < COMPLAINT_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader.cancel();
+  return text;
+}
+
+function address({ baseUrl, query }: ProviderSettings, path: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, "") + path;
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
+}
+
+function headersOf({ settings, env }: ModelPorts): Record<string, string> {
+  const headers: Record<string, string> = { "user-agent": `bobbin/${BOBBIN_VERSION}` };
+  const key = settings.bearerToken ?? (settings.envKey === null ? undefined : env[settings.envKey]?.trim());
+  if (settings.wire === "messages") headers["anthropic-version"] = "2023-06-01";
+  if (key) {
+    if (settings.wire === "messages") headers["x-api-key"] = key;
+    else headers.authorization = `Bearer ${key}`;
+  } else if (settings.envKey !== null) throw missingKey(settings);
+  for (const [name, variable] of Object.entries(settings.envHeaders)) {
+    const value = env[variable]?.trim();
+    if (value) headers[name.toLowerCase()] = value;
+  }
+  for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value;
+  return headers;
+}
+
+/** `Retry-After` in seconds or as a date, and the finer one that some send. */
+function retryAfter(headers: Headers, now: number): number | undefined {
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (ms >= 0) return ms;
+  const after = headers.get("retry-after");
+  if (after === null) return undefined;
+  if (/^\d+(\.\d+)?$/.test(after.trim())) return Math.ceil(Number(after) * 1000);
+  // oxlint-disable-next-line no-restricted-globals -- it reads a text, not the clock
+  const wait = Date.parse(after) - now;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+function parse(data: string): Loose | undefined {
+  try {
+    const json: unknown = JSON.parse(data);
+    return typeof json === "object" && json !== null ? (json as Loose) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function silence(settings: ProviderSettings): ModelFault {
+  const seconds = settings.streamIdleTimeoutMs / 1000;
+  return disconnected(settings, `nothing came for ${seconds} s (stream_idle_timeout_ms)`);
+}
+
+async function readRest(
+  body: ReadableStreamDefaultReader<Uint8Array>,
+  { timers }: Pick<Platform, "timers">,
+  stop: AbortController,
+): Promise<void> {
+  const cancel = timers.after(REST_MS, () => stop.abort());
+  try {
+    while (!(await body.read()).done);
+  } finally {
+    cancel();
+  }
+}
+
+/** How long a server may be silent. */
+class Patience {
+  readonly #ports: ModelPorts;
+  readonly #over: () => void;
+  #cancel: () => void = () => {};
+  lost = false;
+
+  constructor(ports: ModelPorts, over: () => void) {
+    this.#ports = ports;
+    this.#over = over;
+  }
+
+  renew(): void {
+    this.#cancel();
+    this.#cancel = this.#ports.platform.timers.after(this.#ports.settings.streamIdleTimeoutMs, () => {
+      this.lost = true;
+      this.#over();
+    });
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+}

@@ -1,0 +1,197 @@
+import type { MessagePhase, WebSearchAction } from "@bobbin/protocol";
+import { complaintFault, disconnected, ModelFault } from "./faults.ts";
+import { type ModelPorts, postStream } from "./http.ts";
+import { arrayIn, type Loose, objectIn, textIn } from "./loose.ts";
+import type { ModelEvent, ModelRequest } from "./model.ts";
+import { responsesBody } from "./responses-input.ts";
+import { count, usageOf } from "./usage.ts";
+import { contextWindowOf } from "./windows.ts";
+
+/** OpenAI's Responses API. */
+export async function* responsesStream(
+  ports: ModelPorts,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncIterable<ModelEvent> {
+  const { settings } = ports;
+  const call = { path: "/responses", model: request.model, body: responsesBody(request) };
+  const output = new Output(ports);
+  for await (const event of postStream(ports, call, signal)) {
+    switch (event.type) {
+      case "response.output_item.added":
+        yield* output.begun(event);
+        break;
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        yield* output.grown(event);
+        break;
+      case "response.output_item.done":
+        yield* output.done(event);
+        break;
+      case "response.completed":
+      case "response.done": {
+        const { usage } = objectIn(event.response);
+        yield {
+          type: "done",
+          usage: readUsage(objectIn(usage)),
+          contextWindow: contextWindowOf(request.model),
+        };
+        return;
+      }
+      case "response.incomplete": {
+        const { reason } = objectIn(objectIn(event.response).incomplete_details);
+        throw new ModelFault(`The answer of ${settings.name} is incomplete: ${textIn(reason)}.`, "other");
+      }
+      case "response.failed":
+      case "error": {
+        const error = objectIn(objectIn(event.response).error ?? event.error ?? event);
+        const complaint = { code: textIn(error.code), message: textIn(error.message) };
+        throw complaintFault(settings, request.model, complaint);
+      }
+    }
+  }
+  throw disconnected(settings, "it ended before response.completed");
+}
+
+interface Open {
+  readonly itemId: string;
+  readonly kind: string;
+  /** As the server calls it, in one of two ways. */
+  readonly id: unknown;
+  readonly index: unknown;
+}
+
+/** The items of one answer. Servers that imitate the API leave out one thing or the other. */
+class Output {
+  readonly #ports: ModelPorts;
+  readonly #open: Open[] = [];
+
+  constructor(ports: ModelPorts) {
+    this.#ports = ports;
+  }
+
+  *begun(event: Loose): Iterable<ModelEvent> {
+    const item = objectIn(event.item);
+    yield* this.#begin(textIn(item.type), item.id, event.output_index, phaseOf(item));
+  }
+
+  *grown(event: Loose): Iterable<ModelEvent> {
+    const name = textIn(event.type);
+    const kind = name.includes("reasoning") ? "reasoning" : "message";
+    const text = textIn(event.delta);
+    let open = this.#find(kind, event.item_id, event.output_index);
+    if (open === undefined) {
+      yield* this.#begin(kind, event.item_id, event.output_index, null);
+      open = this.#open.at(-1)!;
+    }
+    const { itemId } = open;
+    if (kind === "message") yield { type: "messageDelta", itemId, text };
+    else if (name.includes("summary")) {
+      yield { type: "reasoningSummaryDelta", itemId, index: count(event.summary_index), text };
+    } else yield { type: "reasoningTextDelta", itemId, index: count(event.content_index), text };
+  }
+
+  *done(event: Loose): Iterable<ModelEvent> {
+    const item = objectIn(event.item);
+    const kind = textIn(item.type);
+    const call = callOf(kind, item);
+    if (call !== undefined) return yield { type: "toolCall", call };
+    if (!SHOWN.has(kind)) return;
+    let open = this.#find(kind, item.id, event.output_index);
+    if (open === undefined) {
+      yield* this.#begin(kind, item.id, event.output_index, phaseOf(item));
+      open = this.#open.at(-1)!;
+    }
+    this.#open.splice(this.#open.indexOf(open), 1);
+    yield completed(open.itemId, kind, item);
+  }
+
+  *#begin(kind: string, id: unknown, index: unknown, phase: MessagePhase | null): Iterable<ModelEvent> {
+    if (!SHOWN.has(kind)) return;
+    const itemId = this.#ports.platform.ids.uuid();
+    this.#open.push({ itemId, kind, id, index });
+    if (kind === "message") yield { type: "messageStarted", itemId, phase };
+    else if (kind === "reasoning") yield { type: "reasoningStarted", itemId };
+    else yield { type: "webSearchStarted", itemId };
+  }
+
+  #find(kind: string, id: unknown, index: unknown): Open | undefined {
+    const open = this.#open.filter((one) => one.kind === kind);
+    return (
+      open.find((one) => id !== undefined && one.id === id) ??
+      open.find((one) => index !== undefined && one.index === index) ??
+      open.findLast((one) => id === undefined || one.id === undefined)
+    );
+  }
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["message", "reasoning", "web_search_call"]);
+
+function completed(itemId: string, kind: string, item: Loose): ModelEvent {
+  switch (kind) {
+    case "message": {
+      const text = arrayIn(item.content).map((part) => textIn(part.text ?? part.refusal));
+      return { type: "messageDone", itemId, text: text.join(""), phase: phaseOf(item) };
+    }
+    case "reasoning":
+      return {
+        type: "reasoningDone",
+        itemId,
+        summary: arrayIn(item.summary).map((part) => textIn(part.text)),
+        content: arrayIn(item.content).map((part) => textIn(part.text)),
+        carry: textIn(item.encrypted_content) || undefined,
+      };
+    default: {
+      const action = searchAction(objectIn(item.action));
+      const query = action?.type === "search" ? (action.query ?? action.queries?.[0] ?? "") : "";
+      const { id: _, ...carry } = item;
+      return { type: "webSearchDone", itemId, query, action, carry };
+    }
+  }
+}
+
+function callOf(kind: string, item: Loose) {
+  if (kind !== "function_call" && kind !== "custom_tool_call") return undefined;
+  const custom = kind === "custom_tool_call";
+  return {
+    callId: textIn(item.call_id) || textIn(item.id),
+    name: textIn(item.name),
+    namespace: textIn(item.namespace) || null,
+    arguments: textIn(custom ? item.input : item.arguments),
+    kind: custom ? ("custom" as const) : ("function" as const),
+  };
+}
+
+function searchAction(action: Loose): WebSearchAction | null {
+  const text = (name: string) => textIn(action[name]) || null;
+  switch (action.type) {
+    case "search": {
+      const queries = Array.isArray(action.queries) ? action.queries.map(String) : null;
+      return { type: "search", query: text("query"), queries };
+    }
+    case "open_page":
+      return { type: "openPage", url: text("url") };
+    case "find_in_page":
+    case "find":
+      return { type: "findInPage", url: text("url"), pattern: text("pattern") };
+    case undefined:
+      return null;
+    default:
+      return { type: "other" };
+  }
+}
+
+function phaseOf({ phase }: Loose): MessagePhase | null {
+  return phase === "commentary" || phase === "partial_answer" || phase === "final_answer" ? phase : null;
+}
+
+function readUsage(usage: Loose) {
+  return usageOf({
+    input: usage.input_tokens,
+    cached: objectIn(usage.input_tokens_details).cached_tokens,
+    output: usage.output_tokens,
+    reasoning: objectIn(usage.output_tokens_details).reasoning_tokens,
+  });
+}

@@ -1,0 +1,25 @@
+import type { TokenUsageBreakdown } from "@bobbin/protocol";
+
+/** Counts as providers give them; what is missing is zero. `input` includes what was cached. */
+export function usageOf(counts: {
+  readonly input: unknown;
+  readonly cached?: unknown;
+  readonly cacheWritten?: unknown;
+  readonly output: unknown;
+  readonly reasoning?: unknown;
+}): TokenUsageBreakdown {
+  const inputTokens = count(counts.input);
+  const outputTokens = count(counts.output);
+  return {
+    totalTokens: inputTokens + outputTokens,
+    inputTokens,
+    cachedInputTokens: count(counts.cached),
+    cacheWriteInputTokens: count(counts.cacheWritten),
+    outputTokens,
+    reasoningOutputTokens: count(counts.reasoning),
+  };
+}
+
+export function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}

@@ -1,0 +1,65 @@
+import type { SandboxPolicy } from "@bobbin/protocol";
+import type { ThreadSettings } from "../core/life/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import type { ContextItem } from "../model/model.ts";
+import { message } from "./context.ts";
+
+const BASE = [
+  "You are an agent that works with a person on their computer, most often on code.",
+  "Do what is asked, and no more; look before you change something, and check what you changed.",
+  "If something is unclear and you can not find it out, ask. Say honestly what you did, what you did not, and what you are not sure of.",
+  "Answer briefly, in the language of the person, in Markdown where it helps.",
+].join("\n");
+
+const MANNERS: { readonly [P in NonNullable<ThreadSettings["personality"]>]: string | undefined } = {
+  none: undefined,
+  friendly: "Be warm and encouraging.",
+  pragmatic: "Be direct and matter-of-fact.",
+};
+
+export function baseInstructions({ load, settings }: ThreadState): string {
+  const manner = settings.personality && MANNERS[settings.personality];
+  return [load.baseInstructions ?? BASE, ...(manner ? [manner] : [])].join("\n\n");
+}
+
+/** What stands before the conversation: the developer's instructions, those of files, and where we are. */
+export function preamble(
+  { load, docs, settings }: ThreadState,
+  around: { readonly now: number; readonly shell: string },
+): readonly ContextItem[] {
+  const texts = [
+    ...(load.developerInstructions ? [load.developerInstructions] : []),
+    ...docs.map(({ path, text }) => `Instructions for this project, from ${path}:\n\n${text}`),
+    environment(settings, around),
+  ];
+  return texts.map((text) => message("developer", text));
+}
+
+function environment(
+  { cwd, approvalPolicy, sandbox }: ThreadSettings,
+  { now, shell }: { readonly now: number; readonly shell: string },
+): string {
+  // oxlint-disable-next-line no-restricted-globals -- a conversion, not the clock
+  const date = new Date(now).toISOString().slice(0, 10);
+  const approvals = typeof approvalPolicy === "string" ? approvalPolicy : "granular";
+  return [
+    "<environment_context>",
+    `  <cwd>${cwd}</cwd>`,
+    `  <approval_policy>${approvals}</approval_policy>`,
+    `  <sandbox_mode>${sandboxMode(sandbox)}</sandbox_mode>`,
+    `  <network_access>${networkAccess(sandbox)}</network_access>`,
+    `  <shell>${shell}</shell>`,
+    `  <current_date>${date}</current_date>`,
+    "</environment_context>",
+  ].join("\n");
+}
+
+function sandboxMode({ type }: SandboxPolicy): string {
+  return type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function networkAccess(sandbox: SandboxPolicy): string {
+  if (sandbox.type === "dangerFullAccess") return "enabled";
+  const { networkAccess: access } = sandbox;
+  return access === true || access === "enabled" ? "enabled" : "restricted";
+}

@@ -1,0 +1,339 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { type HostProcess, stdioHost } from "../support/host-process.ts";
+import {
+  MockModel,
+  type Reply,
+  refuse,
+  responses,
+  silent,
+  sse,
+  stream,
+  torn,
+} from "../support/mock-model.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const homes: string[] = [];
+afterAll(async () => {
+  await Promise.all(homes.map((home) => rm(home, { recursive: true, force: true })));
+});
+
+/** The program on a provider of its own, and a thread. */
+async function threadOn(
+  wire: string,
+  replies: readonly Reply[],
+  more: readonly string[] = [],
+): Promise<{ model: MockModel; host: HostProcess; client: WireClient; threadId: string; cwd: string }> {
+  const model = await MockModel.start(...replies);
+  const home = await mkdtemp(join(tmpdir(), "bobbin-home-"));
+  const cwd = await mkdtemp(join(tmpdir(), "bobbin-cwd-"));
+  homes.push(home, cwd);
+  const config = [
+    'model_provider = "mock"',
+    'model = "mock-model"',
+    "[model_providers.mock]",
+    'name = "Mock"',
+    `base_url = "${model.url}"`,
+    `wire_api = "${wire}"`,
+    'env_key = "MOCK_KEY"',
+    'http_headers = { "x-team" = "blue" }',
+    'query_params = { "api-version" = "7" }',
+    ...more,
+  ];
+  await writeFile(join(home, "config.toml"), config.join("\n"));
+  const { host, client } = await stdioHost({ home, env: { MOCK_KEY: "key-1" } });
+  const threadId = await client.startThread({ cwd });
+  return { model, host, client, threadId, cwd };
+}
+
+/** What came of a turn, deltas in a row as one. */
+function story(frames: readonly Received[]): string[] {
+  const words = frames
+    .filter(({ method }) => method !== undefined)
+    .map(({ method, params }) => {
+      if (method === "thread/status/changed") return `${method} ${params.status.type}`;
+      return params.item ? `${method} ${params.item.type}` : method!;
+    });
+  return words.filter((word, at) => !/[dD]elta$/.test(word) || words[at - 1] !== word);
+}
+
+async function turn(client: WireClient, threadId: string, text: string) {
+  const from = client.frames.length;
+  const turnId = await client.say(threadId, text);
+  const { params } = await client.turnCompleted(turnId);
+  return { frames: client.frames.slice(from), turn: params.turn };
+}
+
+describe("a turn on the responses wire", () => {
+  it("[MODEL-3] streams reasoning and text, and sends back what the model wants back", async () => {
+    const answer = responses.stream(
+      responses.reasoning(["Let me see", "Aha"], "opaque"),
+      responses.message("Hello there"),
+    );
+    const { model, client, threadId, cwd } = await threadOn("responses", [stream(answer)]);
+    const first = await turn(client, threadId, "hi");
+    expect(story(first.frames)).toEqual([
+      "thread/status/changed active",
+      "turn/started",
+      "item/started userMessage",
+      "item/completed userMessage",
+      "item/started reasoning",
+      "item/reasoning/summaryPartAdded",
+      "item/reasoning/summaryTextDelta",
+      "item/reasoning/summaryPartAdded",
+      "item/reasoning/summaryTextDelta",
+      "item/completed reasoning",
+      "item/started agentMessage",
+      "item/agentMessage/delta",
+      "item/completed agentMessage",
+      "thread/tokenUsage/updated",
+      "thread/status/changed idle",
+      "turn/completed",
+    ]);
+    const completed = first.frames
+      .filter(({ method }) => method === "item/completed")
+      .map(({ params }) => params.item);
+    expect(completed[1]).toMatchObject({ type: "reasoning", summary: ["Let me see", "Aha"], content: [] });
+    expect(completed[2]).toMatchObject({ type: "agentMessage", text: "Hello there" });
+    expect(JSON.stringify(first.frames.map(({ params }) => params))).not.toContain("opaque");
+    const usage = first.frames.find(({ method }) => method === "thread/tokenUsage/updated")!.params
+      .tokenUsage;
+    expect(usage.last).toEqual({
+      totalTokens: 120,
+      inputTokens: 100,
+      cachedInputTokens: 10,
+      cacheWriteInputTokens: 0,
+      outputTokens: 20,
+      reasoningOutputTokens: 5,
+    });
+    expect(first.turn).toMatchObject({ status: "completed", error: null });
+
+    await turn(client, threadId, "and now?");
+    const [one, two] = model.asked;
+    expect(one!.headers).toMatchObject({ authorization: "Bearer key-1", "x-team": "blue" });
+    expect(one!.query.get("api-version")).toBe("7");
+    expect(one!.body).toMatchObject({ model: "mock-model", prompt_cache_key: threadId, store: false });
+    expect(JSON.stringify(one!.body.input[0])).toContain(`<cwd>${cwd}</cwd>`);
+    expect(two!.body.input.slice(1)).toEqual([
+      { type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] },
+      {
+        type: "reasoning",
+        summary: [
+          { type: "summary_text", text: "Let me see" },
+          { type: "summary_text", text: "Aha" },
+        ],
+        encrypted_content: "opaque",
+      },
+      { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello there" }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "and now?" }] },
+    ]);
+    expect(two!.body.input[0]).toEqual(one!.body.input[0]);
+  });
+
+  it("[MODEL-4] answers a tool call that nothing can serve, and goes on", async () => {
+    const { model, client, threadId } = await threadOn("responses", [
+      stream(responses.stream(responses.call("shell", '{"a":1}'))),
+      stream(responses.stream(responses.message("I can not"))),
+    ]);
+    const { turn: ended, frames } = await turn(client, threadId, "list files");
+    expect(ended.status).toBe("completed");
+    expect(ended.items[0].text).toBe("I can not");
+    expect(frames.filter(({ method }) => method === "thread/tokenUsage/updated")).toHaveLength(2);
+    expect(model.asked[1]!.body.input.slice(2)).toEqual([
+      { type: "function_call", call_id: "call_1", name: "shell", arguments: '{"a":1}' },
+      { type: "function_call_output", call_id: "call_1", output: "No tools are available." },
+    ]);
+  });
+
+  it("[MODEL-5] reads instructions, pictures and what clients put into the history", async () => {
+    const { model, client, threadId, cwd } = await threadOn("responses", [
+      stream(responses.stream(responses.message("ok"))),
+    ]);
+    const png = Buffer.from("89504e470d0a1a0a00", "hex");
+    await writeFile(join(cwd, "dot.png"), png);
+    await writeFile(join(cwd, "AGENTS.md"), "Use tabs.");
+    const other = await client.startThread({
+      cwd,
+      developerInstructions: "Be kind.",
+      baseInstructions: "You are B.",
+    });
+    const injected = { type: "message", role: "user", content: [{ type: "input_text", text: "Earlier" }] };
+    await client.call("thread/inject_items", { threadId: other, items: [injected, { type: "odd", a: 1 }] });
+    const { turn: started } = await client.call("turn/start", {
+      threadId: other,
+      input: [
+        { type: "text", text: "See" },
+        { type: "localImage", path: join(cwd, "dot.png") },
+        { type: "localImage", path: join(cwd, "none.png") },
+        { type: "image", url: "https://example.org/a.png" },
+      ],
+      outputSchema: { type: "object", properties: {} },
+    });
+    await client.turnCompleted(started.id);
+    const { instructions, input, text } = model.asked.at(-1)!.body;
+    expect(instructions).toBe("You are B.");
+    expect(input[0]).toEqual({
+      type: "message",
+      role: "developer",
+      content: [{ type: "input_text", text: "Be kind." }],
+    });
+    expect(input[1].content[0].text).toContain("Use tabs.");
+    expect(input[2].content[0].text).toContain("<environment_context>");
+    expect(input[3]).toEqual(injected);
+    expect(input[4]).toEqual({ type: "odd", a: 1 });
+    expect(input[5].content).toEqual([
+      { type: "input_text", text: "See" },
+      { type: "input_image", image_url: `data:image/png;base64,${png.toString("base64")}` },
+      { type: "input_text", text: expect.stringContaining("none.png could not be read") },
+      { type: "input_image", image_url: "https://example.org/a.png" },
+    ]);
+    expect(text.format.schema).toEqual({ type: "object", properties: {} });
+    expect(threadId).not.toBe(other);
+  });
+});
+
+describe("a model that fails", () => {
+  const errors = (frames: readonly Received[]) =>
+    frames.filter(({ method }) => method === "error").map(({ params }) => params);
+
+  it("[MODEL-6] is called again, each time told, and what was shown stays", async () => {
+    const partial = sse(responses.message("I was saying").slice(0, 3));
+    const { model, client, threadId } = await threadOn(
+      "responses",
+      [
+        refuse(503, { error: { message: "busy" } }, { "retry-after": "0" }),
+        torn(partial),
+        stream(responses.stream(responses.message("all is well"))),
+      ],
+      ["request_max_retries = 2", "stream_max_retries = 3"],
+    );
+    const { frames, turn: ended } = await turn(client, threadId, "go");
+    expect(ended).toMatchObject({ status: "completed", error: null });
+    expect(errors(frames)).toMatchObject([
+      { willRetry: true, error: { message: "Reconnecting... 1/2" } },
+      { willRetry: true, error: { message: "Reconnecting... 2/3" } },
+    ]);
+    expect(errors(frames)[0].error.additionalDetails).toContain("busy");
+    const said = frames.filter(
+      ({ method, params }) => method === "item/completed" && params.item.type === "agentMessage",
+    );
+    expect(said.map(({ params }) => params.item.text)).toEqual(["I was sayi", "all is well"]);
+    const last = model.asked.at(-1)!.body.input;
+    expect(last.at(-2)).toMatchObject({ role: "assistant", content: [{ text: "I was sayi" }] });
+    expect(last.at(-1)).toMatchObject({ role: "developer" });
+  });
+
+  it.each([
+    [
+      "a wrong key",
+      refuse(401, { error: { message: "bad key" } }),
+      { httpConnectionFailed: { httpStatusCode: 401 } },
+      /MOCK_KEY/,
+    ],
+    [
+      "a model that is not there",
+      refuse(404, { error: { code: "model_not_found", message: "The model does not exist" } }),
+      "modelNotFound",
+      /mock-model/,
+    ],
+    [
+      "a wrong address",
+      refuse(404, "nothing here"),
+      { httpConnectionFailed: { httpStatusCode: 404 } },
+      /base_url/,
+    ],
+    [
+      "a conversation that is too long",
+      refuse(400, { error: { code: "context_length_exceeded", message: "too long" } }),
+      "contextWindowExceeded",
+      /too long/,
+    ],
+    [
+      "too many requests",
+      refuse(429, { error: { message: "slow down" } }),
+      { responseTooManyFailedAttempts: { httpStatusCode: 429 } },
+      /429/,
+    ],
+    ["a server in trouble", refuse(500, "oops"), "internalServerError", /500/],
+    [
+      "a page in place of a stream",
+      refuse(200, "<html>", { "content-type": "text/html" }),
+      { responseStreamConnectionFailed: { httpStatusCode: 200 } },
+      /text\/html/,
+    ],
+    [
+      "a request that it does not understand",
+      refuse(400, { error: { message: "bad thing" } }),
+      "badRequest",
+      /bad thing/,
+    ],
+    [
+      "a stream that breaks off",
+      torn(sse([{ type: "response.created" }])),
+      { responseStreamDisconnected: { httpStatusCode: null } },
+      /broke off/,
+    ],
+    [
+      "a stream of nonsense",
+      stream("data: {nonsense\n\n"),
+      { responseStreamDisconnected: { httpStatusCode: null } },
+      /no JSON/,
+    ],
+    [
+      "silence",
+      silent(""),
+      { responseStreamDisconnected: { httpStatusCode: null } },
+      /stream_idle_timeout_ms/,
+    ],
+  ] as const)("[MODEL-7] ends the turn with %s, and says what helps", async (what, reply, info, words) => {
+    const { client, threadId } = await threadOn(
+      "responses",
+      [reply],
+      [
+        "request_max_retries = 0",
+        "stream_max_retries = 0",
+        `stream_idle_timeout_ms = ${what === "silence" ? 300 : 20000}`,
+      ],
+    );
+    const { frames, turn: ended } = await turn(client, threadId, "go");
+    expect(ended.status).toBe("failed");
+    expect(ended.error).toMatchObject({ codexErrorInfo: info, message: expect.stringMatching(words) });
+    expect(ended.error.message).not.toContain("key-1");
+    expect(errors(frames)).toMatchObject([{ willRetry: false, error: ended.error }]);
+    expect(story(frames).slice(-3)).toEqual(["thread/status/changed systemError", "error", "turn/completed"]);
+  });
+
+  it("[MODEL-7] ends the turn when nobody listens there, after it has tried", async () => {
+    const { model, client, threadId } = await threadOn(
+      "responses",
+      [refuse(500, "")],
+      ["request_max_retries = 2"],
+    );
+    await model.close();
+    const { frames, turn: ended } = await turn(client, threadId, "go");
+    expect(errors(frames).map(({ willRetry }) => willRetry)).toEqual([true, true, false]);
+    expect(ended.error).toMatchObject({
+      codexErrorInfo: { httpConnectionFailed: { httpStatusCode: null } },
+      message: expect.stringMatching(
+        /can not be reached at http:\/\/127\.0\.0\.1:\d+\/v1\/responses: nothing listens there/,
+      ),
+    });
+  });
+
+  it("[MODEL-7] can be interrupted while it waits to be called again", async () => {
+    const { client, threadId } = await threadOn("responses", [refuse(503, "", { "retry-after": "100" })]);
+    const turnId = await client.say(threadId, "go");
+    await client.waitFor(({ method }) => method === "error", "retry");
+    await client.call("turn/interrupt", { threadId, turnId });
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("interrupted");
+  });
+
+  it("[MODEL-8] is listed by its name, also when it can not be reached", async () => {
+    const { model, client } = await threadOn("responses", [refuse(500, "")]);
+    await model.close();
+    const { data } = await client.call("model/list", {});
+    expect(data[0]).toMatchObject({ id: "mock-model", isDefault: true });
+  });
+});

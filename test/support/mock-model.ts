@@ -1,0 +1,188 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll } from "vitest";
+
+/** A request as a model's server sees it. */
+export interface Asked {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent.
+  readonly body: any;
+}
+
+/** What the server does with one request. */
+export type Reply = (response: ServerResponse, asked: Asked) => void | Promise<void>;
+
+/** A local server that speaks a model's wire: it answers with the next of its replies, the last one again and again. */
+export class MockModel {
+  readonly asked: Asked[] = [];
+  readonly url: string;
+  #replies: Reply[] = [];
+  readonly #close: () => Promise<void>;
+
+  private constructor(url: string, close: () => Promise<void>) {
+    this.url = url;
+    this.#close = close;
+  }
+
+  static async start(...replies: Reply[]): Promise<MockModel> {
+    const server = createServer((request, response) => void model.#serve(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const model: MockModel = new MockModel(
+      `http://127.0.0.1:${port}/v1`,
+      () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    );
+    model.reply(...replies);
+    open.add(model);
+    return model;
+  }
+
+  /** From now on. */
+  reply(...replies: Reply[]): void {
+    this.#replies = replies;
+  }
+
+  async close(): Promise<void> {
+    open.delete(this);
+    await this.#close();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const url = new URL(request.url!, this.url);
+    const asked: Asked = {
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+    this.asked.push(asked);
+    const reply = this.#replies.length > 1 ? this.#replies.shift()! : this.#replies[0]!;
+    await reply(response, asked);
+  }
+}
+
+const open = new Set<MockModel>();
+afterAll(async () => {
+  await Promise.all([...open].map((model) => model.close()));
+});
+
+/** A whole stream, written in pieces of the given sizes; by default at once. */
+export function stream(text: string, ...cuts: readonly number[]): Reply {
+  return async (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    const bytes = Buffer.from(text);
+    let from = 0;
+    for (const cut of cuts) {
+      response.write(bytes.subarray(from, cut));
+      from = cut;
+      await new Promise(setImmediate);
+    }
+    response.end(bytes.subarray(from));
+  };
+}
+
+/** A stream that breaks off without its end. */
+export function torn(text: string): Reply {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text, () => response.destroy());
+  };
+}
+
+/** A stream that falls silent. */
+export function silent(text: string): Reply {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text === "" ? ": nothing yet\n\n" : text);
+  };
+}
+
+export function refuse(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return (response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+}
+
+/** Events with their names, as most servers write them. */
+export function sse(events: readonly object[], end = ""): string {
+  const named = (event: object) => ("type" in event ? `event: ${event.type}\n` : "");
+  return events.map((event) => `${named(event)}data: ${JSON.stringify(event)}\n\n`).join("") + end;
+}
+
+/** An answer on the `responses` wire. */
+export const responses = {
+  message: (text: string, id = "msg_1"): object[] => [
+    {
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { type: "message", id, role: "assistant", content: [] },
+    },
+    ...(text.match(/.{1,5}/gsu) ?? []).map((delta) => ({
+      type: "response.output_text.delta",
+      item_id: id,
+      output_index: 0,
+      content_index: 0,
+      delta,
+    })),
+    {
+      type: "response.output_item.done",
+      output_index: 0,
+      item: { type: "message", id, role: "assistant", content: [{ type: "output_text", text }] },
+    },
+  ],
+  reasoning: (summary: readonly string[], encrypted: string, id = "rs_1"): object[] => [
+    { type: "response.output_item.added", output_index: 0, item: { type: "reasoning", id, summary: [] } },
+    ...summary.flatMap((text, summary_index) => [
+      { type: "response.reasoning_summary_part.added", item_id: id, output_index: 0, summary_index },
+      {
+        type: "response.reasoning_summary_text.delta",
+        item_id: id,
+        output_index: 0,
+        summary_index,
+        delta: text,
+      },
+    ]),
+    {
+      type: "response.output_item.done",
+      output_index: 0,
+      item: {
+        type: "reasoning",
+        id,
+        summary: summary.map((text) => ({ type: "summary_text", text })),
+        encrypted_content: encrypted,
+      },
+    },
+  ],
+  call: (name: string, args: string, callId = "call_1"): object[] => [
+    {
+      type: "response.output_item.done",
+      output_index: 1,
+      item: { type: "function_call", id: "fc_1", call_id: callId, name, arguments: args },
+    },
+  ],
+  completed: (): object => ({
+    type: "response.completed",
+    response: {
+      id: "resp_1",
+      usage: {
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 10 },
+        output_tokens: 20,
+        output_tokens_details: { reasoning_tokens: 5 },
+        total_tokens: 120,
+      },
+    },
+  }),
+  stream: (...items: readonly object[][]): string =>
+    sse([{ type: "response.created", response: { id: "resp_1" } }, ...items.flat(), responses.completed()]),
+};

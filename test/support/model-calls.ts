@@ -1,0 +1,74 @@
+import { httpProvider } from "../../packages/host/src/model/http-provider.ts";
+import type { ContextItem, ModelEvent, ModelRequest } from "../../packages/host/src/model/model.ts";
+import type { ProviderSettings } from "../../packages/host/src/model/provider-settings.ts";
+import { nodePlatform } from "../../packages/host/src/platform/node.ts";
+
+/** Settings of a provider at a local server. */
+export function settingsFor(
+  wire: ProviderSettings["wire"],
+  baseUrl: string,
+  more: Partial<ProviderSettings> = {},
+): ProviderSettings {
+  return {
+    id: "local",
+    name: "Local",
+    wire,
+    baseUrl,
+    models: ["m-1"],
+    envKey: null,
+    envKeyInstructions: null,
+    bearerToken: null,
+    headers: {},
+    envHeaders: {},
+    query: {},
+    requestMaxRetries: 4,
+    streamMaxRetries: 5,
+    streamIdleTimeoutMs: 10_000,
+    requiresOpenaiAuth: false,
+    local: false,
+    ...more,
+  };
+}
+
+export function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model: "m-1",
+    effort: null,
+    summary: null,
+    serviceTier: null,
+    outputSchema: null,
+    instructions: "Be brief.",
+    context: [said("user", "hi")],
+    tools: [],
+    parallelToolCalls: true,
+    promptCacheKey: "thread-1",
+    ...more,
+  };
+}
+
+export function said(role: "user" | "assistant" | "developer", text: string): ContextItem {
+  return { type: "message", role, parts: [{ type: "text", text }] };
+}
+
+/** All events of one call, with the items' ids numbered in the order in which they came. */
+export async function eventsOf(
+  settings: ProviderSettings,
+  request: ModelRequest = requestOf(),
+  {
+    env = {},
+    signal = new AbortController().signal,
+  }: { env?: Record<string, string>; signal?: AbortSignal } = {},
+): Promise<ModelEvent[]> {
+  const provider = httpProvider({ settings, platform: nodePlatform(), env });
+  const ids: string[] = [];
+  const events: ModelEvent[] = [];
+  for await (const event of provider.stream(request, signal)) {
+    if (!("itemId" in event)) {
+      events.push(event);
+      continue;
+    }
+    if (!ids.includes(event.itemId)) ids.push(event.itemId);
+    events.push({ ...event, itemId: `item ${ids.indexOf(event.itemId) + 1}` });
+  }
+  return events;
+}
