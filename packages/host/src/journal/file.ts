@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Place } from "../core/life/views.ts";
 import type { Commit } from "../core/records.ts";
+import { Fault, fault } from "../errors.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files, Platform, ReadFile } from "../platform/platform.ts";
 import { commitLine, commitsOf, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
@@ -31,23 +32,32 @@ export function fileJournal(
   };
 
   return {
-    async create(threadId) {
+    create(threadId) {
       const path = sessionPath(home, threadId);
-      const [file] = await Promise.all([files.openAppend(path, { fresh: true }), leases.takeNew(threadId)]);
-      return new FileThreadJournal(threadId, { path, archived: false }, file, shared);
+      return saved(async () => {
+        const [file] = await Promise.all([files.openAppend(path, { fresh: true }), leases.takeNew(threadId)]);
+        return new FileThreadJournal(threadId, { path, archived: false }, file, shared);
+      });
     },
-    async open(threadId) {
-      if ((await find(threadId)) === undefined) return undefined;
-      await leases.take(threadId);
-      // Whoever had it may have moved it before giving it back.
-      const place = await find(threadId);
-      if (place === undefined) {
+    open(threadId) {
+      return saved(async () => {
+        if ((await find(threadId)) === undefined) return undefined;
+        await leases.take(threadId);
+        try {
+          // Whoever had it may have moved it before giving it back.
+          const place = await find(threadId);
+          if (place !== undefined) {
+            const file = await files.openAppend(place.path!);
+            await cutTornTail(files, file, place.path!, log);
+            return new FileThreadJournal(threadId, place, file, shared);
+          }
+        } catch (cause) {
+          leases.giveBack(threadId);
+          throw cause;
+        }
         leases.giveBack(threadId);
         return undefined;
-      }
-      const file = await files.openAppend(place.path!);
-      await cutTornTail(files, file, place.path!, log);
-      return new FileThreadJournal(threadId, place, file, shared);
+      });
     },
     async read(threadId) {
       const place = await find(threadId);
@@ -72,6 +82,16 @@ export function fileJournal(
     },
     close: () => leases.close(),
   };
+}
+
+/** What the disk refuses is told as that, and not as a fault of ours. */
+async function saved<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    throw fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
+  }
 }
 
 /** A crash may leave the last line without its end: it was never acknowledged, so it goes. */
@@ -246,13 +266,13 @@ class FileThreadJournal implements ThreadJournal, Holder {
   async archive(archived: boolean): Promise<void> {
     await this.rest();
     const path = (archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
-    await this.#shared.files.rename(this.#place.path!, path);
+    await saved(() => this.#shared.files.rename(this.#place.path!, path));
     this.#place = { path, archived };
   }
 
   async destroy(): Promise<void> {
     await this.rest();
-    await this.#shared.files.remove(this.#place.path!);
+    await saved(() => this.#shared.files.remove(this.#place.path!));
     this.#shared.leases.giveBack(this.#threadId);
   }
 

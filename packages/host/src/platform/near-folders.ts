@@ -42,7 +42,15 @@ export class NearFolders {
 
   /** The name itself, not what a link points to: undefined in `value` if there is none. */
   lookAt(path: string): { readonly value: Stats | undefined } | undefined {
-    return this.at(path, () => lstatSync(path, { throwIfNoEntry: false }));
+    return this.at(path, () => {
+      try {
+        return lstatSync(path, { throwIfNoEntry: false });
+      } catch (cause) {
+        // There is nothing below what is no folder.
+        if ((cause as { code?: string }).code === "ENOTDIR") return undefined;
+        throw cause;
+      }
+    });
   }
 
   #ask(path: string, near: boolean, askedAt: number): void {

@@ -6,7 +6,7 @@ import type { UnloadReason } from "../core/life/records.ts";
 import { type Notification, notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { type Fault, fault } from "../errors.ts";
+import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Cancel, Platform } from "../platform/platform.ts";
@@ -103,6 +103,11 @@ export class Actor {
 
   get status(): ThreadStatus {
     return this.#status;
+  }
+
+  /** Its journal takes nothing more; it can only be read, and unloaded. */
+  get broken(): boolean {
+    return this.#over !== undefined && this.#status.type === "systemError";
   }
 
   get resident(): boolean {
@@ -306,7 +311,10 @@ export class Actor {
   }
 
   #break(cause: unknown): void {
-    this.#over = fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
+    this.#over =
+      cause instanceof Fault
+        ? cause
+        : fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
     this.#status = { type: "systemError" };
     this.#ports.failed(cause);
   }

@@ -169,12 +169,12 @@ export class Registry {
     look: (journal: JournalReader, state: ThreadState) => Promise<T>,
   ): Promise<T> {
     const actor = await this.findLoaded(threadId);
-    if (actor !== undefined) {
+    if (actor !== undefined && !actor.broken) {
       access(actor.owner);
       return look(actor.journal, await actor.peek());
     }
     return this.#stored.read(parseThreadId(threadId), access, (journal, { state }) => {
-      return look(journal, { ...state, status: NOT_LOADED });
+      return look(journal, { ...state, status: actor?.status ?? NOT_LOADED });
     });
   }
 

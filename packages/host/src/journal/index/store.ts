@@ -37,6 +37,8 @@ export class Store {
       if (this.#version() === 0) this.#create();
       const version = this.#version();
       if (version !== SCHEMA_VERSION) throw new OtherVersion(`index version ${version}`);
+      // A file that can only be read is found out here, and not by whoever asks for a list.
+      this.#db.exec("BEGIN IMMEDIATE; UPDATE meta SET value = value WHERE name = 'complete'; ROLLBACK");
       this.#writes = new StoreWrites(this.#db);
     } catch (cause) {
       this.#db.close();
