@@ -1,0 +1,110 @@
+// A thread of some two hundred megabytes is opened and paged like a small one.
+import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { type HostProcess, stdioHost } from "../support/host-process.ts";
+import type { WireClient } from "../support/wire-client.ts";
+
+const MiB = 1024 * 1024;
+const TURNS = 540;
+const TEXT = "lorem ipsum ".repeat(Math.floor((400 * 1024) / 12));
+
+let host: HostProcess;
+let client: WireClient;
+let threadId: string;
+const tail: string[] = [];
+
+beforeAll(async () => {
+  const home = await freshFolder();
+  const first = await stdioHost({ home });
+  threadId = await first.client.startThread();
+  for (let at = 0; at < 6; at++) tail.push(await first.client.turn(threadId, `small ${at}`));
+  const { path } = (await first.client.call("thread/read", { threadId })).thread;
+  first.client.end();
+  await first.host.exited;
+  growBetweenCreationAndFirstTurn(path);
+  expect(statSync(path).size).toBeGreaterThan(200 * MiB);
+  ({ host, client } = await stdioHost({ home }));
+  await client.call("thread/loaded/list");
+});
+
+/** Puts large turns before those that are there, which only move on in their numbers. */
+function growBetweenCreationAndFirstTurn(path: string): void {
+  const [created, ...rest] = readFileSync(path, "utf8").trimEnd().split("\n");
+  const file = openSync(path, "w");
+  writeSync(file, `${created}\n`);
+  const at = Date.now();
+  for (let turn = 1; turn <= TURNS; turn++) {
+    const turnId = `00000000-0000-7000-8000-${String(turn).padStart(12, "0")}`;
+    const user = {
+      type: "userMessage",
+      id: `u${turn}`,
+      clientId: null,
+      content: [],
+      startedAtMs: at,
+      completedAtMs: at,
+    };
+    const agent = {
+      ...{ type: "agentMessage", id: `a${turn}`, text: TEXT, phase: null, memoryCitation: null },
+      ...{ delivery: null, questions: null, startedAtMs: at, completedAtMs: at },
+    };
+    const records = [
+      { type: "turnStarted", turnId, at, input: [], outputSchema: null },
+      ...[user, { ...agent, text: "" }].map((item) => ({ type: "itemStarted", turnId, at, item })),
+      ...[user, agent].map((item) => ({ type: "itemCompleted", turnId, at, item })),
+      { type: "turnEnded", turnId, startedAt: at, at, status: "completed", error: null, answer: null },
+    ];
+    const seq = turn + 1;
+    writeSync(file, `${JSON.stringify({ seq, epoch: 1, prev: seq - 1, records })}\n`);
+  }
+  for (const line of rest) {
+    const { seq, prev, ...commit } = JSON.parse(line);
+    writeSync(
+      file,
+      `${JSON.stringify({ seq: seq + TURNS, epoch: commit.epoch, prev: prev + TURNS, records: commit.records })}\n`,
+    );
+  }
+  closeSync(file);
+}
+
+/** What a request costs the host: bytes read, and memory on top of what it had. */
+async function cost(work: () => Promise<unknown>): Promise<{ read: number; grown: number }> {
+  const [read, rss] = [host.bytesRead(), host.rss()];
+  await work();
+  return { read: host.bytesRead() - read, grown: host.rss() - rss };
+}
+
+describe("a journal of 200 MB", () => {
+  it("[JOURNAL-1] is resumed without its turns by reading its tail", async () => {
+    const { read, grown } = await cost(async () => {
+      const { thread } = await client.call("thread/resume", { threadId, excludeTurns: true });
+      expect(thread).toMatchObject({ id: threadId, status: { type: "idle" }, turns: [] });
+    });
+    expect(read).toBeLessThan(4 * MiB);
+    expect(grown).toBeLessThan(64 * MiB);
+  });
+
+  it("[JOURNAL-2] gives its last page by reading its tail, and goes back from there", async () => {
+    const { read, grown } = await cost(async () => {
+      const page = await client.call("thread/turns/list", { threadId, limit: 5 });
+      expect(page.data.map(({ id }: { id: string }) => id)).toEqual(tail.slice(1).toReversed());
+      const items = await client.call("thread/items/list", { threadId, limit: 4, sortDirection: "desc" });
+      expect(items.data).toHaveLength(4);
+      const next = await client.call("thread/turns/list", { threadId, limit: 3, cursor: page.nextCursor });
+      expect(next.data[0].id).toBe(tail[0]);
+      expect(next.data[1].items.at(-1).text).toHaveLength(TEXT.length);
+    });
+    expect(read).toBeLessThan(16 * MiB);
+    expect(grown).toBeLessThan(96 * MiB);
+  });
+
+  it("[JOURNAL-3] is not squeezed into one reply: that is refused, and the connection goes on", async () => {
+    const { code, data } = await client.refusal("thread/turns/list", {
+      threadId,
+      limit: 200,
+      itemsView: "full",
+    });
+    expect([code, data.code]).toEqual([-32600, "replyTooLarge"]);
+    expect((await client.call("thread/turns/list", { threadId, limit: 1 })).data).toHaveLength(1);
+  });
+});
