@@ -26,6 +26,8 @@ export interface ActorPorts {
   committed(commit: Commit, state: ThreadState): void;
   /** It slept, and is in memory again. */
   woken(): void;
+  /** The last one that was at work with it has gone. */
+  visited(): void;
   failed(cause: unknown): void;
   /** Takes work that nobody awaits. */
   supervise(what: string, work: Promise<unknown>): void;
@@ -64,6 +66,7 @@ export class Actor {
   #sinceCheckpoint: number;
   #mailbox: Letter[] = [];
   #running: Promise<void> | undefined;
+  #visits = 0;
   /** What the next step waits for. */
   #pause: Promise<void> | undefined;
   /** Set while text is running that is not in the journal. */
@@ -142,13 +145,23 @@ export class Actor {
   }
 
   /** Like `look`, and nothing else happens in the thread until it is done. */
-  during(work: (state: ThreadState) => Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const gate = this.look((state) => {
-        this.#pause = work(state).then(resolve, reject);
+  async during(work: (state: ThreadState) => Promise<void>): Promise<void> {
+    this.#visits++;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const gate = this.look((state) => {
+          this.#pause = work(state).then(resolve, reject);
+        });
+        gate.catch(reject);
       });
-      gate.catch(reject);
-    });
+    } finally {
+      if (--this.#visits === 0) this.#ports.visited();
+    }
+  }
+
+  /** Someone is at work with it, and may be about to follow it. */
+  get visited(): boolean {
+    return this.#visits > 0;
   }
 
   /** The state as it is after the commands before. */

@@ -61,10 +61,13 @@ export class Idle {
     leaving.cancel?.();
     leaving.cancel = undefined;
     leaving.dueAt = undefined;
-    if (actor.activeTurn !== undefined) return;
+    // A resume that is under way would be answered, and the thread gone a moment later.
+    if (actor.activeTurn !== undefined || actor.visited) return;
     if (leaving.delayMs === 0) return this.#unload(actor);
     leaving.dueAt = this.#ports.clock.now() + leaving.delayMs;
-    leaving.cancel = this.#ports.timers.after(leaving.delayMs, () => this.#unload(actor));
+    leaving.cancel = this.#ports.timers.after(leaving.delayMs, () => {
+      if (!actor.visited) this.#unload(actor);
+    });
   }
 
   /** How long the thread still stays, if it is leaving. */

@@ -328,6 +328,7 @@ export class Registry {
       },
       // To wake is not to change: a delay that runs goes on as if the thread had never slept.
       woken: () => this.#resident(actor),
+      visited: () => this.#ports.changed(actor),
       failed: (cause) => {
         supervisor.report(`journal of thread ${actor.id}`, cause);
         this.announce(actor, "thread/status/changed", {
