@@ -9,7 +9,7 @@ describe("everyone at once", () => {
   it(
     "no rule is broken, whatever the order and however hosts end",
     async () => {
-      for (const seed of seeds({ count: 150, full: 4000 })) {
+      for (const seed of seeds({ count: 80, full: 3000 })) {
         await runPlan(seed, randomLives(new Random(seed)), (world) => new Concurrent(world));
       }
     },

@@ -9,7 +9,7 @@ describe("one thing after the other", () => {
   it(
     "every client is told exactly what the reference says",
     async () => {
-      for (const seed of seeds({ count: 150, full: 4000 })) {
+      for (const seed of seeds({ count: 80, full: 3000 })) {
         const plan = randomPlan(new Random(seed), 30);
         await runPlan(seed, plan, (world) => new Sequential(world));
       }

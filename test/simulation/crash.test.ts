@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { simulate } from "./run.ts";
 
 describe("a host that dies", () => {
-  simulate("at any moment leaves files on which the next one serves", { count: 200 }, async (world) => {
+  simulate("at any moment leaves files on which the next one serves", { count: 80, full: 500 }, async (world) => {
     const { random } = world;
     const kinds = ["kill", "power"] as const;
     for (let lives = random.between(1, 3); lives > 0; lives--) {

@@ -32,32 +32,32 @@ const mumble = { do: "mumble", pieces: ["I was ", "saying"] } as const;
 describe("a model", () => {
   simulate(
     "that fails ends the turn as failed",
-    { count: 100 },
+    { count: 20, full: 100 },
     oneTurn({ steps: [mumble, { do: "fail", message: "no" }] }, ["failed"], false),
   );
   simulate(
     "that throws ends the turn as failed",
-    { count: 100 },
+    { count: 20, full: 100 },
     oneTurn({ steps: [mumble, { do: "throw", message: "no" }] }, ["failed"], false),
   );
   simulate(
     "that stops without a word ends the turn as failed",
-    { count: 50 },
+    { count: 15, full: 50 },
     oneTurn({ steps: [mumble, { do: "stop" }] }, ["failed"], false),
   );
   simulate(
     "that hangs can be interrupted at any moment",
-    { count: 200 },
+    { count: 40, full: 200 },
     oneTurn({ steps: [mumble, { do: "hang" }] }, ["interrupted"], true),
   );
   simulate(
     "that answers may be interrupted at any moment",
-    { count: 200 },
+    { count: 40, full: 200 },
     oneTurn({ steps: [mumble, { do: "say", pieces: ["a", "b", "c"] }] }, ["interrupted", "completed"], true),
   );
   simulate(
     "that goes on after an interrupt is not heard any more",
-    { count: 200 },
+    { count: 40, full: 200 },
     oneTurn(
       { steps: [{ do: "pause", ms: 10 }, mumble, { do: "say", pieces: ["late", "r"] }], ignoresAbort: true },
       ["interrupted", "completed"],
@@ -66,7 +66,7 @@ describe("a model", () => {
   );
   simulate(
     "that hangs and can not be stopped does not keep a host from closing",
-    { count: 100 },
+    { count: 20, full: 100 },
     oneTurn({ steps: [mumble, { do: "hang" }], ignoresAbort: true }, ["interrupted"], true),
   );
 });

@@ -12,7 +12,7 @@ const verbose: ModelScripts = (_request, random, call) => {
 const brief: ModelScripts = () => ({ steps: [{ do: "say", pieces: ["brief"] }] });
 
 describe("a client that does not read", () => {
-  simulate("gets everything in the end, while others notice nothing", { count: 25 }, async (world) => {
+  simulate("gets everything in the end, while others notice nothing", { count: 5, full: 25 }, async (world) => {
     const { random, model } = world;
     const moments = async (most: number) => {
       for (let left = random.between(0, most); left > 0; left--) await world.moment();

@@ -93,7 +93,7 @@ async function behave(world: World, host: SimHost, gossip: Gossip): Promise<void
 }
 
 describe("a host in a storm", () => {
-  simulate("answers everyone once, ends every turn once, and closes", { count: 400 }, async (world) => {
+  simulate("answers everyone once, ends every turn once, and closes", { count: 150, full: 2000 }, async (world) => {
     world.model.scripts = moody;
     world.expectError(/model stream failed: wire broke/);
     const host = await world.start();
