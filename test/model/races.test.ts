@@ -7,15 +7,15 @@ import { byMood } from "./scripts.ts";
 
 const DELAY_SECS = 5;
 
-type Leaving = (client: SimClient, threadId: string, world: World) => Promise<unknown> | void;
+type Leaving = (client: SimClient, threadId: string, world: World) => Promise<unknown>;
 
 /** How a thread can come to be unloaded while someone else is about to resume it. */
 const LEAVINGS: readonly Leaving[] = [
   (client, threadId) => client.request("thread/unsubscribe", { threadId }),
   (client, threadId) => client.request("thread/unload", { threadId }),
   (client, threadId) => client.request("thread/unload", { threadId, interrupt: true }),
-  (client) => client.leave(),
-  (client) => client.cut(),
+  async (client) => client.leave(),
+  async (client) => client.cut(),
   // A turn whose end lets the thread go.
   async (client, threadId, world) => {
     const turn = client.request("turn/start", { threadId, input: [{ type: "text", text: "quick 1" }] });
@@ -44,7 +44,7 @@ describe("a race", () => {
       const threadId = await one.startThread();
       await one.turnEnd(await one.startTurn(threadId, "quick 0"));
 
-      const left = Promise.resolve(random.pick(LEAVINGS)(one, threadId, world));
+      const left = random.pick(LEAVINGS)(one, threadId, world);
       if (random.chance(0.5)) await world.sleep(random.between(0, threadUnloadDelaySecs * 1100));
       else await new Promise<void>((go) => scheduler.inSteps(random.between(0, 60), "resume", () => go()));
       await other.call("thread/resume", { threadId });

@@ -93,23 +93,27 @@ async function behave(world: World, host: SimHost, gossip: Gossip): Promise<void
 }
 
 describe("a host in a storm", () => {
-  simulate("answers everyone once, ends every turn once, and closes", { count: 150, full: 2000 }, async (world) => {
-    world.model.scripts = moody;
-    world.expectError(/model stream failed: wire broke/);
-    const host = await world.start();
-    const gossip: Gossip = { threads: [], turns: [] };
-    const everyone = Array.from({ length: world.random.between(1, 4) }, () => behave(world, host, gossip));
-    // In half of the runs the host leaves in the middle of it all.
-    if (world.random.chance(0.5)) {
-      const steps = world.random.between(0, 200);
-      await new Promise<void>((resolve) => world.scheduler.inSteps(steps, "time to close", resolve));
-      await host.close();
-      await Promise.all(everyone);
-    } else {
-      await Promise.all(everyone);
-      await host.close();
-    }
-  });
+  simulate(
+    "answers everyone once, ends every turn once, and closes",
+    { count: 150, full: 2000 },
+    async (world) => {
+      world.model.scripts = moody;
+      world.expectError(/model stream failed: wire broke/);
+      const host = await world.start();
+      const gossip: Gossip = { threads: [], turns: [] };
+      const everyone = Array.from({ length: world.random.between(1, 4) }, () => behave(world, host, gossip));
+      // In half of the runs the host leaves in the middle of it all.
+      if (world.random.chance(0.5)) {
+        const steps = world.random.between(0, 200);
+        await new Promise<void>((resolve) => world.scheduler.inSteps(steps, "time to close", resolve));
+        await host.close();
+        await Promise.all(everyone);
+      } else {
+        await Promise.all(everyone);
+        await host.close();
+      }
+    },
+  );
 });
 
 function me(client: SimClient): object {
