@@ -106,4 +106,33 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     const refused = [...called].filter(([, outcomes]) => outcomes.some((outcome) => outcome !== "ok"));
     expect(refused).toEqual([]);
   }, 120_000);
+
+  it("[CLIENT-7] [CLIENT-11] takes other permissions, also the same once more, and talks on", async () => {
+    const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
+    const terminal = await open(host);
+    await terminal.shows("Offline (built in)");
+    // A menu that is opened before its thread has started is closed again by that.
+    await terminal.say("a word before");
+    await terminal.shows("You said: a word before");
+    for (const [choice, word] of [
+      ["3", "first"],
+      ["4", "second"],
+      ["4", "third"],
+    ] as const) {
+      await terminal.say("/permissions");
+      await terminal.shows("Update Model Permissions");
+      await terminal.press(choice);
+      if (choice === "3") {
+        await terminal.shows("Enable full access?");
+        await terminal.press("Enter");
+      }
+      await terminal.gone(/Update Model Permissions|Enable full access/);
+      await terminal.say(`${word} word`);
+      await terminal.shows(`You said: ${word} word`);
+    }
+    const client = await host.join(undefined, { experimentalApi: true });
+    const { data } = await client.call("thread/list", {});
+    const { sandbox, activePermissionProfile } = await client.call("thread/resume", { threadId: data[0].id });
+    expect([sandbox.type, activePermissionProfile.id]).toEqual(["readOnly", ":read-only"]);
+  }, 120_000);
 });

@@ -165,4 +165,34 @@ describe("a client that starts", () => {
     expect((await client.call("skills/list", {})).data).toMatchObject([{ cwd: process.cwd(), errors: [] }]);
     expect((await client.call("hooks/list", {})).data).toMatchObject([{ cwd: process.cwd(), hooks: [] }]);
   });
+
+  it("[CLIENT-11] starts a thread, changes it and runs a turn on a permission profile", async () => {
+    const { client } = await ask();
+    const started = await client.call("thread/start", { permissions: ":workspace" });
+    expect(started).toMatchObject({
+      sandbox: { type: "workspaceWrite" },
+      activePermissionProfile: { id: ":workspace", extends: null },
+    });
+    const threadId = started.thread.id;
+    const settings = async (from: number): Promise<unknown> => {
+      const told = ({ method }: { method?: string }): boolean => method === "thread/settings/updated";
+      const { sandboxPolicy, activePermissionProfile } = (await client.waitFor(told, "settings", from)).params
+        .threadSettings;
+      return [sandboxPolicy.type, activePermissionProfile?.id ?? null];
+    };
+    let from = client.frames.length;
+    await client.call("thread/settings/update", { threadId, permissions: ":danger-full-access" });
+    expect(await settings(from)).toEqual(["dangerFullAccess", ":danger-full-access"]);
+    from = client.frames.length;
+    await client.call("turn/start", { threadId, input: [], permissions: ":read-only" });
+    expect(await settings(from)).toEqual(["readOnly", ":read-only"]);
+    from = client.frames.length;
+    // A sandbox that is asked for by itself is no profile's, even if it is the same one.
+    await client.call("thread/settings/update", { threadId, sandboxPolicy: { type: "readOnly" } });
+    expect(await settings(from)).toEqual(["readOnly", null]);
+
+    expect(await client.refusal("thread/start", { permissions: ":nope" })).toMatchObject({ code: -32600 });
+    const both = { permissions: ":workspace", sandbox: "read-only" };
+    expect((await client.refusal("thread/start", both)).data.code).toBe("invalidParams");
+  });
 });

@@ -56,6 +56,12 @@ export class Terminal {
     return screen;
   }
 
+  /** Waits until what is to be seen right now no longer has it. */
+  async gone(what: RegExp): Promise<void> {
+    const seen = async (): Promise<string> => (await this.#tmux("capture-pane", "-p", "-J")).stdout;
+    await eventually(async () => !what.test(await seen()), `the terminal no longer shows ${what}`);
+  }
+
   async close(): Promise<void> {
     // It may have ended by itself.
     await this.#tmux("kill-server").catch(() => {});

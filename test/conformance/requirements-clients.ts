@@ -10,6 +10,7 @@ export const clientLines = {
     "Skills are read from the home, the person's folder and the repository down to the folder asked for.",
   "CLIENT-6":
     "A client that finds no provider in the configuration resumes with the reference program's own.",
+  "CLIENT-11": "A permission profile that was listed can be chosen; input waits until it is told as chosen.",
 
   // The published ones, unmodified.
   "CLIENT-7":

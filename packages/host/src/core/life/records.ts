@@ -95,6 +95,8 @@ export interface ThreadSettings {
   readonly approvalPolicy: AskForApproval;
   readonly approvalsReviewer: ApprovalsReviewer;
   readonly sandbox: SandboxPolicy;
+  /** The profile that the sandbox was chosen by, if it was; journals of earlier versions do not say. */
+  readonly permissionProfile?: string | null;
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
   readonly personality: Personality | null;

@@ -9,6 +9,8 @@ export function settingsChanged(
   changes: Partial<ThreadSettings>,
 ): readonly ThreadRecord[] {
   const keys = Object.keys(changes) as (keyof ThreadSettings)[];
-  if (keys.every((key) => JSON.stringify(changes[key]) === JSON.stringify(settings[key]))) return [];
+  const same = (key: keyof ThreadSettings): boolean =>
+    JSON.stringify(changes[key] ?? null) === JSON.stringify(settings[key] ?? null);
+  if (keys.every(same)) return [];
   return [{ type: "settingsChanged", at, settings: { ...settings, ...changes } }];
 }

@@ -1,4 +1,9 @@
-import type { Thread, ThreadSettings as ThreadSettingsView, Turn } from "@bobbin/protocol";
+import type {
+  ActivePermissionProfile,
+  Thread,
+  ThreadSettings as ThreadSettingsView,
+  Turn,
+} from "@bobbin/protocol";
 import { seconds } from "../seconds.ts";
 import type { ThreadState } from "../state.ts";
 import type { ThreadSettings } from "./records.ts";
@@ -53,9 +58,13 @@ export function threadView(state: ThreadState, place: Place, turns: Turn[] = [])
   };
 }
 
+export function activeProfile({ permissionProfile: id }: ThreadSettings): ActivePermissionProfile | null {
+  return id == null ? null : { id, extends: null };
+}
+
 export function settingsView(settings: ThreadSettings): ThreadSettingsView {
   return {
-    activePermissionProfile: null,
+    activePermissionProfile: activeProfile(settings),
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,
     collaborationMode: {

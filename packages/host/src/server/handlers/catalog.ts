@@ -2,6 +2,7 @@ import type { McpServerStatus } from "@bobbin/protocol";
 import { type ConfigLayers, isTable, type Table } from "../../catalog/config-layers.ts";
 import type { Handlers } from "../call.ts";
 import { page } from "./page.ts";
+import { PERMISSION_PROFILES } from "./settings.ts";
 
 /** What a client offers people to choose from. Only what is really there: an empty list is an answer. */
 export function catalogHandlers(layers: ConfigLayers): Handlers {
@@ -15,7 +16,7 @@ export function catalogHandlers(layers: ConfigLayers): Handlers {
     },
 
     "permissionProfile/list"({ cursor, limit }, { reply }) {
-      const profiles = [":read-only", ":workspace", ":danger-full-access"];
+      const profiles = [...PERMISSION_PROFILES.keys()];
       reply(
         page(
           profiles.map((id) => ({ id, description: null, allowed: true })),

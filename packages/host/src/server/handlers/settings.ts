@@ -16,6 +16,7 @@ export function newSettings(params: Params<"thread/start">, context: HandlerCont
     approvalPolicy: config.approvalPolicy,
     approvalsReviewer: "user",
     sandbox: sandboxPolicy(config.sandboxMode),
+    permissionProfile: null,
     effort: config.effort,
     summary: null,
     personality: config.personality,
@@ -59,8 +60,7 @@ export function askedSettings(
   { providers }: HandlerContext,
 ): Partial<ThreadSettings> {
   if (params.modelProvider != null) providers.get(params.modelProvider);
-  const sandbox =
-    params.sandboxPolicy ?? (params.sandbox == null ? undefined : sandboxPolicy(params.sandbox));
+  const sandbox = askedSandbox(params);
   const asked: Partial<Record<keyof ThreadSettings, unknown>> = {
     model: params.model,
     modelProvider: params.modelProvider,
@@ -74,7 +74,25 @@ export function askedSettings(
     personality: params.personality,
   };
   const changes = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(changes) as Partial<ThreadSettings>;
+  const chosen = sandbox === undefined ? {} : { permissionProfile: params.permissions ?? null };
+  return { ...(Object.fromEntries(changes) as Partial<ThreadSettings>), ...chosen };
+}
+
+/** The profiles that are built in, and the sandbox that each of them is. */
+export const PERMISSION_PROFILES: ReadonlyMap<string, SandboxMode> = new Map([
+  [":read-only", "read-only"],
+  [":workspace", "workspace-write"],
+  [":danger-full-access", "danger-full-access"],
+]);
+
+function askedSandbox({ sandbox, sandboxPolicy: policy, permissions }: Asked): SandboxPolicy | undefined {
+  if (permissions == null) return policy ?? (sandbox == null ? undefined : sandboxPolicy(sandbox));
+  // Two answers to one question: whichever of them won, someone would be surprised by what is allowed.
+  if (policy != null || sandbox != null)
+    throw fault("invalidParams", "permissions", "it can not be combined with a sandbox");
+  const mode = PERMISSION_PROFILES.get(permissions);
+  if (mode === undefined) throw fault("badConfig", `there is no permission profile \`${permissions}\``);
+  return sandboxPolicy(mode);
 }
 
 /** Settings that are bound when a thread is loaded; keys that were not given are left out. */

@@ -1,6 +1,6 @@
 import type { Result, Thread } from "@bobbin/protocol";
 import type { ThreadFacts } from "../../core/life/records.ts";
-import { threadView } from "../../core/life/views.ts";
+import { activeProfile, threadView } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { Fault, fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
@@ -172,7 +172,7 @@ function loadedView(thread: Thread, { settings, docs }: ThreadState): Result<"th
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,
     sandbox: settings.sandbox,
-    activePermissionProfile: null,
+    activePermissionProfile: activeProfile(settings),
     reasoningEffort: settings.effort,
     multiAgentMode: "explicitRequestOnly",
   };
