@@ -9,22 +9,27 @@ import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
+/** A command of the operating system, where it has it. */
+function system(command: string, ...args: string[]): void {
+  execFileSync(command, args, { stdio: "ignore" });
+}
+
 const mounted: string[] = [];
 afterAll(() => {
-  for (const folder of mounted) execFileSync("umount", ["-l", folder]);
+  for (const folder of mounted) system("umount", "-l", folder);
 });
 
 /** A small disk of its own; only root can have one. */
 async function smallDisk(size: string): Promise<string> {
   const folder = await freshFolder("disk");
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder], { stdio: "ignore" });
+  system("mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder);
   mounted.push(folder);
   return folder;
 }
 
 function canMount(): boolean {
   try {
-    execFileSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" });
+    system("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt");
     return true;
   } catch {
     return false;
@@ -57,7 +62,7 @@ describe("a home that can not be written to", () => {
   it.skipIf(!canMount())("[FAULT-1] is read; what wants to write is refused", async () => {
     const home = await smallDisk("16m");
     const { threadId, turns } = await storedThread(home);
-    execFileSync("mount", ["-o", "remount,ro", home]);
+    system("mount", "-o", "remount,ro", home);
     const { host, client } = await stdioHost({ home });
     expect(await turnIds(client, threadId)).toEqual(turns);
     const { data } = await client.call("thread/list", {});
