@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type HostProcess, stdioHost } from "../support/host-process.ts";
 import {
+  chat,
   MockModel,
+  messages,
   type Reply,
   refuse,
   responses,
@@ -191,6 +193,109 @@ describe("a turn on the responses wire", () => {
     ]);
     expect(text.format.schema).toEqual({ type: "object", properties: {} });
     expect(threadId).not.toBe(other);
+  });
+});
+
+describe("a turn on the other wires", () => {
+  it("[MODEL-3] [MODEL-4] is the same on chat, with a tool call in pieces", async () => {
+    const { model, client, threadId } = await threadOn("chat", [
+      stream(
+        chat.stream(
+          chat.delta({ reasoning_content: "I need a tool" }),
+          chat.delta({
+            tool_calls: [{ index: 0, id: "c1", function: { name: "shell", arguments: '{"a"' } }],
+          }),
+          chat.delta({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }),
+        ),
+      ),
+      stream(chat.stream(chat.delta({ content: "I can " }), chat.delta({ content: "not" }))),
+    ]);
+    const { frames, turn: ended } = await turn(client, threadId, "list files");
+    expect(ended).toMatchObject({ status: "completed", items: [{ text: "I can not" }] });
+    expect(story(frames)).toEqual([
+      "thread/status/changed active",
+      "turn/started",
+      "item/started userMessage",
+      "item/completed userMessage",
+      "item/started reasoning",
+      "item/reasoning/textDelta",
+      "item/completed reasoning",
+      "thread/tokenUsage/updated",
+      "item/started agentMessage",
+      "item/agentMessage/delta",
+      "item/completed agentMessage",
+      "thread/tokenUsage/updated",
+      "thread/status/changed idle",
+      "turn/completed",
+    ]);
+    expect(model.asked[1]!.body.messages.slice(2)).toEqual([
+      {
+        role: "assistant",
+        content: null,
+        reasoning_content: "I need a tool",
+        tool_calls: [{ id: "c1", type: "function", function: { name: "shell", arguments: '{"a":1}' } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "No tools are available." },
+    ]);
+  });
+
+  it("[MODEL-3] [MODEL-4] is the same on messages, with thoughts that are sent back signed", async () => {
+    const { model, client, threadId } = await threadOn("messages", [
+      stream(
+        messages.stream(
+          [
+            messages.thinking(0, "I need a tool", "c2ln"),
+            messages.block(1, { type: "tool_use", id: "toolu_1", name: "shell", input: { a: 1 } }),
+          ],
+          "tool_use",
+        ),
+      ),
+      stream(messages.stream([messages.text(0, "I can ", "not")])),
+    ]);
+    const { frames, turn: ended } = await turn(client, threadId, "list files");
+    expect(ended).toMatchObject({ status: "completed", items: [{ text: "I can not" }] });
+    expect(story(frames).slice(4, 8)).toEqual([
+      "item/started reasoning",
+      "item/reasoning/summaryPartAdded",
+      "item/reasoning/summaryTextDelta",
+      "item/completed reasoning",
+    ]);
+    expect(model.asked[0]!.headers["x-api-key"]).toBe("key-1");
+    expect(model.asked[1]!.body.messages).toMatchObject([
+      { role: "user", content: [{ type: "text", text: "list files" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "I need a tool", signature: "c2ln" },
+          { type: "tool_use", id: "toolu_1", name: "shell", input: { a: 1 } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "toolu_1", content: "No tools are available.", is_error: true },
+        ],
+      },
+    ]);
+  });
+
+  it("[MODEL-3] leaves behind what only another provider can read", async () => {
+    const { model, client, threadId } = await threadOn("responses", [
+      stream(responses.stream(responses.reasoning(["Hm"], "opaque"), responses.message("Hello"))),
+    ]);
+    await turn(client, threadId, "hi");
+    const { turn: started } = await client.call("turn/start", {
+      threadId,
+      input: [{ type: "text", text: "again" }],
+      model: "other-model",
+    });
+    await client.turnCompleted(started.id);
+    expect(model.asked[1]!.body.model).toBe("other-model");
+    await client.call("turn/interrupt", { threadId, turnId: "" });
+    const fork = (await client.call("thread/fork", { threadId, modelProvider: "offline" })).thread.id;
+    const { turn: ended } = await turn(client, fork, "and now?");
+    expect(ended.status).toBe("completed");
+    expect(ended.items[0].text).toContain("message 3 of this thread");
   });
 });
 

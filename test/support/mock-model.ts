@@ -186,3 +186,65 @@ export const responses = {
   stream: (...items: readonly object[][]): string =>
     sse([{ type: "response.created", response: { id: "resp_1" } }, ...items.flat(), responses.completed()]),
 };
+
+/** An answer on the `chat` wire: each text is a piece. */
+export const chat = {
+  delta: (delta: object, finish_reason: string | null = null): object => ({
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, finish_reason }],
+  }),
+  usage: (): object => ({
+    choices: [],
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      prompt_tokens_details: { cached_tokens: 10 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    },
+  }),
+  stream: (...deltas: readonly object[]): string =>
+    sse([...deltas, chat.delta({}, "stop"), chat.usage()], "data: [DONE]\n\n"),
+};
+
+/** An answer on the `messages` wire. */
+export const messages = {
+  block: (index: number, content_block: object, ...deltas: readonly object[]): object[] => [
+    { type: "content_block_start", index, content_block },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ],
+  text: (index: number, ...pieces: readonly string[]): object[] =>
+    messages.block(
+      index,
+      { type: "text", text: "" },
+      ...pieces.map((text) => ({ type: "text_delta", text })),
+    ),
+  thinking: (index: number, thinking: string, signature: string): object[] =>
+    messages.block(
+      index,
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking },
+      { type: "signature_delta", signature },
+    ),
+  stream: (blocks: readonly object[][], stop_reason = "end_turn"): string =>
+    sse([
+      {
+        type: "message_start",
+        message: {
+          id: "msg_1",
+          usage: {
+            input_tokens: 60,
+            cache_read_input_tokens: 30,
+            cache_creation_input_tokens: 10,
+            output_tokens: 1,
+          },
+        },
+      },
+      { type: "ping" },
+      ...blocks.flat(),
+      { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 20 } },
+      { type: "message_stop" },
+    ]),
+};

@@ -54,12 +54,11 @@ export function said(role: "user" | "assistant" | "developer", text: string): Co
 export async function eventsOf(
   settings: ProviderSettings,
   request: ModelRequest = requestOf(),
-  {
-    env = {},
-    signal = new AbortController().signal,
-  }: { env?: Record<string, string>; signal?: AbortSignal } = {},
+  around: { readonly env?: Record<string, string>; readonly fetch?: typeof fetch } = {},
 ): Promise<ModelEvent[]> {
-  const provider = httpProvider({ settings, platform: nodePlatform(), env });
+  const { signal } = new AbortController();
+  const platform = { ...nodePlatform(), ...(around.fetch && { fetch: around.fetch }) };
+  const provider = httpProvider({ settings, platform, env: around.env ?? {} });
   const ids: string[] = [];
   const events: ModelEvent[] = [];
   for await (const event of provider.stream(request, signal)) {
@@ -71,4 +70,24 @@ export async function eventsOf(
     events.push({ ...event, itemId: `item ${ids.indexOf(event.itemId) + 1}` });
   }
   return events;
+}
+
+/** A server in this process that hands out the bytes in exactly these pieces. */
+export function inPieces(...pieces: readonly Uint8Array[]): typeof fetch {
+  return async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+/** The failure that a call ended with. */
+export function failureOf(events: readonly ModelEvent[]): Extract<ModelEvent, { type: "failed" }> {
+  const last = events.at(-1);
+  if (last?.type !== "failed") throw new Error(`it ended with ${last?.type}`);
+  return last;
 }

@@ -158,6 +158,14 @@ export function disconnected(settings: ProviderSettings, why: string): ModelFaul
   );
 }
 
+/** The server ended the answer before the model did. */
+export function cutShort(provider: string, why: string): ModelFault {
+  const reason = /length|max_(output_)?tokens/.test(why)
+    ? "it reached the most that the model writes at once"
+    : `it was stopped (${why})`;
+  return new ModelFault(`The answer of ${provider} is not whole: ${reason}.`, "other");
+}
+
 export function missingKey(settings: ProviderSettings): ModelFault {
   return new ModelFault(
     `${settings.name} needs a key, and none is set. ${keyAdvice(settings)}`,

@@ -1,7 +1,9 @@
 import type { Model } from "@bobbin/protocol";
+import { chatStream } from "./chat.ts";
 import { ModelFault } from "./faults.ts";
 import { getJson, type ModelPorts, probe } from "./http.ts";
 import { arrayIn, objectIn, textIn } from "./loose.ts";
+import { messagesStream } from "./messages.ts";
 import type { ModelEvent, ModelProvider, ModelRequest } from "./model.ts";
 import { describeModel } from "./models.ts";
 import { responsesStream } from "./responses.ts";
@@ -13,8 +15,8 @@ const LIST_MS = 1_000;
 
 const STREAMS: { readonly [W in ModelPorts["settings"]["wire"]]: Stream } = {
   responses: responsesStream,
-  chat: responsesStream,
-  messages: responsesStream,
+  chat: chatStream,
+  messages: messagesStream,
 };
 
 /** A provider that speaks one of the three wires. */

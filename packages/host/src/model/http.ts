@@ -27,13 +27,15 @@ export interface Call {
   readonly body: object;
 }
 
+/** The word by which some wires end. */
+export const DONE: Loose = {};
 /** The rest of a stream is read for so long behind its last word, so that its connection can be used again. */
 const REST_MS = 250;
 /** How much of an error's body is read. */
 const COMPLAINT_BYTES = 64 * 1024;
 
 /**
- * Posts, and yields the answer's events as JSON up to `[DONE]` or the end. Whatever goes wrong is thrown as a
+ * Posts, and yields the answer's events as JSON up to the end or `[DONE]`, which is yielded too. Whatever goes wrong is thrown as a
  * ModelFault, but for an abort, which throws the signal's reason.
  */
 export async function* postStream(ports: ModelPorts, call: Call, signal: AbortSignal): AsyncIterable<Loose> {
@@ -67,7 +69,10 @@ export async function* postStream(ports: ModelPorts, call: Call, signal: AbortSi
       patience.renew();
       whole = chunk.done;
       for (const data of chunk.done ? events.end() : events.push(chunk.value)) {
-        if (data === "[DONE]") return;
+        if (data === "[DONE]") {
+          yield DONE;
+          return;
+        }
         const event = parse(data);
         if (event !== undefined) yield event;
         // What stands at the very end without its line end was cut off; that is told by what is missing.

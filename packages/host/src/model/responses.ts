@@ -1,5 +1,5 @@
 import type { MessagePhase, WebSearchAction } from "@bobbin/protocol";
-import { complaintFault, disconnected, ModelFault } from "./faults.ts";
+import { complaintFault, cutShort, disconnected } from "./faults.ts";
 import { type ModelPorts, postStream } from "./http.ts";
 import { arrayIn, type Loose, objectIn, textIn } from "./loose.ts";
 import type { ModelEvent, ModelRequest } from "./model.ts";
@@ -42,7 +42,7 @@ export async function* responsesStream(
       }
       case "response.incomplete": {
         const { reason } = objectIn(objectIn(event.response).incomplete_details);
-        throw new ModelFault(`The answer of ${settings.name} is incomplete: ${textIn(reason)}.`, "other");
+        throw cutShort(settings.name, textIn(reason));
       }
       case "response.failed":
       case "error": {

@@ -1,0 +1,147 @@
+import { chatBody } from "./chat-messages.ts";
+import { complaintFault, cutShort, disconnected, ModelFault } from "./faults.ts";
+import { DONE, type ModelPorts, postStream } from "./http.ts";
+import { arrayIn, type Loose, objectIn, textIn } from "./loose.ts";
+import type { ModelEvent, ModelRequest } from "./model.ts";
+import { PlainTools } from "./tool-names.ts";
+import { usageOf } from "./usage.ts";
+import { contextWindowOf } from "./windows.ts";
+
+const NO_TOOLS = /does not support (tools|functions|function calling)|tools? (is|are) not supported/i;
+/** Where servers put what the model thinks. */
+const THOUGHTS = ["reasoning_content", "reasoning"] as const;
+
+/** Chat Completions, as OpenAI made it and many servers on one's own machine speak it. */
+export async function* chatStream(
+  ports: ModelPorts,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncIterable<ModelEvent> {
+  try {
+    yield* chat(ports, request, signal, true);
+  } catch (cause) {
+    // A model that knows no tools is a model still.
+    if (!(cause instanceof ModelFault && NO_TOOLS.test(cause.message))) throw cause;
+    yield* chat(ports, request, signal, false);
+  }
+}
+
+async function* chat(
+  ports: ModelPorts,
+  request: ModelRequest,
+  signal: AbortSignal,
+  withTools: boolean,
+): AsyncIterable<ModelEvent> {
+  const { settings } = ports;
+  const call = { path: "/chat/completions", model: request.model, body: chatBody(request, withTools) };
+  const answer = new ChatAnswer(ports, new PlainTools(request.tools));
+  let usage: Loose = {};
+  let ended: string | undefined;
+  for await (const event of postStream(ports, call, signal)) {
+    if (event === DONE) ended ??= "stop";
+    else if (event.error !== undefined) {
+      const error = objectIn(event.error);
+      const code = textIn(error.code) || textIn(error.type);
+      throw complaintFault(settings, request.model, { code, message: textIn(error.message ?? event.error) });
+    }
+    const [choice] = arrayIn(event.choices);
+    if (choice !== undefined) {
+      yield* answer.grown(objectIn(choice.delta));
+      ended = textIn(choice.finish_reason) || ended;
+    }
+    if (event.usage != null) usage = objectIn(event.usage);
+  }
+  if (ended === undefined) throw disconnected(settings, "it ended before it had a finish_reason");
+  yield* answer.end();
+  if (ended === "length" || ended === "content_filter") throw cutShort(settings.name, ended);
+  yield { type: "done", usage: readUsage(usage), contextWindow: contextWindowOf(request.model) };
+}
+
+interface Piece {
+  readonly key: unknown;
+  id: string;
+  name: string;
+  text: string;
+}
+
+/** One answer, put together from its pieces. */
+class ChatAnswer {
+  readonly #ports: ModelPorts;
+  readonly #tools: PlainTools;
+  #thought: { readonly itemId: string; readonly field: string; text: string } | undefined;
+  #message: { readonly itemId: string; text: string } | undefined;
+  readonly #calls: Piece[] = [];
+
+  constructor(ports: ModelPorts, tools: PlainTools) {
+    this.#ports = ports;
+    this.#tools = tools;
+  }
+
+  *grown(delta: Loose): Iterable<ModelEvent> {
+    const field = THOUGHTS.find((name) => textIn(delta[name]) !== "");
+    if (field !== undefined) yield* this.#think(field, textIn(delta[field]));
+    const text = textIn(delta.content) || textIn(delta.refusal);
+    if (text !== "") yield* this.#say(text);
+    for (const piece of arrayIn(delta.tool_calls)) this.#call(piece);
+  }
+
+  *end(): Iterable<ModelEvent> {
+    yield* this.#endThought();
+    if (this.#message !== undefined) yield { type: "messageDone", ...this.#message };
+    for (const { id, name, text } of this.#calls) {
+      const callId = id || `call_${this.#ports.platform.ids.uuid()}`;
+      yield { type: "toolCall", call: this.#tools.read(callId, name, text) };
+    }
+  }
+
+  *#think(field: string, text: string): Iterable<ModelEvent> {
+    if (this.#thought === undefined) {
+      this.#thought = { itemId: this.#ports.platform.ids.uuid(), field, text: "" };
+      yield { type: "reasoningStarted", itemId: this.#thought.itemId };
+    }
+    this.#thought.text += text;
+    yield { type: "reasoningTextDelta", itemId: this.#thought.itemId, index: 0, text };
+  }
+
+  *#endThought(): Iterable<ModelEvent> {
+    if (this.#thought === undefined) return;
+    const { itemId, ...carry } = this.#thought;
+    this.#thought = undefined;
+    yield { type: "reasoningDone", itemId, summary: [], content: [carry.text], carry };
+  }
+
+  *#say(text: string): Iterable<ModelEvent> {
+    yield* this.#endThought();
+    if (this.#message === undefined) {
+      this.#message = { itemId: this.#ports.platform.ids.uuid(), text: "" };
+      yield { type: "messageStarted", itemId: this.#message.itemId };
+    }
+    this.#message.text += text;
+    yield { type: "messageDelta", itemId: this.#message.itemId, text };
+  }
+
+  /** A call's name comes once, its arguments in pieces; some servers do not number the calls. */
+  #call(given: Loose): void {
+    const key = given.index ?? given.id;
+    const last = this.#calls.at(-1);
+    let piece = key === undefined ? last : this.#calls.find((one) => one.key === key);
+    const id = textIn(given.id);
+    if (piece === undefined || (id !== "" && piece.id !== "" && piece.id !== id)) {
+      piece = { key, id: "", name: "", text: "" };
+      this.#calls.push(piece);
+    }
+    const { name, arguments: text } = objectIn(given.function);
+    piece.id ||= id;
+    piece.name ||= textIn(name);
+    piece.text += typeof text === "object" && text !== null ? JSON.stringify(text) : textIn(text);
+  }
+}
+
+function readUsage(usage: Loose) {
+  return usageOf({
+    input: usage.prompt_tokens,
+    cached: objectIn(usage.prompt_tokens_details).cached_tokens,
+    output: usage.completion_tokens,
+    reasoning: objectIn(usage.completion_tokens_details).reasoning_tokens,
+  });
+}

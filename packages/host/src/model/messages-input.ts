@@ -1,0 +1,113 @@
+import type { ContextItem, ContextPart, ModelRequest } from "./model.ts";
+import { outputText, splitSystem } from "./plain-context.ts";
+import { PlainTools, plainArguments, plainName } from "./tool-names.ts";
+
+interface Block {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+interface Message {
+  readonly role: "user" | "assistant";
+  content: Block[];
+}
+
+const CACHED = { cache_control: { type: "ephemeral" } };
+/** How many tokens a model may think for, by effort. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 4096,
+  medium: 10_000,
+  high: 24_000,
+  xhigh: 31_000,
+};
+
+export function messagesBody(request: ModelRequest): object {
+  const { system, rest } = splitSystem(request);
+  const tools = new PlainTools(request.tools).list;
+  const messages = messagesOf(rest);
+  const budget = thinks(messages) ? BUDGETS[request.effort ?? ""] : undefined;
+  return {
+    model: request.model,
+    max_tokens: /^claude-3-(opus|haiku|sonnet)/.test(request.model)
+      ? 4096
+      : /^claude-3/.test(request.model)
+        ? 8192
+        : 32_000,
+    system: markLast(system.map((text) => ({ type: "text", text }))),
+    messages: messages.map((message, index) =>
+      index === messages.length - 1 ? { ...message, content: markLast(message.content) } : message,
+    ),
+    stream: true,
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }) => ({
+        name,
+        description,
+        input_schema: parameters,
+      })),
+      tool_choice: { type: "auto", disable_parallel_tool_use: !request.parallelToolCalls },
+    }),
+    ...(budget !== undefined && { thinking: { type: "enabled", budget_tokens: budget } }),
+  };
+}
+
+/** What is up to here can be taken from the provider's memory the next time. */
+function markLast(blocks: readonly Block[]): readonly Block[] {
+  return blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...CACHED } : block));
+}
+
+/** Users and the model take turns; the user has the first word and the last. */
+function messagesOf(items: readonly ContextItem[]): Message[] {
+  const messages: Message[] = [];
+  const add = (role: Message["role"], ...blocks: Block[]): void => {
+    if (blocks.length === 0) return;
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else messages.push({ role, content: blocks });
+  };
+  for (const item of items) {
+    switch (item.type) {
+      case "message": {
+        const blocks = item.parts.map(partBlock).filter((block) => block.text !== "");
+        add(item.role === "assistant" ? "assistant" : "user", ...blocks);
+        break;
+      }
+      case "reasoning":
+        add("assistant", item.carry as Block);
+        break;
+      case "toolCall":
+        add("assistant", {
+          type: "tool_use",
+          id: item.callId.replace(/[^\w-]/g, "_"),
+          name: plainName(item),
+          input: plainArguments(item),
+        });
+        break;
+      case "toolOutput":
+        add("user", {
+          type: "tool_result",
+          tool_use_id: item.callId.replace(/[^\w-]/g, "_"),
+          content: outputText(item.output),
+          ...(!item.success && { is_error: true }),
+        });
+        break;
+    }
+  }
+  const word = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+  if (messages[0]?.role === "assistant") messages.unshift(word("(The conversation begins with your words.)"));
+  if (messages.at(-1)?.role !== "user") messages.push(word("(Go on.)"));
+  return messages;
+}
+
+/** In the middle of calling tools a model may think only if it did from the start. */
+function thinks(messages: readonly Message[]): boolean {
+  const answered = messages.at(-1)?.content.some(({ type }) => type === "tool_result");
+  return !answered || /thinking$/.test(messages.at(-2)?.content[0]?.type ?? "");
+}
+
+function partBlock(part: ContextPart): Block {
+  if (part.type === "text") return part;
+  const data = /^data:([^;,]+);base64,(.*)$/s.exec(part.url);
+  if (data === null) return { type: "image", source: { type: "url", url: part.url } };
+  return { type: "image", source: { type: "base64", media_type: data[1], data: data[2] } };
+}

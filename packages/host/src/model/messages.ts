@@ -1,0 +1,137 @@
+import { complaintFault, cutShort, disconnected, ModelFault } from "./faults.ts";
+import { type ModelPorts, postStream } from "./http.ts";
+import { type Loose, objectIn, textIn } from "./loose.ts";
+import { messagesBody } from "./messages-input.ts";
+import type { ModelEvent, ModelRequest } from "./model.ts";
+import { PlainTools } from "./tool-names.ts";
+import { count, usageOf } from "./usage.ts";
+import { contextWindowOf } from "./windows.ts";
+
+/** Anthropic's Messages API. */
+export async function* messagesStream(
+  ports: ModelPorts,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncIterable<ModelEvent> {
+  const { settings } = ports;
+  const call = { path: "/messages", model: request.model, body: messagesBody(request) };
+  const blocks = new Blocks(ports, new PlainTools(request.tools));
+  let usage: Loose = {};
+  let why = "";
+  for await (const event of postStream(ports, call, signal)) {
+    switch (event.type) {
+      case "message_start":
+        usage = objectIn(objectIn(event.message).usage);
+        break;
+      case "content_block_start":
+        yield* blocks.begun(event.index, objectIn(event.content_block));
+        break;
+      case "content_block_delta":
+        yield* blocks.grown(event.index, objectIn(event.delta));
+        break;
+      case "content_block_stop":
+        yield* blocks.ended(event.index);
+        break;
+      case "message_delta":
+        usage = { ...usage, ...objectIn(event.usage) };
+        why = textIn(objectIn(event.delta).stop_reason) || why;
+        break;
+      case "message_stop":
+        if (why === "model_context_window_exceeded") {
+          throw complaintFault(settings, request.model, { code: "context_window_exceeded", message: why });
+        }
+        if (why === "max_tokens") throw cutShort(settings.name, why);
+        if (why === "refusal")
+          throw new ModelFault(`${settings.name} declined to answer this.`, "badRequest");
+        yield { type: "done", usage: readUsage(usage), contextWindow: contextWindowOf(request.model) };
+        return;
+      case "error": {
+        const { type, message } = objectIn(event.error);
+        throw complaintFault(settings, request.model, { code: textIn(type), message: textIn(message) });
+      }
+    }
+  }
+  throw disconnected(settings, "it ended before message_stop");
+}
+
+interface Block {
+  readonly kind: string;
+  readonly itemId: string;
+  /** Members as they came with the start. */
+  readonly start: Loose;
+  text: string;
+  signature: string;
+}
+
+/** The blocks of one answer, by their index. */
+class Blocks {
+  readonly #ports: ModelPorts;
+  readonly #tools: PlainTools;
+  readonly #open = new Map<unknown, Block>();
+
+  constructor(ports: ModelPorts, tools: PlainTools) {
+    this.#ports = ports;
+    this.#tools = tools;
+  }
+
+  *begun(index: unknown, start: Loose): Iterable<ModelEvent> {
+    const kind = textIn(start.type);
+    const itemId = this.#ports.platform.ids.uuid();
+    const block: Block = { kind, itemId, start, text: "", signature: textIn(start.signature) };
+    this.#open.set(index, block);
+    if (kind === "text") yield { type: "messageStarted", itemId };
+    else if (kind === "thinking" || kind === "redacted_thinking") yield { type: "reasoningStarted", itemId };
+    yield* this.#grow(block, textIn(start.text) || textIn(start.thinking));
+  }
+
+  *grown(index: unknown, delta: Loose): Iterable<ModelEvent> {
+    const block = this.#open.get(index);
+    if (block === undefined) return;
+    if (delta.type === "signature_delta") block.signature += textIn(delta.signature);
+    else if (delta.type === "input_json_delta") block.text += textIn(delta.partial_json);
+    else yield* this.#grow(block, textIn(delta.text) || textIn(delta.thinking));
+  }
+
+  *ended(index: unknown): Iterable<ModelEvent> {
+    const block = this.#open.get(index);
+    this.#open.delete(index);
+    if (block === undefined) return;
+    const { kind, itemId, start, text, signature } = block;
+    switch (kind) {
+      case "text":
+        return yield { type: "messageDone", itemId, text };
+      case "thinking": {
+        // Without its signature it can not be sent back.
+        const carry = signature === "" ? undefined : { type: "thinking", thinking: text, signature };
+        const summary = text === "" ? [] : [text];
+        return yield { type: "reasoningDone", itemId, summary, content: [], carry };
+      }
+      case "redacted_thinking":
+        return yield { type: "reasoningDone", itemId, summary: [], content: [], carry: start };
+      case "tool_use": {
+        const given = text || JSON.stringify(start.input ?? {});
+        const call = this.#tools.read(textIn(start.id), textIn(start.name), given);
+        return yield { type: "toolCall", call };
+      }
+    }
+  }
+
+  *#grow(block: Block, text: string): Iterable<ModelEvent> {
+    const { kind, itemId } = block;
+    if (text === "") return;
+    block.text += text;
+    if (kind === "text") yield { type: "messageDelta", itemId, text };
+    else if (kind === "thinking") yield { type: "reasoningSummaryDelta", itemId, index: 0, text };
+  }
+}
+
+function readUsage(usage: Loose) {
+  const read = count(usage.cache_read_input_tokens);
+  const written = count(usage.cache_creation_input_tokens);
+  return usageOf({
+    input: count(usage.input_tokens) + read + written,
+    cached: read,
+    cacheWritten: written,
+    output: usage.output_tokens,
+  });
+}
