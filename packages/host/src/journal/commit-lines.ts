@@ -62,7 +62,10 @@ export interface Line {
 }
 
 /** Commits among lines; lines that are none are told and left out. */
-export async function* commitsOf(lines: AsyncIterable<Line>, bad: BadLine): AsyncIterable<Placed> {
+export async function* commitsOf(
+  lines: AsyncIterable<Line> | Iterable<Line>,
+  bad: BadLine,
+): AsyncIterable<Placed> {
   for await (const line of lines) {
     const commit = parseCommit(line.bytes);
     if (commit === "blank") continue;

@@ -5,13 +5,18 @@ import { Fault, fault } from "../errors.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files, Platform, ReadFile } from "../platform/platform.ts";
 import { commitLine, commitsOf, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
+import { FewAtOnce } from "./few-at-once.ts";
 import type { AppendOutcome, Journal, JournalReader, Placed, ThreadJournal } from "./journal.ts";
 import { Leases } from "./leases.ts";
 import { type Holder, OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath, threadIdOf } from "./paths.ts";
+import type { Starts } from "./starts.ts";
 
 /** Journals that are open for writing at once; a process may have some 1,000 files open, sockets included. */
 const MAX_OPEN = 256;
+
+/** Journals that are made at once behind their threads' start. */
+const MAX_MAKING = 16;
 
 /** Journals as JSON lines under the home directory. */
 export function fileJournal(
@@ -22,21 +27,50 @@ export function fileJournal(
 ): Journal {
   const { files } = platform;
   const leases = new Leases(home, platform, beforeGivingBack);
-  const shared: Shared = { home, files, leases, openFiles: new OpenFiles(MAX_OPEN), log };
+  const shared: Shared = {
+    home,
+    files,
+    leases,
+    openFiles: new OpenFiles(MAX_OPEN),
+    starts: leases.starts,
+    making: new FewAtOnce(MAX_MAKING),
+    log,
+  };
 
-  const find = async (threadId: string): Promise<Place | undefined> => {
+  const look = async (threadId: string): Promise<Place | undefined> => {
     const active = sessionPath(home, threadId);
     if (await files.exists(active)) return { path: active, archived: false };
     const archived = archivePath(home, threadId);
     return (await files.exists(archived)) ? { path: archived, archived: true } : undefined;
   };
 
+  /** Makes the journals that hosts which are gone did not get to make. */
+  const takeUp = () =>
+    leases.takeUp(async (threadId, line) => {
+      const path = (await look(threadId))?.path ?? sessionPath(home, threadId);
+      const file = await files.openAppend(path);
+      try {
+        // It may be there without a whole line in it.
+        await cutTornTail(files, file, path, log);
+        if (file.size === 0) await file.append(line);
+      } finally {
+        await file.close();
+      }
+    });
+
+  const find = async (threadId: string): Promise<Place | undefined> => {
+    const place = await look(threadId);
+    if (place !== undefined) return place;
+    await takeUp();
+    return look(threadId);
+  };
+
   return {
     create(threadId) {
-      const path = sessionPath(home, threadId);
       return saved(async () => {
-        const [file] = await Promise.all([files.openAppend(path, { fresh: true }), leases.takeNew(threadId)]);
-        return new FileThreadJournal(threadId, { path, archived: false }, file, shared);
+        await leases.announce();
+        const place = { path: sessionPath(home, threadId), archived: false };
+        return new FileThreadJournal(threadId, place, undefined, shared);
       });
     },
     open(threadId) {
@@ -75,7 +109,10 @@ export function fileJournal(
         if (id !== undefined) yield { id, archived: true };
       }
     },
-    abandoned: () => leases.abandoned(),
+    async abandoned() {
+      await takeUp();
+      return leases.abandoned();
+    },
     async disown(threadId) {
       await leases.take(threadId);
       leases.giveBack(threadId);
@@ -181,24 +218,38 @@ interface Shared {
   readonly files: Files;
   readonly leases: Leases;
   readonly openFiles: OpenFiles;
+  readonly starts: Starts;
+  readonly making: FewAtOnce;
   readonly log: Log;
 }
+
+/** A new thread's way to a journal of its own. */
+type Birth =
+  | { readonly kind: "new" }
+  /** Its first commit is among the starts, which is enough until it is used. */
+  | { readonly kind: "acknowledged"; readonly line: Uint8Array }
+  | { readonly kind: "making"; readonly making: Promise<void> }
+  | { readonly kind: "made" };
 
 class FileThreadJournal implements ThreadJournal, Holder {
   readonly #threadId: string;
   readonly #shared: Shared;
   #place: Place;
   #file: Promise<AppendFile> | undefined;
+  #birth: Birth;
   /** Where the next commit goes; if the file ends elsewhere, someone else has written to it. */
   #size: number;
   #using = 0;
 
-  constructor(threadId: string, place: Place, file: AppendFile, shared: Shared) {
+  /** `file` is undefined for a new thread. */
+  constructor(threadId: string, place: Place, file: AppendFile | undefined, shared: Shared) {
     this.#threadId = threadId;
     this.#place = place;
-    this.#file = Promise.resolve(file);
-    this.#size = file.size;
     this.#shared = shared;
+    this.#size = file?.size ?? 0;
+    this.#birth = file === undefined ? { kind: "new" } : { kind: "made" };
+    if (file === undefined) return;
+    this.#file = Promise.resolve(file);
     shared.openFiles.used(this);
   }
 
@@ -208,6 +259,7 @@ class FileThreadJournal implements ThreadJournal, Holder {
 
   async append(commit: Commit): Promise<AppendOutcome> {
     try {
+      if (this.#birth.kind === "new") return await this.#start(commitLine(commit));
       return await this.#write(async (file) => {
         if (file.size !== this.#size) return { kind: "conflict" };
         await file.append(commitLine(commit));
@@ -217,6 +269,40 @@ class FileThreadJournal implements ThreadJournal, Holder {
     } catch (cause) {
       return { kind: "unknown", cause };
     }
+  }
+
+  /** Acknowledged by one write; the journal is made when it is first used. */
+  async #start(line: Uint8Array): Promise<AppendOutcome> {
+    const { starts } = this.#shared;
+    await starts.add(this.#threadId, line, () => this.#make());
+    this.#birth = { kind: "acknowledged", line };
+    return { kind: "committed" };
+  }
+
+  /** Resolves when there is a journal of its own. */
+  #make(): Promise<void> {
+    if (this.#birth.kind === "acknowledged") {
+      const { line } = this.#birth;
+      const making = this.#shared.making.run(() => this.#makeOf(line));
+      // Whoever waits for it is told.
+      making.catch(() => {});
+      this.#birth = { kind: "making", making };
+    }
+    return this.#birth.kind === "making" ? this.#birth.making : Promise.resolve();
+  }
+
+  async #makeOf(line: Uint8Array): Promise<void> {
+    const { files, leases, starts, openFiles } = this.#shared;
+    const [file] = await Promise.all([
+      files.openAppend(this.#place.path!, { fresh: true }),
+      leases.takeNew(this.#threadId),
+    ]);
+    this.#file = Promise.resolve(file);
+    await file.append(line);
+    this.#size = file.size;
+    openFiles.used(this);
+    await starts.made(this.#threadId);
+    this.#birth = { kind: "made" };
   }
 
   sync(): Promise<void> {
@@ -251,12 +337,14 @@ class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   letGo(): boolean {
-    if (this.#using > 0) return false;
+    if (this.#using > 0 || this.#birth.kind !== "made") return false;
     void this.rest().catch((cause) => this.#shared.log.warn("closing a journal failed", { cause }));
     return true;
   }
 
   async rest(): Promise<void> {
+    // Whether or not it could be made, what is open of it is closed.
+    if (this.#birth.kind === "making") await this.#birth.making.catch(() => {});
     const file = this.#file;
     this.#file = undefined;
     this.#shared.openFiles.closed(this);
@@ -264,6 +352,7 @@ class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   async archive(archived: boolean): Promise<void> {
+    await this.#make();
     await this.rest();
     const path = (archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
     await saved(() => this.#shared.files.rename(this.#place.path!, path));
@@ -272,18 +361,25 @@ class FileThreadJournal implements ThreadJournal, Holder {
 
   async destroy(): Promise<void> {
     await this.rest();
+    // Before anything that is left of it could make it again.
+    if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     await saved(() => this.#shared.files.remove(this.#place.path!));
     this.#shared.leases.giveBack(this.#threadId);
   }
 
   async close(): Promise<void> {
-    await this.rest();
-    this.#shared.leases.giveBack(this.#threadId);
+    try {
+      await this.#make();
+    } finally {
+      await this.rest();
+      this.#shared.leases.giveBack(this.#threadId);
+    }
   }
 
   async #write<T>(work: (file: AppendFile) => Promise<T>): Promise<T> {
     this.#using++;
     try {
+      await this.#make();
       this.#file ??= this.#shared.files.openAppend(this.#place.path!);
       this.#shared.openFiles.used(this);
       return await work(await this.#file);
@@ -298,6 +394,7 @@ class FileThreadJournal implements ThreadJournal, Holder {
 
   /** Opened for each use: what is read seldom should not hold a file open. */
   async #reader(): Promise<FileReader> {
+    await this.#make();
     const file = await this.#shared.files.openRead(this.#place.path!);
     if (file === undefined) throw new Error(`the journal ${this.#place.path} is gone`);
     return new FileReader(this.#place, file, this.#shared.log);

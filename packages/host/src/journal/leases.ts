@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
 import type { Files, Liveness, Platform } from "../platform/platform.ts";
+import { STARTS, Starts, unmade } from "./starts.ts";
 
 const TAKEOVER = "takeover";
 
@@ -13,6 +14,8 @@ export class Leases {
   readonly #files: Files;
   readonly #liveness: Liveness;
   readonly #hostId: string;
+  /** What this host has acknowledged of new threads before it made them. */
+  readonly starts: Starts;
   readonly #beforeGivingBack: () => Promise<void>;
   /** What this host has, or is about to take. */
   readonly #held = new Set<string>();
@@ -33,11 +36,12 @@ export class Leases {
     this.#files = files;
     this.#liveness = liveness;
     this.#hostId = ids.uuid();
+    this.starts = new Starts(this.#folder, this.#hostId, files);
   }
 
   /** For a thread that no one else can know of yet. */
   async takeNew(threadId: string): Promise<void> {
-    await this.#announce();
+    await this.announce();
     await this.#files.claim(this.#claim(threadId), this.#hostId);
     this.#claimed.add(threadId);
     this.#held.add(threadId);
@@ -48,7 +52,7 @@ export class Leases {
     // First of all: who gives it back finds that it is held again, and the claim never leaves.
     this.#held.add(threadId);
     try {
-      await this.#announce();
+      await this.announce();
       // A claim that is going already has to be gone before it is made anew.
       await this.#removing.get(threadId);
       if (this.#claimed.has(threadId)) return;
@@ -107,6 +111,26 @@ export class Leases {
     }
   }
 
+  /**
+   * New threads that a host which is gone had acknowledged and not made: `make` makes each, and its claim is left
+   * as if that host had.
+   */
+  async takeUp(make: (threadId: string, line: Uint8Array) => Promise<void>): Promise<void> {
+    for (const { name } of await this.#files.list(this.#folder)) {
+      const host = name.endsWith(STARTS) ? name.slice(0, -STARTS.length) : this.#hostId;
+      if (host === this.#hostId) continue;
+      await this.#liveness.exclusively(this.#lock(TAKEOVER), async () => {
+        if (await this.#liveness.alive(this.#lock(host))) return;
+        const path = join(this.#folder, name);
+        for (const [threadId, line] of await unmade(this.#files, path)) {
+          await make(threadId, line);
+          await this.#files.claim(this.#claim(threadId), host);
+        }
+        await this.#files.remove(path);
+      });
+    }
+  }
+
   /** Threads whose host is gone. Locks of hosts that are gone are cleared away once nothing names them. */
   async abandoned(): Promise<readonly string[]> {
     const alive = new Map<string, boolean>([[this.#hostId, true]]);
@@ -129,12 +153,13 @@ export class Leases {
 
   async close(): Promise<void> {
     await Promise.all(this.#givingBack.values());
+    await this.starts.close();
     const release = await this.#announced;
     await release?.();
   }
 
   /** Once, with the first thread: a host that has none need not be found. */
-  async #announce(): Promise<void> {
+  async announce(): Promise<void> {
     this.#announced ??= this.#liveness.announce(this.#lock(this.#hostId));
     try {
       await this.#announced;

@@ -89,6 +89,7 @@ export class Actor {
       clock: ports.platform.clock,
       journal: ports.journal,
       head: () => this.#head,
+      gone: () => this.#over !== undefined,
       bringUp: (subscription) => this.#texts.bringUp(subscription),
       supervise: (what, work) => ports.supervise(what, work),
     });

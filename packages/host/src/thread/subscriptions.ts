@@ -12,6 +12,8 @@ export interface SubscriptionsPorts {
   readonly journal: JournalReader;
   /** The last commit that was told. */
   head(): number;
+  /** The thread is not loaded any more. */
+  gone(): boolean;
   /** Gives a subscriber that has caught up the running items' missing text. */
   bringUp(subscription: Subscription): void;
   supervise(what: string, work: Promise<unknown>): void;
@@ -78,9 +80,13 @@ export class Subscriptions {
   }
 
   #subscription(recipient: Recipient, next: Position): Subscription {
-    return new Subscription(recipient, next, (one) =>
-      this.#ports.supervise("catching up", this.#catchUp(one)),
-    );
+    return new Subscription(recipient, next, (one) => {
+      const done = this.#catchUp(one).catch((cause) => {
+        // A thread that was deleted meanwhile has nothing left to make good from.
+        if (!this.#ports.gone()) throw cause;
+      });
+      this.#ports.supervise("catching up", done);
+    });
   }
 
   /** Makes again, from the journal, what a subscriber missed. */

@@ -68,7 +68,11 @@ export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadI
   }
   try {
     const head = await recall(reader);
-    if (head === undefined) return;
+    if (head === undefined) {
+      // A power cut may leave a journal with nothing in it.
+      if (known !== undefined) await index.forget(threadId);
+      return;
+    }
     const texts: IndexedText[] = [];
     const gone: string[] = [];
     for await (const { commit } of reader.forwards(await reader.locate(known?.seq ?? 0))) {

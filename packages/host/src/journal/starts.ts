@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import type { AppendFile, Files } from "../platform/platform.ts";
+import { commitsOf, linesForwards } from "./commit-lines.ts";
+
+/** Past this, the threads that are only in this file get journals of their own, and it starts anew. */
+const CUT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The first commits of new threads, in one file that the host keeps open: a start waits for one write, and not for
+ * new names on the disk. A thread's journal is made when it is first used, and then marked here.
+ */
+export class Starts {
+  readonly #path: string;
+  readonly #files: Files;
+  #file: Promise<AppendFile> | undefined;
+  /** What makes each thread's journal that is not made. */
+  readonly #unmade = new Map<string, () => Promise<void>>();
+
+  constructor(folder: string, hostId: string, files: Files) {
+    this.#path = join(folder, `${hostId}${STARTS}`);
+    this.#files = files;
+  }
+
+  /** From here on the thread survives a kill of this process. */
+  async add(threadId: string, line: Uint8Array, make: () => Promise<void>): Promise<void> {
+    // First: while it is here, the file is not cut.
+    this.#unmade.set(threadId, make);
+    let file: AppendFile;
+    try {
+      file = await this.#open();
+      await file.append(line);
+    } catch (cause) {
+      this.#unmade.delete(threadId);
+      throw cause;
+    }
+    if (file.size < CUT_BYTES) return;
+    // Those that fail are told when they are used.
+    for (const makeNow of this.#unmade.values()) makeNow().catch(() => {});
+  }
+
+  /** The thread has its journal, or is gone: it is not made again from here. */
+  async made(threadId: string): Promise<void> {
+    const file = await this.#open();
+    await file.append(Buffer.from(`${JSON.stringify({ made: threadId })}\n`));
+    this.#unmade.delete(threadId);
+    if (this.#unmade.size === 0 && file.size > CUT_BYTES) await file.truncate(0);
+  }
+
+  async close(): Promise<void> {
+    const file = await this.#file;
+    if (file === undefined) return;
+    await file.close();
+    // What was not made is left for the next start.
+    if (this.#unmade.size === 0) await this.#files.remove(this.#path);
+  }
+
+  #open(): Promise<AppendFile> {
+    this.#file ??= this.#files.openAppend(this.#path).catch((cause) => {
+      this.#file = undefined;
+      throw cause;
+    });
+    return this.#file;
+  }
+}
+
+export const STARTS = ".starts";
+
+/** What a host that is gone has left unmade: lines by thread. */
+export async function unmade(files: Files, path: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const left = new Map<string, Uint8Array>();
+  const file = await files.openRead(path);
+  if (file === undefined) return left;
+  try {
+    for await (const { bytes, start, end } of linesForwards(file, 0, await file.size())) {
+      const mark = /^\{"made":"([0-9a-f-]{36})"\}\n$/.exec(Buffer.from(bytes).toString("latin1"));
+      if (mark !== null) {
+        left.delete(mark[1]!);
+        continue;
+      }
+      for await (const { commit } of commitsOf([{ bytes, start, end }], () => {})) {
+        const [first] = commit.records;
+        if (first?.type === "created") left.set(first.facts.id, Uint8Array.from(bytes));
+      }
+    }
+  } finally {
+    await file.close();
+  }
+  return left;
+}
