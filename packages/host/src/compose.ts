@@ -4,7 +4,7 @@ import type { Config } from "./config/config.ts";
 import { broadcastTo, Host } from "./host.ts";
 import { fileJournal } from "./journal/file.ts";
 import { catchUpIndex, journalRows } from "./journal/index/journal-rows.ts";
-import { droppedTurns, rowOf, textsOf } from "./journal/index/row.ts";
+import { droppedTurns, isIndexed, rowOf, textsOf } from "./journal/index/row.ts";
 import { openThreadIndex } from "./journal/index/sqlite-index.ts";
 import type { ThreadIndex } from "./journal/index/thread-index.ts";
 import type { Journal } from "./journal/journal.ts";
@@ -37,6 +37,7 @@ import { Idle } from "./thread/idle.ts";
 import { notificationFrame } from "./thread/notification-frame.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
+import { Pasts } from "./turn/past.ts";
 import { Runner } from "./turn/runner.ts";
 
 export interface HostOptions {
@@ -75,6 +76,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     timers: platform.timers,
     unload: (actor) => supervisor.take("unloading", registry.unload(actor, "unsubscribed")),
   });
+  const pasts = new Pasts();
   const registry: Registry = new Registry({
     platform,
     supervisor,
@@ -87,6 +89,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       const runner = new Runner(actor, {
         platform,
         supervisor,
+        pasts,
+        webSearch: config.webSearch,
         shell: basename(process.env.SHELL ?? "sh"),
         provider: (id) => providers.get(id),
       });
@@ -94,6 +98,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     committed: (commit, state, { place }) => {
       countTurns(commit, state);
+      if (!isIndexed(state, commit.seq)) return;
       index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
     },
     changed: (actor) => idle.consider(actor),

@@ -2,7 +2,7 @@ import type { Commit } from "../../core/records.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Journal } from "../journal.ts";
 import { headOf, isStart, recall } from "../recall.ts";
-import { droppedTurns, rowOf, textsOf } from "./row.ts";
+import { droppedTurns, isIndexed, rowOf, textsOf } from "./row.ts";
 import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
 
 interface RebuiltRow {
@@ -48,7 +48,7 @@ async function readRow(journal: Journal, id: string): Promise<RebuiltRow | undef
       for (const turnId of droppedTurns(commit)) gone.add(turnId);
     }
     const head = headOf(sinceStart);
-    if (head === undefined) return undefined;
+    if (head === undefined || !isIndexed(head.state, head.seq)) return undefined;
     return {
       row: rowOf(head.state, head.seq, reader.place),
       texts: texts.filter(({ turnId }) => !gone.has(turnId)),
@@ -73,6 +73,7 @@ export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadI
       if (known !== undefined) await index.forget(threadId);
       return;
     }
+    if (!isIndexed(head.state, head.seq)) return;
     const texts: IndexedText[] = [];
     const gone: string[] = [];
     for await (const { commit } of reader.forwards(await reader.locate(known?.seq ?? 0))) {

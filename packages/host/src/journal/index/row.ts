@@ -22,6 +22,14 @@ export function rowOf(state: ThreadState, seq: number, place: Place): ThreadRow 
   };
 }
 
+/**
+ * A thread that was started and nothing more is in no list, and most of them come to more or to an end: the index
+ * hears of it with its next commit.
+ */
+export function isIndexed(state: ThreadState, seq: number): boolean {
+  return seq > 1 || state.facts.parentThreadId !== null;
+}
+
 /** What of a commit can be searched for. */
 export function textsOf({ records }: Commit): IndexedText[] {
   const texts: IndexedText[] = [];
