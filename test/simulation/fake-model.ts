@@ -10,7 +10,8 @@ type ModelStep =
   /** A message that is begun and not ended. */
   | { readonly do: "mumble"; readonly pieces: readonly string[] }
   | { readonly do: "pause"; readonly ms: number }
-  | { readonly do: "fail"; readonly message: string }
+  /** `retries`: trying again can help, so many times. */
+  | { readonly do: "fail"; readonly message: string; readonly retries?: number }
   | { readonly do: "throw"; readonly message: string }
   /** Never goes on by itself. */
   | { readonly do: "hang" }
@@ -100,7 +101,8 @@ export class FakeModel {
         case "fail": {
           await wait("fail");
           const error = { message: step.message, codexErrorInfo: "other" as const };
-          yield { type: "failed", error: { ...error, additionalDetails: null, misalignment: null } };
+          const retry = step.retries === undefined ? undefined : { of: step.retries };
+          yield { type: "failed", error: { ...error, additionalDetails: null, misalignment: null }, retry };
           return;
         }
       }

@@ -36,6 +36,30 @@ describe("a model", () => {
     oneTurn({ steps: [mumble, { do: "fail", message: "no" }] }, ["failed"], false),
   );
   simulate(
+    "that fails again and again is given up after its retries",
+    { count: 100 },
+    oneTurn({ steps: [mumble, { do: "fail", message: "no", retries: 2 }] }, ["failed"], false),
+  );
+  simulate(
+    "that fails and is called again can be interrupted at any moment",
+    { count: 200 },
+    oneTurn({ steps: [mumble, { do: "fail", message: "no", retries: 50 }] }, ["interrupted"], true),
+  );
+  simulate("that comes back is heard, and every failure before it is told", { count: 100 }, async (world) => {
+    const lost = [mumble, { do: "fail", message: "lost", retries: 3 }] as const;
+    world.model.scripts = (_request, _random, call) => ({
+      steps: call < 3 ? lost : [{ do: "say", pieces: ["back"] }],
+    });
+    const host = await world.start();
+    const client = host.connect();
+    await client.initialize();
+    const turnId = await client.startTurn(await client.startThread());
+    await client.turnEnd(turnId);
+    const errors = client.frames.filter(({ method }) => method === "error");
+    world.check(() => expect(errors.map(({ params }) => params!.willRetry)).toEqual([true, true]));
+    await host.close();
+  });
+  simulate(
     "that throws ends the turn as failed",
     { count: 20, full: 100 },
     oneTurn({ steps: [mumble, { do: "throw", message: "no" }] }, ["failed"], false),

@@ -1,13 +1,15 @@
 import type { AskForApproval, Personality, SandboxMode } from "@bobbin/protocol";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { readModelProviders } from "./model-providers.ts";
-import { oneOf, type Table, text, whole } from "./table.ts";
+import { oneOf, subtable, type Table, text, whole } from "./table.ts";
 
 /** What threads start with, unless they say otherwise. Keys in config.toml are the peer's. */
 export interface Config {
   readonly model: string;
   readonly modelProvider: string;
   readonly modelProviders: readonly ProviderSettings[];
+  /** Whether a model that can search the web by itself may. */
+  readonly webSearch: "live" | "cached" | null;
   readonly approvalPolicy: AskForApproval;
   readonly sandboxMode: SandboxMode;
   readonly effort: string | null;
@@ -24,6 +26,7 @@ export interface Config {
 export function readConfig(table: Table): Config {
   return {
     ...readModelProviders(table),
+    webSearch: webSearch(table),
     approvalPolicy: oneOf(table, "approval_policy", ["untrusted", "on-request", "never"]) ?? "on-request",
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
@@ -33,4 +36,12 @@ export function readConfig(table: Table): Config {
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };
+}
+
+/** Nothing leaves the machine for a search unless someone said so. */
+function webSearch(table: Table): Config["webSearch"] {
+  const mode = oneOf(table, "web_search", ["disabled", "cached", "live"]);
+  if (mode !== undefined) return mode === "disabled" ? null : mode;
+  const { web_search: older } = subtable(table, "tools") ?? {};
+  return typeof older === "boolean" && older ? "live" : null;
 }

@@ -111,7 +111,7 @@ describe("the chat wire", () => {
       requestOf({
         effort: "low",
         outputSchema: { type: "object" },
-        tools: [...TOOLS, { kind: "webSearch" }],
+        tools: [...TOOLS, { kind: "webSearch", live: true }],
         context: [said("developer", "Rules"), ...CALLED, { type: "raw", item: { type: "odd" } }],
       }),
     );

@@ -79,8 +79,8 @@ export type ToolSpec =
       readonly strict: boolean;
     }
   | { readonly kind: "custom"; readonly name: string; readonly description: string; readonly format: unknown }
-  /** The provider searches by itself. */
-  | { readonly kind: "webSearch" };
+  /** The provider searches by itself, where it can; `live`: in what is there now. */
+  | { readonly kind: "webSearch"; readonly live: boolean };
 
 export type ModelEvent =
   | { readonly type: "messageStarted"; readonly itemId: string; readonly phase?: MessagePhase | null }

@@ -80,7 +80,7 @@ function toolList(specs: readonly ToolSpec[]): unknown[] {
   const tools: unknown[] = [];
   const namespaces = new Map<string, unknown[]>();
   for (const spec of specs) {
-    if (spec.kind === "webSearch") tools.push({ type: "web_search" });
+    if (spec.kind === "webSearch") tools.push({ type: "web_search", external_web_access: spec.live });
     else if (spec.kind === "custom") {
       const { name, description, format } = spec;
       tools.push({ type: "custom", name, description, ...(format != null && { format }) });

@@ -157,7 +157,7 @@ describe("the responses wire", () => {
             strict: false,
           },
           { kind: "custom", name: "patch", description: "Patches", format: { type: "text" } },
-          { kind: "webSearch" },
+          { kind: "webSearch", live: true },
         ],
       }),
     );
@@ -199,7 +199,7 @@ describe("the responses wire", () => {
           ],
         },
         { type: "custom", name: "patch", description: "Patches", format: { type: "text" } },
-        { type: "web_search" },
+        { type: "web_search", external_web_access: true },
       ],
       tool_choice: "auto",
       parallel_tool_calls: true,

@@ -10,7 +10,7 @@ import { AnswerWriter } from "./answer.ts";
 import { backoff } from "./backoff.ts";
 import { conversation } from "./context.ts";
 import { baseInstructions, preamble } from "./instructions.ts";
-import { readPast } from "./past.ts";
+import type { Pasts } from "./past.ts";
 import { userParts } from "./user-parts.ts";
 
 /** What a runner needs from around it. */
@@ -19,6 +19,9 @@ export interface RunnerPorts {
   readonly supervisor: Supervisor;
   /** The shell that people use here, for the model to know. */
   readonly shell: string;
+  readonly pasts: Pasts;
+  /** Whether models that can search the web by themselves may, and whether in what is there now. */
+  readonly webSearch: "live" | "cached" | null;
   provider(id: string): ModelProvider;
 }
 
@@ -94,9 +97,9 @@ export class Runner {
   }
 
   async #request(state: ThreadState): Promise<ModelRequest> {
-    const { platform, shell } = this.#ports;
+    const { platform, shell, pasts, webSearch } = this.#ports;
     const { settings, turn, facts } = state;
-    const past = await readPast(this.#actor.journal);
+    const past = await pasts.read(this.#actor.journal);
     const said = await conversation(past, settings.modelProvider, ({ content }) =>
       userParts(content, settings.cwd, platform.files),
     );
@@ -108,7 +111,7 @@ export class Runner {
       outputSchema: turn?.outputSchema ?? null,
       instructions: baseInstructions(state),
       context: [...preamble(state, { now: platform.clock.now(), shell }), ...said],
-      tools: [],
+      tools: webSearch === null ? [] : [{ kind: "webSearch", live: webSearch === "live" }],
       parallelToolCalls: true,
       promptCacheKey: facts.id,
     };

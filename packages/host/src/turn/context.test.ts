@@ -1,0 +1,205 @@
+import type { ThreadItem } from "@bobbin/protocol";
+import { describe, expect, it } from "vitest";
+import type { ThreadRecord } from "../core/records.ts";
+import { MemoryJournal } from "../journal/memory.ts";
+import type { ContextItem } from "../model/model.ts";
+import { conversation } from "./context.ts";
+import { Pasts } from "./past.ts";
+
+const at = 1;
+const user = (text: string, turnId = "t1"): ThreadRecord => ({
+  type: "itemCompleted",
+  turnId,
+  at,
+  item: { type: "userMessage", id: text, clientId: null, content: [{ type: "text", text }] },
+});
+const agent = (text: string, cut?: "fault" | "interrupt" | "input", turnId = "t1"): ThreadRecord => ({
+  type: "itemCompleted",
+  turnId,
+  at,
+  item: {
+    type: "agentMessage",
+    id: text,
+    text,
+    phase: null,
+    memoryCitation: null,
+    delivery: null,
+    questions: null,
+  },
+  ...(cut && { cut }),
+});
+const thought = (data: unknown, provider = "p"): ThreadRecord => {
+  const item: ThreadItem = { type: "reasoning", id: "r", summary: ["hm"], content: [] };
+  return { type: "itemCompleted", turnId: "t1", at, item, carry: { provider, data } };
+};
+const called = (callId: string): ThreadRecord => ({
+  type: "toolCalled",
+  turnId: "t1",
+  at,
+  call: { callId, name: "shell", namespace: null, arguments: "{}", kind: "function" },
+});
+const answered = (callId: string): ThreadRecord => ({
+  type: "toolAnswered",
+  turnId: "t1",
+  at,
+  callId,
+  output: `of ${callId}`,
+  success: true,
+});
+const sampled: ThreadRecord = { type: "sampleRequested", turnId: "t1", attempt: 1 };
+const started = (turnId: string): ThreadRecord => ({
+  type: "turnStarted",
+  turnId,
+  at,
+  input: [],
+  outputSchema: null,
+});
+const ended = (turnId: string): ThreadRecord => ({
+  type: "turnEnded",
+  turnId,
+  startedAt: at,
+  at,
+  status: "completed",
+  error: null,
+  answer: null,
+});
+const dropped = (keepThrough: string | null): ThreadRecord => ({
+  type: "turnsDropped",
+  at,
+  keepThrough,
+  dropped: [],
+  by: "rollback",
+});
+const injected = (...items: object[]): ThreadRecord => ({ type: "itemsInjected", at, items });
+const note = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });
+
+/** The conversation in short. */
+async function told(...records: ThreadRecord[]): Promise<string[]> {
+  const items = await conversation(records, "p", async ({ content }) =>
+    content.map((part) => ({ type: "text", text: part.type === "text" ? part.text : "" })),
+  );
+  return items.map(short);
+}
+
+function short(item: ContextItem): string {
+  switch (item.type) {
+    case "message":
+      return `${item.role}: ${item.parts.map((part) => (part.type === "text" ? part.text : part.url)).join()}`;
+    case "reasoning":
+      return `thought ${item.carry}`;
+    case "toolCall":
+      return `call ${item.callId}`;
+    case "toolOutput":
+      return `output ${item.callId}: ${item.success ? item.output : "none"}`;
+    case "raw":
+      return `raw ${JSON.stringify(item.item)}`;
+  }
+}
+
+describe("what the model is told of the past", () => {
+  it("has an output behind the answer that asked for it, however early it came", async () => {
+    expect(
+      await told(
+        user("go"),
+        sampled,
+        thought("s"),
+        called("a"),
+        answered("a"),
+        agent("so"),
+        called("b"),
+        answered("b"),
+        sampled,
+      ),
+    ).toEqual([
+      "user: go",
+      "thought s",
+      "call a",
+      "assistant: so",
+      "call b",
+      "output a: of a",
+      "output b: of b",
+    ]);
+  });
+
+  it("has an output for every call: after an interrupt, a steer or a fault too", async () => {
+    expect(
+      await told(user("go"), called("a"), called("b"), answered("b"), ended("t1"), user("next")),
+    ).toEqual(["user: go", "call a", "call b", "output a: none", "output b: of b", "user: next"]);
+    expect(await told(user("go"), called("a"), user("no, wait"))).toEqual([
+      "user: go",
+      "call a",
+      "output a: none",
+      "user: no, wait",
+    ]);
+  });
+
+  it("has no output without a call", async () => {
+    expect(await told(user("go"), answered("a"), ended("t1"))).toEqual(["user: go"]);
+  });
+
+  it("leaves out thoughts that led to nothing, or are another's", async () => {
+    expect(await told(user("go"), thought("s"), sampled, thought("t"), agent("ok"))).toEqual([
+      "user: go",
+      "thought t",
+      "assistant: ok",
+    ]);
+    expect(await told(user("go"), thought("s", "other"), agent("ok"))).toEqual(["user: go", "assistant: ok"]);
+  });
+
+  it("says where an answer broke off", async () => {
+    const [, , lost] = await told(user("go"), agent("I was", "fault"), sampled);
+    expect(lost).toMatch(/^developer: .*connection/);
+    const [, , stopped] = await told(user("go"), agent("I was", "interrupt"), ended("t1"));
+    expect(stopped).toMatch(/^developer: .*interrupted/);
+    expect(await told(user("go"), agent("I was", "input"), user("more"))).toHaveLength(3);
+    expect(await told(user("go"), agent("", "fault"), sampled)).toEqual(["user: go"]);
+  });
+
+  it("has what clients put in where they put it", async () => {
+    expect(
+      await told(
+        injected(note("first"), { type: "function_call", call_id: "x", name: "n", arguments: "{}" }),
+        user("go"),
+        injected({ type: "function_call_output", call_id: "lost", output: "?" }, { type: "odd" }),
+      ),
+    ).toEqual(["user: first", "call x", "output x: none", "user: go", 'raw {"type":"odd"}']);
+  });
+});
+
+describe("the past that counts", () => {
+  async function past(...commits: ThreadRecord[][]): Promise<string[]> {
+    const journal = new MemoryJournal();
+    const pasts = new Pasts();
+    for (const [index, records] of commits.entries()) {
+      await journal.append({ seq: index + 1, epoch: 1, prev: index, records });
+      // What is read on top of what is known says the same as what is read at once.
+      expect(await pasts.read(journal)).toEqual(await new Pasts().read(journal));
+    }
+    return told(...(await pasts.read(journal)));
+  }
+  const turn = (id: string): ThreadRecord[] => [
+    started(id),
+    user(`in ${id}`, id),
+    agent(`out ${id}`, undefined, id),
+    ended(id),
+  ];
+
+  it("does not have turns that were dropped, nor what was put in after them", async () => {
+    expect(
+      await past(
+        turn("a"),
+        turn("b"),
+        [injected(note("late"))],
+        [dropped("a")],
+        [injected(note("new"))],
+        turn("c"),
+      ),
+    ).toEqual(["user: in a", "assistant: out a", "user: new", "user: in c", "assistant: out c"]);
+  });
+
+  it("has what was put in before the first turn, also when all turns were dropped", async () => {
+    expect(
+      await past([injected(note("early"))], turn("a"), [injected(note("late"))], [dropped(null)], turn("b")),
+    ).toEqual(["user: early", "user: in b", "assistant: out b"]);
+  });
+});
