@@ -149,7 +149,9 @@ export class Reference implements Surroundings {
     thread.instructions = from.instructions;
     thread.usage = thread.turns.findLast(({ usage }) => usage !== undefined)?.usage ?? null;
     const last = thread.turns.at(-1);
-    thread.last = last === undefined ? null : { id: last.id, status: "completed" };
+    // A failure belongs to the load in which it happened; an interrupt that comes again is still the same one.
+    const status = last?.status === "failed" ? "completed" : last?.status;
+    thread.last = last === undefined ? null : { id: last.id, status: status! };
     thread.enter();
     thread.follow(client);
     reply(`idle turns: ${params.excludeTurns ? "" : thread.shown()}`, thread.id);

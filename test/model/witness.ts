@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Message } from "../simulation/frame-rules.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { Ledger } from "./ledger.ts";
+import { OPEN_FINDINGS } from "./open-findings.ts";
 
 interface Seen {
   /** The last notification about the thread. */
@@ -11,6 +12,9 @@ interface Seen {
   /** The last cursor of this subscription. */
   cursor: readonly [epoch: number, seq: number, index: number] | undefined;
 }
+
+/** Told beside the feed. */
+const PLACES: ReadonlySet<string> = new Set(["thread/archived", "thread/unarchived", "thread/deleted"]);
 
 /** What all clients of a run were told under each cursor: it may not depend on who was told, or when. */
 export type Chronicle = Map<string, string>;
@@ -85,7 +89,7 @@ export class Witness {
       const { id } = params.turn as { id: string };
       this.#ledger.promise(threadId, `"turnEnded","turnId":"${id}"`, true);
     }
-    seen.last = what;
+    if (!OPEN_FINDINGS.replayOutlivesItsThread || !PLACES.has(method)) seen.last = what;
     if (params.cursor !== undefined) this.#cursor(threadId, seen, params.cursor as string, what);
   }
 
