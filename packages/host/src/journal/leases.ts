@@ -74,9 +74,12 @@ export class Leases {
       if (holder !== undefined && (await this.#liveness.alive(this.#lock(holder)))) {
         throw fault("heldElsewhere", threadId, holder);
       }
-      await this.#files.remove(claim);
-      if (!(await this.#files.claim(claim, this.#hostId)))
-        throw fault("heldElsewhere", threadId, "another host");
+      // In one step: between the end of the old claim and a new one a crash would leave none, and no start would
+      // look for the thread again.
+      const taken = `${claim}.taken`;
+      await this.#files.remove(taken);
+      await this.#files.claim(taken, this.#hostId);
+      await this.#files.rename(taken, claim);
     });
   }
 
