@@ -120,6 +120,8 @@ const CHOOSERS: readonly Chooser[] = [
   (choice) => {
     if (choice.reference.threads.size >= MAX_THREADS) return undefined;
     const { client, thread, more } = choice;
+    const failed = thread.turns.some(({ status }) => status === "failed");
+    if (OPEN_FINDINGS.forkOfFailureFailsLater && failed) return undefined;
     const turn = at(thread.turns, more)?.id;
     const by = client.experimental && more % 2 === 0 ? "beforeTurnId" : "lastTurnId";
     const point = turn === undefined || more % 3 === 0 ? {} : { [by]: turn };

@@ -13,8 +13,13 @@ interface Seen {
   cursor: readonly [epoch: number, seq: number, index: number] | undefined;
 }
 
-/** Told beside the feed. */
-const PLACES: ReadonlySet<string> = new Set(["thread/archived", "thread/unarchived", "thread/deleted"]);
+/** Told beside the feed: the usage to whoever resumes, and places, which a replay may come behind. */
+const BESIDE: ReadonlySet<string> = new Set([
+  "thread/tokenUsage/updated",
+  ...(OPEN_FINDINGS.replayOutlivesItsThread
+    ? ["thread/archived", "thread/unarchived", "thread/deleted"]
+    : []),
+]);
 
 /** What all clients of a run were told under each cursor: it may not depend on who was told, or when. */
 export type Chronicle = Map<string, string>;
@@ -89,7 +94,7 @@ export class Witness {
       const { id } = params.turn as { id: string };
       this.#ledger.promise(threadId, `"turnEnded","turnId":"${id}"`, true);
     }
-    if (!OPEN_FINDINGS.replayOutlivesItsThread || !PLACES.has(method)) seen.last = what;
+    if (!BESIDE.has(method)) seen.last = what;
     if (params.cursor !== undefined) this.#cursor(threadId, seen, params.cursor as string, what);
   }
 
