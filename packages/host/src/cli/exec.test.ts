@@ -87,7 +87,9 @@ describe("bobbin exec", () => {
   it("ends with 1 when the turn can not start", async () => {
     const { code, stdout, stderr } = await program.run(["exec", "-c", "model_provider=nope", "hi"]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe("bobbin: unknown model provider: nope (known: offline, openai, anthropic, ollama, lmstudio)\n");
+    expect(stderr).toBe(
+      "bobbin: unknown model provider: nope (known: offline, openai, anthropic, ollama, lmstudio)\n",
+    );
   });
 
   it("is interrupted by Ctrl-C, and ends with 130", async () => {

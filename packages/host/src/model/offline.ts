@@ -123,7 +123,9 @@ function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", stop);
       resolve();
     };
-    const cancel = ms > 0 ? timers.after(ms, go) : (timers.soon(go), () => {});
+    let cancel = () => {};
+    if (ms > 0) cancel = timers.after(ms, go);
+    else timers.soon(go);
     signal.addEventListener("abort", stop, { once: true });
   });
 }
