@@ -38,7 +38,6 @@ import { notificationFrame } from "./thread/notification-frame.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { Pasts } from "./turn/past.ts";
-import { Pasts } from "./turn/past.ts";
 import { Runner } from "./turn/runner.ts";
 
 export interface HostOptions {
@@ -78,7 +77,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     unload: (actor) => supervisor.take("unloading", registry.unload(actor, "unsubscribed")),
   });
   const pasts = new Pasts();
-  const pasts = new Pasts();
   const registry: Registry = new Registry({
     platform,
     supervisor,
@@ -91,8 +89,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       const runner = new Runner(actor, {
         platform,
         supervisor,
-        pasts,
-        webSearch: config.webSearch,
         pasts,
         webSearch: config.webSearch,
         shell: basename(process.env.SHELL ?? "sh"),
