@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MockModel, refuse } from "../../../../test/support/mock-model.ts";
 import { listenWebSocket } from "../server/listen/websocket.ts";
 import { checkAll, type Finding } from "./doctor-check.ts";
 import { nodeFinding } from "./doctor-findings.ts";
@@ -115,6 +116,17 @@ describe("bobbin doctor", () => {
       found: "the model provider nope is not known",
       advice: "Set model_provider to one of these: offline, openai, anthropic, ollama, lmstudio.",
     });
+  });
+
+  it("asks the model's server whether it is there and takes the key", async () => {
+    const server = await MockModel.start(refuse(404, "no such page"), refuse(401, "no"));
+    const args = ["-c", "model=m", "-c", `model_providers.mine.base_url=${JSON.stringify(server.url)}`];
+    expect((await doctor({}, args)).model).toMatchObject({ status: "ok", found: "m (mine)" });
+    const refused = await doctor({}, args);
+    expect(refused.code).toBe(1);
+    expect(refused.model?.found).toContain("did not accept the key (HTTP 401");
+    await server.close();
+    expect((await doctor({}, args)).model?.found).toContain(`can not be reached at ${server.url}/models`);
   });
 
   it("only warns when git and the sandbox are missing", async () => {
