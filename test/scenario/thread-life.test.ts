@@ -94,6 +94,8 @@ describe("thread/start", () => {
     const day = new Date(thread.createdAt * 1000).toISOString().slice(0, 10).replaceAll("-", "/");
     expect(thread.path.startsWith(join(host.home, "sessions", day, "rollout-"))).toBe(true);
     expect(thread.path.endsWith(`-${thread.id}.jsonl`)).toBe(true);
+    // The file is made when it is first used.
+    await client.turn(thread.id, "to be kept");
     expect(existsSync(thread.path)).toBe(true);
     expect(statSync(thread.path).mode & 0o077).toBe(0);
   });

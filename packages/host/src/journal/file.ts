@@ -363,6 +363,7 @@ class FileThreadJournal implements ThreadJournal, Holder {
     await this.rest();
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
+    await this.#shared.starts.clear();
     await saved(() => this.#shared.files.remove(this.#place.path!));
     this.#shared.leases.giveBack(this.#threadId);
   }

@@ -43,7 +43,13 @@ export class Starts {
     const file = await this.#open();
     await file.append(Buffer.from(`${JSON.stringify({ made: threadId })}\n`));
     this.#unmade.delete(threadId);
-    if (this.#unmade.size === 0 && file.size > CUT_BYTES) await file.truncate(0);
+    if (this.#unmade.size === 0) await file.truncate(0);
+  }
+
+  /** A thread is deleted: what is left of it here goes too. All others get journals of their own for that. */
+  async clear(): Promise<void> {
+    if (this.#file === undefined || (await this.#file).size === 0) return;
+    await Promise.all([...this.#unmade.values()].map((make) => make()));
   }
 
   async close(): Promise<void> {
