@@ -1,5 +1,4 @@
 import type { Random } from "../simulation/random.ts";
-import { OPEN_FINDINGS } from "./open-findings.ts";
 import type { Reference } from "./reference.ts";
 import type { ModelClient, ModelThread, Mood } from "./reference-thread.ts";
 
@@ -109,19 +108,12 @@ const CHOOSERS: readonly Chooser[] = [
       client.experimental && more % 2 === 0 ? { interrupt: true } : {},
     ),
   ),
-  ...["thread/archive", "thread/unarchive"].map((method): Chooser => {
-    return (choice) => {
-      const { archived, load } = choice.thread;
-      if (OPEN_FINDINGS.archivedUnloadsInSilence && archived && load !== undefined) return undefined;
-      return ask(method)(choice);
-    };
-  }),
+  ask("thread/archive"),
+  ask("thread/unarchive"),
   (choice) => (choice.more % 2 === 0 ? ask("thread/delete")(choice) : undefined),
   (choice) => {
     if (choice.reference.threads.size >= MAX_THREADS) return undefined;
     const { client, thread, more } = choice;
-    const failed = thread.turns.some(({ status }) => status === "failed");
-    if (OPEN_FINDINGS.forkOfFailureFailsLater && failed) return undefined;
     const turn = at(thread.turns, more)?.id;
     const by = client.experimental && more % 2 === 0 ? "beforeTurnId" : "lastTurnId";
     const point = turn === undefined || more % 3 === 0 ? {} : { [by]: turn };

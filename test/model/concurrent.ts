@@ -37,8 +37,6 @@ export class Concurrent {
     this.#world = world;
     this.#maxResident = world.random.pick([1, 2, 256]);
     world.model.scripts = byMood;
-    if (OPEN_FINDINGS.replayOfDeletedIsLogged)
-      world.expectError(/^catching up failed: the journal .* is gone$/);
   }
 
   async run(lives: readonly Life[]): Promise<void> {

@@ -59,7 +59,7 @@ function withStatus(
       state = after;
       continue;
     }
-    const status = statusOf(after);
+    const status = statusAfter(state, after);
     if (sameStatus(status, state.status)) {
       out.push(record);
       state = after;
@@ -72,10 +72,11 @@ function withStatus(
   return { records: out, state };
 }
 
-/** The one place that says what a loaded thread's status is. */
-export function statusOf(state: ThreadState): ThreadStatus {
-  if (state.turn !== null) return { type: "active", activeFlags: [] };
-  return state.lastTurn?.status === "failed" ? { type: "systemError" } : { type: "idle" };
+/** The one place that says what a loaded thread's status becomes. A failure shows until the next turn or load. */
+function statusAfter(before: ThreadState, after: ThreadState): ThreadStatus {
+  if (after.turn !== null) return { type: "active", activeFlags: [] };
+  if (before.turn === null && before.lastTurn === after.lastTurn) return before.status;
+  return after.lastTurn?.status === "failed" ? { type: "systemError" } : { type: "idle" };
 }
 
 function sameStatus(one: ThreadStatus, other: ThreadStatus): boolean {

@@ -37,9 +37,6 @@ export function foldLife(
         load: { ...state.load, ...state.pendingLoad, ...record.load },
         docs: record.docs ?? state.docs,
         pendingLoad: null,
-        // A failure that was told belongs to the load in which it happened.
-        lastTurn:
-          state.lastTurn?.status === "failed" ? { ...state.lastTurn, status: "completed" } : state.lastTurn,
         status: { type: "idle" },
       };
     case "closed":

@@ -33,6 +33,9 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
 
     async "thread/archive"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
+      const loaded = await registry.findLoaded(threadId);
+      // Refused before it is unloaded for it.
+      if (loaded?.journal.place.archived) throw fault("noRollout", threadId);
       await registry.withStored(threadId, access, "archived", async (journal, head) => {
         try {
           if (journal.place.archived) throw fault("noRollout", threadId);
@@ -52,7 +55,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
       const loaded = await registry.findLoaded(threadId);
       // Refused before it is unloaded for it.
       if (loaded?.journal.place.archived === false) throw fault("notArchived", threadId);
-      const unarchived = registry.withStored(threadId, access, "archived", async (journal, head) => {
+      const unarchived = registry.withStored(threadId, access, "requested", async (journal, head) => {
         try {
           if (!journal.place.archived) throw fault("notArchived", threadId);
           await journal.archive(false);
