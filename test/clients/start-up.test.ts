@@ -84,11 +84,10 @@ describe("a client that starts", () => {
   });
 
   it("[CLIENT-3] is told as not set what has a form that it could not decode", async () => {
-    const toml =
-      'web_search = 5\nfile_opener = 7\n[tools]\nweb_search = "yes"\n[analytics]\nenabled = "maybe"\n';
+    const toml = 'file_opener = 7\n[tools]\nweb_search = "yes"\n[analytics]\nenabled = "maybe"\n';
     const { client } = await ask(toml);
     const { config } = await client.call("config/read", {});
-    expect(config).toMatchObject({ web_search: null, tools: null, analytics: null, file_opener: 7 });
+    expect(config).toMatchObject({ tools: null, analytics: null, file_opener: 7 });
   });
 
   it("[CLIENT-4] lists what is there to choose from, and nothing that is not", async () => {

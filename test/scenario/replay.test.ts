@@ -81,6 +81,8 @@ describe("with the capability eventCursor", () => {
     const from = late.frames.length;
     await late.turn(threadId, "and on");
     const fresh = durable(late.frames.slice(from), threadId);
+    const told = () => durable(client.frames, threadId).length;
+    await client.until(() => told() >= all.length + fresh.length, "the other client was told as much");
     expect(fresh).toEqual(durable(client.frames, threadId).slice(all.length, all.length + fresh.length));
     await host.kill();
   });
