@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 /** Clients stop their host without waiting for it: a thread can be had by the next one when it is really gone. */
 export async function nobodyHolds(home: string): Promise<void> {
   await eventually(
-    async () => (await readdir(join(home, "live"))).length === 0,
+    async () => (await readdir(join(home, "live"))).every((name) => name === "takeover.lock"),
     "no host is left on the home",
   );
 }

@@ -121,7 +121,7 @@ export class Leases {
   async takeUp(make: (threadId: string, line: Uint8Array) => Promise<void>): Promise<void> {
     for (const { name } of await this.#files.list(this.#folder)) {
       const host = name.endsWith(STARTS) ? name.slice(0, -STARTS.length) : this.#hostId;
-      if (host === this.#hostId) continue;
+      if (host === this.#hostId || (await this.#liveness.alive(this.#lock(host)))) continue;
       await this.#liveness.exclusively(this.#lock(TAKEOVER), async () => {
         if (await this.#liveness.alive(this.#lock(host))) return;
         const path = join(this.#folder, name);
