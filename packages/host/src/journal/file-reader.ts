@@ -1,0 +1,79 @@
+import type { Place } from "../core/life/views.ts";
+import type { Log } from "../observe/log.ts";
+import type { AppendFile, Files, ReadFile } from "../platform/platform.ts";
+import { commitsOf, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
+import type { JournalReader, Placed } from "./journal.ts";
+
+/** A crash may leave the last line without its end: it was never acknowledged, so it goes. */
+export async function cutTornTail(files: Files, file: AppendFile, path: string, log: Log): Promise<void> {
+  if (file.size === 0) return;
+  const reader = await files.openRead(path);
+  if (reader === undefined) return;
+  try {
+    let end = file.size;
+    while (end > 0) {
+      const from = Math.max(0, end - 64 * 1024);
+      const chunk = Buffer.from(await reader.read(from, end - from));
+      const last = chunk.lastIndexOf(0x0a);
+      if (last >= 0) {
+        end = from + last + 1;
+        break;
+      }
+      end = from;
+    }
+    if (end === file.size) return;
+    log.warn("cut a torn last line", { path, bytes: file.size - end });
+    await file.truncate(end);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** A journal that is only read; the end is where it is when reading starts. */
+export class FileReader implements JournalReader {
+  readonly place: Place;
+  readonly #file: ReadFile;
+  readonly #log: Log;
+
+  constructor(place: Place, file: ReadFile, log: Log) {
+    this.place = place;
+    this.#file = file;
+    this.#log = log;
+  }
+
+  async *backwards(before?: number): AsyncIterable<Placed> {
+    yield* commitsOf(linesBackwards(this.#file, before ?? (await this.#end())), this.#bad);
+  }
+
+  async *forwards(from = 0): AsyncIterable<Placed> {
+    yield* commitsOf(linesForwards(this.#file, from, await this.#file.size()), this.#bad);
+  }
+
+  async locate(seq: number): Promise<number> {
+    return locate(this.#file, await this.#end(), seq);
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  /** Behind the last whole line: someone may be writing the next. */
+  async #end(): Promise<number> {
+    const size = await this.#file.size();
+    for (let end = size; end > 0; ) {
+      const from = Math.max(0, end - 64 * 1024);
+      const last = Buffer.from(await this.#file.read(from, end - from)).lastIndexOf(0x0a);
+      if (last >= 0) return from + last + 1;
+      end = from;
+    }
+    return 0;
+  }
+
+  readonly #bad = (start: number, end: number): void => {
+    this.#log.warn("a line of a journal is no commit and was left out", {
+      path: this.place.path,
+      start,
+      end,
+    });
+  };
+}

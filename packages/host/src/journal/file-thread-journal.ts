@@ -1,0 +1,204 @@
+import type { Place } from "../core/life/views.ts";
+import type { Commit } from "../core/records.ts";
+import type { Log } from "../observe/log.ts";
+import type { AppendFile, Files } from "../platform/platform.ts";
+import { commitLine } from "./commit-lines.ts";
+import type { FewAtOnce } from "./few-at-once.ts";
+import { FileReader } from "./file-reader.ts";
+import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
+import type { Leases } from "./leases.ts";
+import type { Holder, OpenFiles } from "./open-files.ts";
+import { archivePath, sessionPath } from "./paths.ts";
+import { saved } from "./saved.ts";
+import type { Starts } from "./starts.ts";
+
+/** What all journals of one home share. */
+export interface Shared {
+  readonly home: string;
+  readonly files: Files;
+  readonly leases: Leases;
+  readonly openFiles: OpenFiles;
+  readonly starts: Starts;
+  readonly making: FewAtOnce;
+  readonly log: Log;
+}
+
+/** A new thread's way to a journal of its own. */
+type Birth =
+  | { readonly kind: "new" }
+  /** Its first commit is among the starts, which is enough until it is used. */
+  | { readonly kind: "acknowledged"; readonly line: Uint8Array }
+  | { readonly kind: "making"; readonly making: Promise<void> }
+  | { readonly kind: "made" };
+
+/** One thread's file, held for writing. */
+export class FileThreadJournal implements ThreadJournal, Holder {
+  readonly #threadId: string;
+  readonly #shared: Shared;
+  #place: Place;
+  #file: Promise<AppendFile> | undefined;
+  #birth: Birth;
+  /** Where the next commit goes; if the file ends elsewhere, someone else has written to it. */
+  #size: number;
+  #using = 0;
+
+  /** `file` is undefined for a new thread. */
+  constructor(threadId: string, place: Place, file: AppendFile | undefined, shared: Shared) {
+    this.#threadId = threadId;
+    this.#place = place;
+    this.#shared = shared;
+    this.#size = file?.size ?? 0;
+    this.#birth = file === undefined ? { kind: "new" } : { kind: "made" };
+    if (file === undefined) return;
+    this.#file = Promise.resolve(file);
+    shared.openFiles.used(this);
+  }
+
+  get place(): Place {
+    return this.#place;
+  }
+
+  async append(commit: Commit): Promise<AppendOutcome> {
+    try {
+      if (this.#birth.kind === "new") return await this.#start(commitLine(commit));
+      return await this.#write(async (file) => {
+        if (file.size !== this.#size) return { kind: "conflict" };
+        await file.append(commitLine(commit));
+        this.#size = file.size;
+        return { kind: "committed" };
+      });
+    } catch (cause) {
+      return { kind: "unknown", cause };
+    }
+  }
+
+  /** Acknowledged by one write; the journal is made when it is first used. */
+  async #start(line: Uint8Array): Promise<AppendOutcome> {
+    const { starts } = this.#shared;
+    await starts.add(this.#threadId, line, () => this.#make());
+    this.#birth = { kind: "acknowledged", line };
+    return { kind: "committed" };
+  }
+
+  /** Resolves when there is a journal of its own. */
+  #make(): Promise<void> {
+    if (this.#birth.kind === "acknowledged") {
+      const { line } = this.#birth;
+      const making = this.#shared.making.run(() => this.#makeOf(line));
+      // Whoever waits for it is told.
+      making.catch(() => {});
+      this.#birth = { kind: "making", making };
+    }
+    return this.#birth.kind === "making" ? this.#birth.making : Promise.resolve();
+  }
+
+  async #makeOf(line: Uint8Array): Promise<void> {
+    const { files, leases, starts, openFiles } = this.#shared;
+    const [file] = await Promise.all([
+      files.openAppend(this.#place.path!, { fresh: true }),
+      leases.takeNew(this.#threadId),
+    ]);
+    this.#file = Promise.resolve(file);
+    await file.append(line);
+    this.#size = file.size;
+    openFiles.used(this);
+    await starts.made(this.#threadId);
+    this.#birth = { kind: "made" };
+  }
+
+  sync(): Promise<void> {
+    return this.#write((file) => file.sync());
+  }
+
+  async *backwards(before?: number): AsyncIterable<Placed> {
+    const reader = await this.#reader();
+    try {
+      yield* reader.backwards(before ?? this.#size);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async *forwards(from?: number): AsyncIterable<Placed> {
+    const reader = await this.#reader();
+    try {
+      yield* reader.forwards(from);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async locate(seq: number): Promise<number> {
+    const reader = await this.#reader();
+    try {
+      return await reader.locate(seq);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  letGo(): boolean {
+    if (this.#using > 0 || this.#birth.kind !== "made") return false;
+    void this.rest().catch((cause) => this.#shared.log.warn("closing a journal failed", { cause }));
+    return true;
+  }
+
+  async rest(): Promise<void> {
+    // Whether or not it could be made, what is open of it is closed.
+    if (this.#birth.kind === "making") await this.#birth.making.catch(() => {});
+    const file = this.#file;
+    this.#file = undefined;
+    this.#shared.openFiles.closed(this);
+    await (await file)?.close();
+  }
+
+  async archive(archived: boolean): Promise<void> {
+    await this.#make();
+    await this.rest();
+    const path = (archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
+    await saved(() => this.#shared.files.rename(this.#place.path!, path));
+    this.#place = { path, archived };
+  }
+
+  async destroy(): Promise<void> {
+    await this.rest();
+    // Before anything that is left of it could make it again.
+    if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
+    await this.#shared.starts.clear();
+    await saved(() => this.#shared.files.remove(this.#place.path!));
+    this.#shared.leases.giveBack(this.#threadId);
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#make();
+    } finally {
+      await this.rest();
+      this.#shared.leases.giveBack(this.#threadId);
+    }
+  }
+
+  async #write<T>(work: (file: AppendFile) => Promise<T>): Promise<T> {
+    this.#using++;
+    try {
+      await this.#make();
+      this.#file ??= this.#shared.files.openAppend(this.#place.path!);
+      this.#shared.openFiles.used(this);
+      return await work(await this.#file);
+    } catch (cause) {
+      // What could not be opened, or is in doubt, is opened anew the next time.
+      await this.rest().catch(() => {});
+      throw cause;
+    } finally {
+      this.#using--;
+    }
+  }
+
+  /** Opened for each use: what is read seldom should not hold a file open. */
+  async #reader(): Promise<FileReader> {
+    await this.#make();
+    const file = await this.#shared.files.openRead(this.#place.path!);
+    if (file === undefined) throw new Error(`the journal ${this.#place.path} is gone`);
+    return new FileReader(this.#place, file, this.#shared.log);
+  }
+}
