@@ -1,7 +1,7 @@
 import type { NotificationName } from "@bobbin/protocol";
 import type { Frame, Link, LinkEvents } from "@bobbin/rpc";
 import type { Supervisor } from "./observe/supervise.ts";
-import type { Platform } from "./platform/platform.ts";
+import type { Cancel, Platform } from "./platform/platform.ts";
 import { maySee } from "./server/authorize.ts";
 import { Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
@@ -20,11 +20,16 @@ export interface HostParts extends DispatchPorts {
   close(): Promise<void>;
 }
 
+/** How long nobody has to be connected before memory is given back. */
+const REST_MS = 5000;
+
 /** The process's one host: all connections and all loaded threads. Doors hand it links. */
 export class Host {
   readonly #parts: HostParts;
   readonly #connections: Set<Connection>;
   #closing: Promise<void> | undefined;
+  /** Set while nobody is connected: what comes with that is called off by the next one. */
+  #rest: Cancel | undefined;
 
   constructor(parts: HostParts, connections: Set<Connection>) {
     this.#parts = parts;
@@ -42,10 +47,12 @@ export class Host {
       closed: (one) => {
         this.#connections.delete(one);
         idle.left(one, one.unloadDelayMs);
+        this.#restSoon();
       },
       debug: (message, fields) => log.debug(message, fields),
     });
     this.#connections.add(connection);
+    this.#rest?.();
     // A client that slips in while we leave is told so, and let go.
     if (this.#closing !== undefined) supervisor.take("closing a late connection", connection.close());
     return connection;
@@ -77,7 +84,18 @@ export class Host {
     return this.#closing;
   }
 
+  /** When everyone has left and nothing runs, what a crowd made us take is given back. */
+  #restSoon(): void {
+    const { platform, registry } = this.#parts;
+    this.#rest?.();
+    if (this.#connections.size > 0 || this.#closing !== undefined) return;
+    this.#rest = platform.timers.after(REST_MS, () => {
+      if ([...registry.loaded()].every((actor) => actor.activeTurn === undefined)) platform.giveBackMemory();
+    });
+  }
+
   async #close(): Promise<void> {
+    this.#rest?.();
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
     // A turn that was asked for and has not begun would begin after its thread was closed.

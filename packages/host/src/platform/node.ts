@@ -6,6 +6,7 @@ import type { Ids, Platform } from "./platform.ts";
 /** The real world. */
 export function nodePlatform(): Platform {
   return {
+    giveBackMemory,
     process: () => ({
       id: process.pid,
       residentMemoryBytes: process.memoryUsage.rss(),
@@ -28,6 +29,18 @@ export function nodePlatform(): Platform {
       (bytes) => randomFillSync(bytes),
     ),
   };
+}
+
+/**
+ * V8 keeps the room that a burst of work made it take, also when nothing is left in it. It lets go of it when the
+ * inspector asks for a collection; no port is opened for that.
+ */
+function giveBackMemory(): void {
+  void import("node:inspector").then(({ Session }) => {
+    const session = new Session();
+    session.connect();
+    session.post("HeapProfiler.collectGarbage", () => setImmediate(() => session.disconnect()));
+  });
 }
 
 /** Ids from a clock and a source of random bytes; the simulation hands in seeded ones. */

@@ -9,6 +9,8 @@ export interface Platform {
   readonly files: Files;
   readonly liveness: Liveness;
   readonly fetch: typeof globalThis.fetch;
+  /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
+  giveBackMemory(): void;
   /** This process, for diagnostics. */
   process(): {
     readonly id: number;
