@@ -4,7 +4,7 @@ import { type Act, type Bookmark, CLIENT_KINDS, choose, type Step } from "./acts
 import type { RealClient, RealHost } from "./real-host.ts";
 import { Reference } from "./reference.ts";
 import type { Told } from "./reference-thread.ts";
-import { Names, type Worded, worded } from "./wording.ts";
+import { forReference, Names, type Worded, worded } from "./wording.ts";
 
 type Expected = ReadonlyMap<string, ReadonlyMap<string, readonly Told[]>>;
 
@@ -144,23 +144,9 @@ export class RealSchedule {
     const { client, method } = act;
     const params = playable(act.params);
     this.#note({ ...act, params });
-    const { result } = await this.#clients.get(client)!.request(method, this.#real(params));
+    const { result } = await this.#clients.get(client)!.request(method, this.#names.real(params));
     if (result !== undefined) this.#names.learn({ method, params }, result);
-    const bookmark = params.afterCursor as Bookmark | undefined;
-    this.#reference.request(
-      client,
-      method,
-      bookmark === undefined ? params : { ...params, afterCursor: bookmark.feedAt },
-    );
-  }
-
-  /** With real ids and cursors in place of the reference's. */
-  #real(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const real = Object.entries(params).map(([key, value]) => {
-      if (key === "afterCursor") return [key, (value as Bookmark).cursor];
-      return [key, key.endsWith("Id") ? this.#names.id(value as string) : value];
-    });
-    return Object.fromEntries(real);
+    this.#reference.request(client, method, forReference(params));
   }
 
   /** Waits for what is owed, and then for a reply on every wire: what is too much has come before it. */
@@ -193,7 +179,7 @@ export class RealSchedule {
     const [expected] = this.#reference.take().get(name)!.get(threadId)!;
     const end = Date.now() + 10_000;
     for (;;) {
-      const reply = await this.#observer.peek(asked.method, this.#real(asked.params));
+      const reply = await this.#observer.peek(asked.method, this.#names.real(asked.params));
       const { what } = worded(reply, () => asked, this.#names);
       const moves = this.#reference.threads.get(threadId)!.load?.running !== undefined;
       if (comparable(what) === comparable(expected!.what)) return;

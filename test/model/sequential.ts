@@ -7,7 +7,7 @@ import { type Act, type Bookmark, choose, type Step } from "./acts.ts";
 import { Reference } from "./reference.ts";
 import type { Told } from "./reference-thread.ts";
 import { byMood } from "./scripts.ts";
-import { Names, type Worded, withTextJoined, worded } from "./wording.ts";
+import { forReference, Names, type Worded, withTextJoined, worded } from "./wording.ts";
 
 /** Does one thing after the other, and holds every frame of every client to what the reference says. */
 export class Sequential {
@@ -107,26 +107,12 @@ export class Sequential {
   }
 
   async #request({ client, method, params }: Extract<Act, { do: "request" }>): Promise<void> {
-    const outcome = await this.#clients.get(client)!.request(method, this.#real(params));
+    const outcome = await this.#clients.get(client)!.request(method, this.#names.real(params));
     await this.#world.scheduler.quiet();
     assert("reply" in outcome, `${client}: ${method} got no reply`);
     const { result } = outcome.reply;
     if (result !== undefined) this.#names.learn({ method, params }, result);
-    const bookmark = params.afterCursor as Bookmark | undefined;
-    this.#reference.request(
-      client,
-      method,
-      bookmark === undefined ? params : { ...params, afterCursor: bookmark.feedAt },
-    );
-  }
-
-  /** With real ids and cursors in place of the reference's. */
-  #real(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const real = Object.entries(params).map(([key, value]) => {
-      if (key === "afterCursor") return [key, (value as Bookmark).cursor];
-      return [key, key.endsWith("Id") ? this.#names.id(value as string) : value];
-    });
-    return Object.fromEntries(real);
+    this.#reference.request(client, method, forReference(params));
   }
 
   #compare(): void {

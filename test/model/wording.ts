@@ -1,4 +1,5 @@
 import type { Message } from "../simulation/frame-rules.ts";
+import type { Bookmark } from "./acts.ts";
 
 interface Named {
   readonly id: string;
@@ -34,6 +35,14 @@ export interface Worded {
   readonly cursor: string | undefined;
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
+/** An act's params as the reference is asked: a cursor is a place in its feed. */
+export function forReference(params: Params): Params {
+  const bookmark = params.afterCursor as Bookmark | undefined;
+  return bookmark === undefined ? params : { ...params, afterCursor: bookmark.feedAt };
+}
+
 /** Real ids and the reference's names for them. */
 export class Names {
   readonly #names = new Map<string, string>();
@@ -55,6 +64,15 @@ export class Names {
 
   id(name: string): string {
     return this.#ids.get(name) ?? name;
+  }
+
+  /** An act's params as the host is asked: with real ids and cursors in place of the reference's. */
+  real(params: Params): Record<string, unknown> {
+    const real = Object.entries(params).map(([key, value]) => {
+      if (key === "afterCursor") return [key, (value as Bookmark).cursor];
+      return [key, key.endsWith("Id") ? this.id(value as string) : value];
+    });
+    return Object.fromEntries(real);
   }
 
   /** Takes in what a reply brings up; the others hear of it only by these ids. */

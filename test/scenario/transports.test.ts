@@ -298,6 +298,8 @@ describe("the command line", () => {
       [["-c", "no-equals-sign"], /key=value/],
       [["-c", "approval_policy=sometimes"], /approval_policy.*on-request/],
       [["-c", "model=5"], /model.*string/],
+      [["-c", "model_provider=nope"], /"nope" is not one of offline, openai/],
+      [["--listen", "off"], /leaves no door/],
     ];
     for (const [args, explains] of cases) {
       const { code, stdout, stderr } = await runBobbin(["app-server", ...args]);

@@ -1,7 +1,9 @@
 import { compose } from "../compose.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Host } from "../host.ts";
+import { OFFLINE_MODEL } from "../model/model.ts";
 import { logSettings, pinoLog } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { AuthFlags } from "../server/listen/auth-flags.ts";
@@ -42,6 +44,10 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   process.stderr.on("error", () => {});
   const overrides = options.config ?? [];
   const config = await loadConfig(platform.files, home, overrides);
+  const known = [OFFLINE_MODEL, ...config.modelProviders.map(({ id }) => id)];
+  if (!known.includes(config.modelProvider)) {
+    throw new ConfigError(`model_provider: "${config.modelProvider}" is not one of ${known.join(", ")}`);
+  }
   const { host, metrics } = compose({ home, cwd: process.cwd(), config, overrides, platform, log });
 
   let end!: () => void;

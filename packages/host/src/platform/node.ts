@@ -36,11 +36,15 @@ export function nodePlatform(): Platform {
  * inspector asks for a collection; no port is opened for that.
  */
 function giveBackMemory(): void {
-  void import("node:inspector").then(({ Session }) => {
-    const session = new Session();
-    session.connect();
-    session.post("HeapProfiler.collectGarbage", () => setImmediate(() => session.disconnect()));
-  });
+  import("node:inspector").then(
+    ({ Session }) => {
+      const session = new Session();
+      session.connect();
+      session.post("HeapProfiler.collectGarbage", () => setImmediate(() => session.disconnect()));
+    },
+    // A Node that was built without it goes on as it is.
+    () => {},
+  );
 }
 
 /** Ids from a clock and a source of random bytes; the simulation hands in seeded ones. */
