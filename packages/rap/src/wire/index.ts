@@ -1,0 +1,36 @@
+/** The messages of the Reactive Agent Protocol: types, bounds, and what reads them. Knows no I/O. */
+export { isJson, parseJson, readBytes } from "./body.ts";
+export {
+  type CallbackMessage,
+  type OAuth,
+  parseCallback,
+  parseIdempotencyKey,
+  type SubscriptionEvent,
+  type ToolResult,
+  type UserChoice,
+  type ViewUpdate,
+} from "./callback.ts";
+export type { ContentItem, DisplaySegment, Image } from "./content.ts";
+export {
+  encodeInvocation,
+  type Invocation,
+  parseInvocation,
+  parseReturnAddress,
+  type ReturnAddress,
+} from "./invocation.ts";
+export { type ArgumentsCheck, argumentsCheck } from "./json-schema.ts";
+export { LIMITS } from "./limits.ts";
+export {
+  type CancelToolCall,
+  type CloseThread,
+  type Migrate,
+  parseCancelToolCall,
+  parseCloseThread,
+  parseMigrate,
+  parseUserChoiceResponse,
+  type UserChoiceResponse,
+} from "./notice.ts";
+export { EVENT_TOOL, IDEMPOTENCY_KEY, PATHS, underBase } from "./paths.ts";
+export { isObject, type JsonObject, type Parsed, type Problem } from "./shape.ts";
+export { parseToolset, type ToolAnnotations, type ToolDefinition, type Toolset } from "./toolset.ts";
+export { isId } from "./values.ts";
