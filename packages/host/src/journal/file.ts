@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Place } from "../core/life/views.ts";
 import type { Log } from "../observe/log.ts";
-import type { Files, Platform } from "../platform/platform.ts";
+import type { AppendFile, Files, Platform } from "../platform/platform.ts";
 import { FewAtOnce } from "./few-at-once.ts";
 import { cutTornTail, FileReader } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
@@ -64,6 +64,18 @@ export function fileJournal(
     return look(threadId);
   };
 
+  /** For writing. A host that died while it made the file left it empty, and what goes into it among its starts. */
+  const openWhole = async (path: string): Promise<AppendFile> => {
+    let file = await files.openAppend(path);
+    await cutTornTail(files, file, path, log);
+    if (file.size === 0) {
+      await file.close();
+      await takeUp();
+      file = await files.openAppend(path);
+    }
+    return file;
+  };
+
   return {
     create(threadId) {
       return saved(async () => {
@@ -80,9 +92,7 @@ export function fileJournal(
           // Whoever had it may have moved it before giving it back.
           const place = await find(threadId);
           if (place !== undefined) {
-            const file = await files.openAppend(place.path!);
-            await cutTornTail(files, file, place.path!, log);
-            return new FileThreadJournal(threadId, place, file, shared);
+            return new FileThreadJournal(threadId, place, await openWhole(place.path!), shared);
           }
         } catch (cause) {
           leases.giveBack(threadId);
@@ -95,7 +105,12 @@ export function fileJournal(
     async read(threadId) {
       const place = await find(threadId);
       if (place === undefined) return undefined;
-      const file = await files.openRead(place.path!);
+      let file = await files.openRead(place.path!);
+      if (file !== undefined && (await file.size()) === 0) {
+        await file.close();
+        await takeUp();
+        file = await files.openRead(place.path!);
+      }
       return file && new FileReader(place, file, log);
     },
     async *threads() {
