@@ -2,6 +2,7 @@
 // coverage test holds the two against each other.
 
 import { clientLines } from "./requirements-clients.ts";
+import { inputLines } from "./requirements-input.ts";
 import { lifeLines } from "./requirements-life.ts";
 
 export interface Requirement {
@@ -105,6 +106,7 @@ const lines = {
   "MODEL-2": "The offline model says what it is, and echoes.",
 
   ...lifeLines,
+  ...inputLines,
   ...clientLines,
 
   // Bars.

@@ -1,4 +1,4 @@
-import { foldCreated, foldLife } from "./life/fold.ts";
+import { foldCheckpoint, foldCreated, foldLife } from "./life/fold.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
 import { foldTurn } from "./turn/fold.ts";
@@ -6,7 +6,7 @@ import { foldTurn } from "./turn/fold.ts";
 /** The state after one more record. Every journal starts with `created`; a checkpoint is as good a start. */
 export function fold(state: ThreadState | undefined, record: ThreadRecord): ThreadState {
   if (record.type === "created") return foldCreated(record);
-  if (record.type === "checkpoint") return record.state;
+  if (record.type === "checkpoint") return foldCheckpoint(record);
   if (state === undefined) throw new Error(`a journal starts with created, not ${record.type}`);
   switch (record.type) {
     case "opened":
@@ -21,6 +21,7 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "itemsInjected":
       return foldLife(state, record);
     case "turnStarted":
+    case "inputAccepted":
     case "sampleRequested":
     case "retrying":
     case "itemStarted":

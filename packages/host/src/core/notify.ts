@@ -23,6 +23,7 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "gitInfoChanged":
     case "sectionChanged":
     case "itemsInjected":
+    case "inputAccepted":
     case "sampleRequested":
     case "textSaved":
     case "toolCalled":

@@ -22,6 +22,7 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   itemsInjected: 1,
   checkpoint: 1,
   turnStarted: 1,
+  inputAccepted: 1,
   sampleRequested: 1,
   retrying: 1,
   itemStarted: 1,

@@ -7,6 +7,7 @@ import type {
   TurnStatus,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
+import type { AcceptedInput } from "./turn/accepted.ts";
 import type { ToolCall } from "./turn/records.ts";
 
 /**
@@ -34,6 +35,8 @@ export interface ThreadState {
   readonly section: { readonly id: string; readonly position: number | null; readonly since: number } | null;
   readonly status: ThreadStatus;
   readonly usage: ThreadTokenUsage | null;
+  /** The last input that clients gave a name of their own, and the turn that took it. */
+  readonly accepted: readonly AcceptedInput[];
   readonly turn: TurnState | null;
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;

@@ -54,7 +54,8 @@ async function turnRecords(journal: JournalReader, start: number): Promise<reado
     for (const record of commit.records) {
       if (record.type === "turnStarted" && turnId === undefined) turnId = record.turnId;
       if (turnId === undefined || !("turnId" in record) || record.turnId !== turnId) continue;
-      if (record.type === "sampleRequested") continue;
+      // What clients called their input was said to the other thread.
+      if (record.type === "sampleRequested" || record.type === "inputAccepted") continue;
       records.push(record);
       if (record.type === "turnEnded") return records;
     }

@@ -2,27 +2,31 @@ import type { ThreadState } from "../state.ts";
 import type { LifeRecord } from "./records.ts";
 
 type Created = Extract<LifeRecord, { type: "created" }>;
+type Checkpoint = Extract<LifeRecord, { type: "checkpoint" }>;
+
+/** What every thread starts with. */
+const BLANK = {
+  pendingLoad: null,
+  epoch: 1,
+  preview: "",
+  hasUserMessage: false,
+  name: null,
+  gitInfo: null,
+  section: null,
+  status: { type: "idle" },
+  usage: null,
+  accepted: [],
+  turn: null,
+  lastTurn: null,
+} as const;
 
 export function foldCreated({ at, facts, settings, load, docs }: Created): ThreadState {
-  return {
-    facts,
-    settings,
-    load,
-    docs,
-    pendingLoad: null,
-    epoch: 1,
-    createdAt: at,
-    updatedAt: at,
-    preview: "",
-    hasUserMessage: false,
-    name: null,
-    gitInfo: null,
-    section: null,
-    status: { type: "idle" },
-    usage: null,
-    turn: null,
-    lastTurn: null,
-  };
+  return { ...BLANK, facts, settings, load, docs, createdAt: at, updatedAt: at };
+}
+
+/** A checkpoint of an earlier version lacks what came later: as it was for a new thread. */
+export function foldCheckpoint({ state }: Checkpoint): ThreadState {
+  return { ...BLANK, ...state };
 }
 
 export function foldLife(

@@ -11,6 +11,7 @@ import type { ShownText } from "../decide.ts";
 import { settingsChanged } from "../life/settings.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import type { Cut } from "./records.ts";
 import { withTexts } from "./texts.ts";
 
@@ -23,9 +24,11 @@ export function decideTurn(
   const turn = state.turn;
   switch (command.kind) {
     case "startTurn":
+      if (acceptedTurn(state, command.clientUserMessageId) !== undefined) return [];
       // Clients of this protocol start turns without asking whether one runs: then it is more input for that one.
       return turn === null ? startTurn(state, command) : addInput(state, turn, command, shown);
     case "steer":
+      if (acceptedTurn(state, command.clientUserMessageId) !== undefined) return [];
       if (turn === null) return fault("noActiveTurnToSteer");
       if (command.expectedTurnId !== turn.id) return fault("steerMismatch", command.expectedTurnId, turn.id);
       if (command.input.length === 0) return fault("inputEmpty");
@@ -81,17 +84,19 @@ function addInput(
 }
 
 function userMessage(turnId: string, command: StartTurn | Steer): readonly ThreadRecord[] {
-  const { at, input } = command;
-  if (input.length === 0) return [];
+  const { at, input, clientUserMessageId: clientId } = command;
+  const accepted = inputAccepted(turnId, clientId);
+  if (input.length === 0) return accepted;
   const item: ThreadItem = {
     type: "userMessage",
     id: command.userItemId,
-    clientId: command.clientUserMessageId,
+    clientId,
     content: [...input],
     startedAtMs: at,
     completedAtMs: null,
   };
   return [
+    ...accepted,
     { type: "itemStarted", turnId, at, item },
     { type: "itemCompleted", turnId, at, item: { ...item, completedAtMs: at } },
   ];

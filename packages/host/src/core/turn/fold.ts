@@ -1,5 +1,6 @@
 import type { UserInput } from "@bobbin/protocol";
 import type { ThreadState, TurnState } from "../state.ts";
+import { withAccepted } from "./accepted.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
 
@@ -27,6 +28,10 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           saved: {},
         },
       };
+    case "inputAccepted": {
+      const { messageId: id, turnId } = record;
+      return { ...state, accepted: withAccepted(state.accepted, { id, turnId }) };
+    }
     case "sampleRequested":
       return withTurn(state, record.turnId, () => ({
         attempt: record.attempt,

@@ -16,6 +16,8 @@ export type TurnRecord =
       readonly input: readonly UserInput[];
       readonly outputSchema: unknown;
     }
+  /** A client's own name for input that was taken: the same input again is known by it. */
+  | { readonly type: "inputAccepted"; readonly turnId: string; readonly messageId: string }
   /** The model is due to be called; an attempt that it follows no longer counts. */
   | { readonly type: "sampleRequested"; readonly turnId: string; readonly attempt: number }
   /** The call that was just requested takes the place of one that failed, and waits until then. */

@@ -1,5 +1,6 @@
 import type { UserInput } from "@bobbin/protocol";
 import { turnStarted } from "../../core/notify.ts";
+import { acceptedTurn } from "../../core/turn/accepted.ts";
 import { Fault, fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
@@ -8,6 +9,7 @@ import { accessOf, type HandlerContext } from "./context.ts";
 import { askedSettings } from "./settings.ts";
 
 const MAX_INPUT_CHARACTERS = 1_048_576;
+const MAX_MESSAGE_ID = 1024;
 
 export function turnHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
@@ -20,35 +22,38 @@ export function turnHandlers(context: HandlerContext): Handlers {
     async "turn/start"(params, { connection, reply }) {
       const actor = await own(connection, params.threadId);
       const input = readInput(params.input);
+      const clientUserMessageId = readMessageId(params.clientUserMessageId);
       await actor.submit(
         {
           kind: "startTurn",
           at: platform.clock.now(),
           turnId: platform.ids.uuid(),
           userItemId: platform.ids.uuid(),
-          clientUserMessageId: params.clientUserMessageId ?? null,
+          clientUserMessageId,
           input,
           outputSchema: params.outputSchema ?? null,
           changes: askedSettings(params, (await actor.peek()).settings.cwd, context),
         },
-        // The turn that takes the input: this one, or the one that was running already.
-        (state) => reply({ turn: turnStarted(state.turn!.id, null) }),
+        // The turn that takes the input: this one, the one that was running already, or the one that took it before.
+        (state) =>
+          reply({ turn: turnStarted(acceptedTurn(state, clientUserMessageId) ?? state.turn!.id, null) }),
       );
     },
 
     async "turn/steer"(params, { connection, reply }) {
       const actor = await own(connection, params.threadId);
       const input = readInput(params.input);
+      const clientUserMessageId = readMessageId(params.clientUserMessageId);
       await actor.submit(
         {
           kind: "steer",
           at: platform.clock.now(),
           expectedTurnId: params.expectedTurnId,
           userItemId: platform.ids.uuid(),
-          clientUserMessageId: params.clientUserMessageId ?? null,
+          clientUserMessageId,
           input,
         },
-        () => reply({ turnId: params.expectedTurnId }),
+        (state) => reply({ turnId: acceptedTurn(state, clientUserMessageId) ?? params.expectedTurnId }),
       );
     },
 
@@ -63,6 +68,17 @@ export function turnHandlers(context: HandlerContext): Handlers {
       await actor.submit(command, () => reply({}));
     },
   };
+}
+
+/** Threads remember it, so it has a bound. */
+function readMessageId(id: string | null | undefined): string | null {
+  if (id != null && id.length > MAX_MESSAGE_ID)
+    throw fault(
+      "invalidParams",
+      "clientUserMessageId",
+      `must not be longer than ${MAX_MESSAGE_ID} characters`,
+    );
+  return id ?? null;
 }
 
 /** Bounds the input and fills what clients may leave out but must be told. */

@@ -1,0 +1,111 @@
+// A client that did not hear the answer asks again by the same name.
+import { expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { stdioHost } from "../support/host-process.ts";
+import type { WireClient } from "../support/wire-client.ts";
+
+const text = (words: string): object => ({ type: "text", text: words });
+const named = (threadId: string, clientUserMessageId: string, words = "Hello") => ({
+  threadId,
+  input: [text(words)],
+  clientUserMessageId,
+});
+
+/** Names of the user's messages in a thread, in order. */
+async function names(client: WireClient, threadId: string): Promise<(string | null)[]> {
+  const { thread } = await client.call("thread/read", { threadId, includeTurns: true });
+  const items = thread.turns.flatMap(({ items }: { items: { type: string }[] }) => items);
+  return items
+    .filter(({ type }: { type: string }) => type === "userMessage")
+    .map(({ clientId }: { clientId: string | null }) => clientId);
+}
+
+it("[SAME-1] [SAME-4] takes a turn's input once, while it runs and after", async () => {
+  const { client } = await stdioHost();
+  const threadId = await client.startThread();
+  const params = named(threadId, "m-1", "slowly, please");
+  const first = await client.call("turn/start", params);
+  expect(await client.call("turn/start", params)).toEqual(first);
+  // Taken is taken, whichever way it comes again.
+  const steer = { ...params, expectedTurnId: first.turn.id };
+  expect(await client.call("turn/steer", steer)).toEqual({ turnId: first.turn.id });
+  await client.call("turn/interrupt", { threadId, turnId: first.turn.id });
+  await client.turnCompleted(first.turn.id);
+  expect(await client.call("turn/start", params)).toEqual(first);
+  const other = await client.call("turn/start", named(threadId, "m-2"));
+  await client.turnCompleted(other.turn.id);
+  expect(other.turn.id).not.toBe(first.turn.id);
+  expect(await names(client, threadId)).toEqual(["m-1", "m-2"]);
+  expect(client.count("turn/started")).toBe(2);
+});
+
+it("[SAME-1] takes a steer once, also when its turn has ended", async () => {
+  const { client } = await stdioHost();
+  const threadId = await client.startThread();
+  const turnId = await client.speaking(threadId);
+  const steer = { ...named(threadId, "s-1"), expectedTurnId: turnId };
+  expect(await client.call("turn/steer", steer)).toEqual({ turnId });
+  expect(await client.call("turn/steer", steer)).toEqual({ turnId });
+  await client.turnCompleted(turnId);
+  expect(await client.call("turn/steer", steer)).toEqual({ turnId });
+  expect((await client.call("turn/start", named(threadId, "s-1"))).turn.id).toBe(turnId);
+  expect(await names(client, threadId)).toEqual([null, "s-1"]);
+});
+
+it("[SAME-1] knows input that has no message by its name", async () => {
+  const { client } = await stdioHost();
+  const threadId = await client.startThread();
+  const params = { threadId, input: [], clientUserMessageId: "nothing" };
+  const first = await client.call("turn/start", params);
+  await client.turnCompleted(first.turn.id);
+  expect(await client.call("turn/start", params)).toEqual(first);
+  expect(client.count("turn/started")).toBe(1);
+});
+
+it("[SAME-2] forgets what was refused", async () => {
+  const { client } = await stdioHost();
+  const threadId = await client.startThread();
+  const params = named(threadId, "again");
+  const steer = { ...params, expectedTurnId: "none" };
+  expect((await client.refusal("turn/steer", steer)).data.code).toBe("noActiveTurnToSteer");
+  const { turn } = await client.call("turn/start", params);
+  await client.turnCompleted(turn.id);
+  expect(await names(client, threadId)).toEqual(["again"]);
+  const long = await client.refusal("turn/start", named(threadId, "x".repeat(1025)));
+  expect(long).toMatchObject({ code: -32602, data: { code: "invalidParams" } });
+});
+
+it("[SAME-3] knows a name after a wake, a restart and a kill", async () => {
+  const home = await freshFolder();
+  const args = ["-c", "max_resident_threads=1"];
+  let { host, client } = await stdioHost({ home, args });
+  const threadId = await client.startThread();
+  const params = named(threadId, "m-1");
+  const first = await client.call("turn/start", params);
+  await client.turnCompleted(first.turn.id);
+  // Another thread takes its place in memory.
+  await client.turn(await client.startThread(), "Hello");
+  expect(await client.call("turn/start", params)).toEqual(first);
+  for (const end of ["SIGTERM", "SIGKILL"] as const) {
+    host.signal(end);
+    await host.exited;
+    ({ host, client } = await stdioHost({ home, args }));
+    await client.call("thread/resume", { threadId });
+    expect(await client.call("turn/start", params)).toEqual(first);
+    expect(await client.call("turn/steer", { ...params, expectedTurnId: "any" })).toEqual({
+      turnId: first.turn.id,
+    });
+  }
+  expect(await names(client, threadId)).toEqual(["m-1"]);
+});
+
+it("[SAME-1] leaves a fork's names to the fork", async () => {
+  const { client } = await stdioHost();
+  const threadId = await client.startThread();
+  const first = await client.call("turn/start", named(threadId, "m-1"));
+  await client.turnCompleted(first.turn.id);
+  const { thread } = await client.call("thread/fork", { threadId });
+  const second = await client.call("turn/start", named(thread.id, "m-1"));
+  await client.turnCompleted(second.turn.id);
+  expect(second.turn.id).not.toBe(first.turn.id);
+});
