@@ -1,7 +1,7 @@
 // A client that did not hear the answer asks again by the same name.
 import { expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
-import { stdioHost } from "../support/host-process.ts";
+import { spawnHost, stdioHost } from "../support/host-process.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const text = (words: string): object => ({ type: "text", text: words });
@@ -108,4 +108,80 @@ it("[SAME-1] leaves a fork's names to the fork", async () => {
   const second = await client.call("turn/start", named(thread.id, "m-1"));
   await client.turnCompleted(second.turn.id);
   expect(second.turn.id).not.toBe(first.turn.id);
+});
+
+const EXPERIMENTAL = { experimentalApi: true };
+const KEYED = { idempotencyKey: "k-1" };
+
+it("[SAME-5] starts a thread once, however often and however fast it is asked for", async () => {
+  const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+  const asked = [1, 2, 3].map(() => client.call("thread/start", { ...KEYED, serviceName: "mine" }));
+  const [first, second, third] = await Promise.all(asked);
+  expect(second).toEqual(first);
+  expect(third).toEqual(first);
+  const threadId: string = first.thread.id;
+  await client.turn(threadId, "Hello");
+  expect((await client.call("thread/start", KEYED)).thread).toMatchObject({ id: threadId, preview: "Hello" });
+  const other = await client.startThread({ idempotencyKey: "k-2" });
+  expect((await client.call("thread/loaded/list")).data).toEqual([threadId, other]);
+  expect(client.count("thread/started")).toBe(2);
+});
+
+it("[SAME-5] gives a thread that was unloaded back, loaded and followed", async () => {
+  const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+  const threadId = await client.startThread(KEYED);
+  expect(await client.call("thread/unload", { threadId })).toEqual({ status: "unloaded" });
+  expect(await client.startThread(KEYED)).toBe(threadId);
+  await client.turn(threadId, "Hello");
+});
+
+it("[SAME-5] forgets the key of an ephemeral thread with the thread", async () => {
+  const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+  const params = { ...KEYED, ephemeral: true };
+  const threadId = await client.startThread(params);
+  expect(await client.startThread(params)).toBe(threadId);
+  await client.call("thread/unload", { threadId });
+  expect(await client.startThread(params)).not.toBe(threadId);
+});
+
+it("[SAME-5] remembers no key of a start that was refused, and needs the capability", async () => {
+  const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+  const bad = { ...KEYED, modelProvider: "nobody" };
+  expect((await client.refusal("thread/start", bad)).data.code).toBe("unknownModelProvider");
+  await client.startThread(KEYED);
+  const plain = await stdioHost();
+  const refusal = await plain.client.refusal("thread/start", KEYED);
+  expect(refusal.data.code).toBe("experimentalRequired");
+});
+
+it("[SAME-6] knows a key after a restart and a kill, and until its thread is deleted", async () => {
+  const home = await freshFolder();
+  let { host, client } = await stdioHost({ home, capabilities: EXPERIMENTAL });
+  const threadId = await client.startThread(KEYED);
+  for (const end of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
+    host.signal(end);
+    await host.exited;
+    ({ host, client } = await stdioHost({ home, capabilities: EXPERIMENTAL }));
+    expect(await client.startThread(KEYED)).toBe(threadId);
+  }
+  await client.call("thread/archive", { threadId });
+  expect(await client.startThread(KEYED)).toBe(threadId);
+  await client.call("thread/delete", { threadId });
+  expect(await client.startThread(KEYED)).not.toBe(threadId);
+});
+
+it("[SAME-6] leaves a key to the host that has its thread, as long as that lives", async () => {
+  const home = await freshFolder();
+  const first = await stdioHost({ home, capabilities: EXPERIMENTAL });
+  const threadId = await first.client.startThread(KEYED);
+  const host = await spawnHost({ home, args: ["--stdio"] });
+  const second = host.stdio();
+  await second.initialize(EXPERIMENTAL);
+  for (const used of [false, true]) {
+    if (used) await first.client.turn(threadId, "Hello");
+    const { data } = await second.refusal("thread/start", KEYED);
+    expect(data).toMatchObject({ code: "heldElsewhere", retryable: true });
+  }
+  await first.host.kill();
+  expect(await second.startThread(KEYED)).toBe(threadId);
 });

@@ -183,7 +183,7 @@ describe("authentication", () => {
     }
   });
 
-  it("[AUTH-3] [AUTH-5] reads signed tokens, and keeps what belongs to one name from others", async () => {
+  it("[AUTH-3] [AUTH-5] [SAME-7] reads signed tokens, and keeps what belongs to one name from others", async () => {
     const key = "0123456789abcdef0123456789abcdef";
     const file = join(folder, "secret");
     await writeFile(file, key);
@@ -212,8 +212,9 @@ describe("authentication", () => {
     const ann = await host.connect(url, bearer({ ...good, sub: "ann" }));
     const bob = await host.connect(url, bearer({ ...good, sub: "bob" }));
     const all = await host.connect(url, bearer(good));
-    for (const client of [ann, bob, all]) await client.initialize();
-    const threadId = await ann.startThread();
+    for (const client of [ann, bob, all]) await client.initialize({ experimentalApi: true });
+    const threadId = await ann.startThread({ idempotencyKey: "mine" });
+    expect(await ann.startThread({ idempotencyKey: "mine" })).toBe(threadId);
     const turnId = await ann.say(threadId, "Between us");
     await ann.turnCompleted(turnId);
     expect((await bob.call("thread/loaded/list")).data).toEqual([]);
@@ -228,6 +229,7 @@ describe("authentication", () => {
     expect(bob.frames.filter(({ method }) => method !== undefined)).toEqual([]);
     expect((await all.call("thread/loaded/list")).data).toEqual([threadId]);
     expect(all.told("thread/started")).toHaveLength(1);
+    expect(await all.startThread({ idempotencyKey: "mine" })).not.toBe(threadId);
   });
 });
 

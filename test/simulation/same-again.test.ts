@@ -49,4 +49,26 @@ describe("a client that asks again after a crash", () => {
     });
     await host.close();
   });
+
+  simulate("has its thread started once", { count: 60, full: 400 }, async (world) => {
+    const told: string[] = [];
+    const ask = async (client: SimClient) => {
+      await client.initialize({ experimentalApi: true });
+      const start = () => client.startThread({ idempotencyKey: "mine" }).then((id) => told.push(id));
+      await Promise.all([start(), start()]);
+      await client.startTurn(told[0]!);
+      await start();
+    };
+    for (let lives = 0; lives < 3; lives++) await until(world, ask);
+    const host = await world.start();
+    const client = host.connect();
+    client.rules.onlyReplies = true;
+    await ask(client);
+    await world.scheduler.quiet();
+    world.check(() => {
+      expect(new Set(told).size).toBe(1);
+      expect(journals(world.disk)).toHaveLength(1);
+    });
+    await host.close();
+  });
 });

@@ -34,6 +34,7 @@ import { threadReadHandlers } from "./server/handlers/thread-read.ts";
 import { turnHandlers } from "./server/handlers/turn.ts";
 import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
+import { KeyedStarts } from "./thread/keyed-starts.ts";
 import { notificationFrame } from "./thread/notification-frame.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
@@ -112,6 +113,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     config,
     platform,
     registry,
+    keyedStarts: new KeyedStarts(registry, journal),
     idle,
     index,
     providers,

@@ -10,6 +10,7 @@ import { Leases } from "./leases.ts";
 import { OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath, threadIdOf } from "./paths.ts";
 import { saved } from "./saved.ts";
+import { StartKeys } from "./start-keys.ts";
 
 /** Journals that are open for writing at once; a process may have some 1,000 files open, sockets included. */
 const MAX_OPEN = 256;
@@ -76,6 +77,8 @@ export function fileJournal(
     return file;
   };
 
+  const keys = new StartKeys(home, files, leases, async (threadId) => (await find(threadId)) !== undefined);
+
   return {
     create(threadId) {
       return saved(async () => {
@@ -113,6 +116,8 @@ export function fileJournal(
       }
       return file && new FileReader(place, file, log);
     },
+    reserve: (key, threadId) => saved(() => keys.reserve(key, threadId)),
+    release: (key) => saved(() => keys.forget(key)),
     async *threads() {
       for await (const name of walk(files, join(home, "sessions"), 3)) {
         const id = threadIdOf(name);

@@ -10,6 +10,13 @@ export interface Journal {
   open(threadId: string): Promise<ThreadJournal | undefined>;
   /** For reading only, whoever has the thread; undefined if there is none. */
   read(threadId: string): Promise<JournalReader | undefined>;
+  /**
+   * The thread that a client's key stands for: this one, unless the key stood for another before. That one may not be
+   * there yet: then it is this host's to make.
+   */
+  reserve(key: string, threadId: string): Promise<string>;
+  /** The key stands for no thread any more. */
+  release(key: string): Promise<void>;
   /** Every stored thread. */
   threads(): AsyncIterable<{ readonly id: string; readonly archived: boolean }>;
   /** Threads that were held by hosts that are gone. */

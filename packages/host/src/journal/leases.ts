@@ -13,7 +13,7 @@ export class Leases {
   readonly #folder: string;
   readonly #files: Files;
   readonly #liveness: Liveness;
-  readonly #hostId: string;
+  readonly hostId: string;
   /** What this host has acknowledged of new threads before it made them. */
   readonly starts: Starts;
   readonly #beforeGivingBack: () => Promise<void>;
@@ -35,14 +35,14 @@ export class Leases {
     this.#folder = join(home, "live");
     this.#files = files;
     this.#liveness = liveness;
-    this.#hostId = ids.uuid();
-    this.starts = new Starts(this.#folder, this.#hostId, files);
+    this.hostId = ids.uuid();
+    this.starts = new Starts(this.#folder, this.hostId, files);
   }
 
   /** For a thread that no one else can know of yet. */
   async takeNew(threadId: string): Promise<void> {
     await this.announce();
-    await this.#files.claim(this.#claim(threadId), this.#hostId);
+    await this.#files.claim(this.#claim(threadId), this.hostId);
     this.#claimed.add(threadId);
     this.#held.add(threadId);
   }
@@ -66,21 +66,29 @@ export class Leases {
 
   async #take(threadId: string): Promise<void> {
     const claim = this.#claim(threadId);
-    if (await this.#files.claim(claim, this.#hostId)) return;
+    if (await this.#files.claim(claim, this.hostId)) return;
     // Two hosts may find the same claim abandoned: one at a time takes over.
-    await this.#liveness.exclusively(this.#lock(TAKEOVER), async () => {
+    await this.exclusively(async () => {
       const holder = await this.#files.claimed(claim);
-      if (holder === this.#hostId) return;
-      if (holder !== undefined && (await this.#liveness.alive(this.#lock(holder)))) {
-        throw fault("heldElsewhere", threadId, holder);
-      }
+      if (holder === this.hostId) return;
+      if (holder !== undefined) await this.mustBeGone(threadId, holder);
       // In one step: between the end of the old claim and a new one a crash would leave none, and no start would
       // look for the thread again.
       const taken = `${claim}.taken`;
       await this.#files.remove(taken);
-      await this.#files.claim(taken, this.#hostId);
+      await this.#files.claim(taken, this.hostId);
       await this.#files.rename(taken, claim);
     });
+  }
+
+  /** Runs while no host takes over what another one left. */
+  exclusively(work: () => Promise<void>): Promise<void> {
+    return this.#liveness.exclusively(this.#lock(TAKEOVER), work);
+  }
+
+  /** Throws if a host that has a thread, or is about to make it, lives. */
+  async mustBeGone(threadId: string, holder: string): Promise<void> {
+    if (await this.#liveness.alive(this.#lock(holder))) throw fault("heldElsewhere", threadId, holder);
   }
 
   /** Returns at once: nobody waits for the claim to go. */
@@ -120,9 +128,9 @@ export class Leases {
    */
   async takeUp(make: (threadId: string, line: Uint8Array) => Promise<void>): Promise<void> {
     for (const { name } of await this.#files.list(this.#folder)) {
-      const host = name.endsWith(STARTS) ? name.slice(0, -STARTS.length) : this.#hostId;
-      if (host === this.#hostId || (await this.#liveness.alive(this.#lock(host)))) continue;
-      await this.#liveness.exclusively(this.#lock(TAKEOVER), async () => {
+      const host = name.endsWith(STARTS) ? name.slice(0, -STARTS.length) : this.hostId;
+      if (host === this.hostId || (await this.#liveness.alive(this.#lock(host)))) continue;
+      await this.exclusively(async () => {
         if (await this.#liveness.alive(this.#lock(host))) return;
         const path = join(this.#folder, name);
         for (const [threadId, line] of await unmade(this.#files, path)) {
@@ -136,7 +144,7 @@ export class Leases {
 
   /** Threads whose host is gone. Locks of hosts that are gone are cleared away once nothing names them. */
   async abandoned(): Promise<readonly string[]> {
-    const alive = new Map<string, boolean>([[this.#hostId, true]]);
+    const alive = new Map<string, boolean>([[this.hostId, true]]);
     const found: string[] = [];
     const locks: string[] = [];
     for (const { name } of await this.#files.list(this.#folder)) {
@@ -163,7 +171,7 @@ export class Leases {
 
   /** Once, with the first thread: a host that has none need not be found. */
   async announce(): Promise<void> {
-    this.#announced ??= this.#liveness.announce(this.#lock(this.#hostId));
+    this.#announced ??= this.#liveness.announce(this.#lock(this.hostId));
     try {
       await this.#announced;
     } catch (cause) {

@@ -53,6 +53,7 @@ export class Actor {
   readonly id: string;
   readonly owner: string;
   readonly ephemeral: boolean;
+  readonly startKey: string | undefined;
   readonly subscriptions: Subscriptions;
   readonly #ports: ActorPorts;
   readonly #texts: TextStreams;
@@ -78,6 +79,7 @@ export class Actor {
     this.id = state.facts.id;
     this.owner = state.facts.owner;
     this.ephemeral = state.facts.ephemeral;
+    this.startKey = state.facts.startKey;
     this.#state = state;
     this.#active = state.turn?.id;
     this.#status = state.status;

@@ -84,6 +84,8 @@ export interface ThreadFacts {
   readonly threadSource: string | null;
   readonly forkedFromId: string | null;
   readonly parentThreadId: string | null;
+  /** What the client's key for its start is kept under, if it gave one. */
+  readonly startKey?: string;
 }
 
 /** What a turn runs on; a `turn/start` may change it for itself and those after it. */

@@ -10,6 +10,7 @@ import type { ModelProviders } from "../../model/providers.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Idle } from "../../thread/idle.ts";
+import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
 import { maySee, ownerOf } from "../authorize.ts";
@@ -22,6 +23,7 @@ export interface HandlerContext {
   readonly config: Config;
   readonly platform: Platform;
   readonly registry: Registry;
+  readonly keyedStarts: KeyedStarts;
   readonly idle: Idle;
   readonly index: ThreadIndex;
   readonly providers: ModelProviders;

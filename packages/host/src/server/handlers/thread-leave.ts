@@ -75,6 +75,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     async "thread/delete"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
       await registry.withStored(threadId, access, "deleted", async (journal, { state }) => {
+        if (state.facts.startKey !== undefined) await context.keyedStarts.forget(state.facts.startKey);
         // The journal last: as long as it is there, a start after a crash finds the thread and lists it again.
         await index.forget(state.facts.id);
         await journal.destroy();

@@ -8,6 +8,7 @@ import { forkHistory } from "../../thread/fork.ts";
 import { readGitInfo } from "../../thread/git-info.ts";
 import { allTurns } from "../../thread/history.ts";
 import { readProjectDocs } from "../../thread/project-docs.ts";
+import type { LoadRequest } from "../../thread/registry.ts";
 import { type Cursor, parseCursor } from "../../thread/subscription.ts";
 import { PEER_VERSION } from "../../version.ts";
 import { ownerOf } from "../authorize.ts";
@@ -19,27 +20,45 @@ import { startCursors, turnsPage } from "./turn-pages.ts";
 
 /** How a thread comes to be loaded: started, resumed, forked. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
-  const { registry, platform, idle } = context;
+  const { registry, keyedStarts, platform, idle } = context;
   const projectDocs = (cwd: string) => readProjectDocs(platform.files, context.home, cwd);
+  const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
   return {
     async "thread/start"(params, { connection, reply }) {
       const settings = newSettings(params, context);
-      const facts = newFacts(context, connection, {
-        ephemeral: params.ephemeral ?? false,
-        serviceName: params.serviceName ?? null,
-        threadSource: params.threadSource ?? null,
-      });
       const [gitInfo, docs] = await Promise.all([
         readGitInfo(platform.files, settings.cwd),
         projectDocs(settings.cwd),
       ]);
-      const actor = await registry.start({
-        facts,
-        settings,
-        load: askedLoadSettings(params),
-        docs,
-        gitInfo,
-      });
+      const ephemeral = params.ephemeral ?? false;
+      const load = askedLoadSettings(params);
+      const start = (more: Partial<ThreadFacts> = {}) => {
+        const facts = newFacts(context, connection, {
+          ephemeral,
+          serviceName: params.serviceName ?? null,
+          threadSource: params.threadSource ?? null,
+          ...more,
+        });
+        return registry.start({ facts, settings, load, docs, gitInfo });
+      };
+      const { actor, again } =
+        params.idempotencyKey == null
+          ? { actor: await start(), again: false }
+          : await keyedStarts.run({
+              owner: ownerOf(connection.meta.principal),
+              key: params.idempotencyKey,
+              ephemeral,
+              threadId: platform.ids.uuid(),
+              start: (id, startKey) => start({ id, startKey }),
+              load: async (id) => (await registry.load(id, accessOf(connection, id), asItWas)).actor,
+            });
+      if (again) {
+        return actor.during(async (state) => {
+          const thread = (await viewer(context, connection))(state, actor.journal.place);
+          reply(loadedView(thread, state));
+          idle.follow(actor, connection);
+        });
+      }
       const state = await actor.peek();
       idle.follow(actor, connection);
       const thread = threadView(state, actor.journal.place);
