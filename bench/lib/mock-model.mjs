@@ -1,5 +1,6 @@
 // A model server that answers at once in the Responses wire format (SSE). It runs in a process of its own,
-// so that it does not take time from the client that measures. Started as a program it prints its base URL.
+// so that it does not take time from the client that measures. Started as a program it prints its base URL. What
+// it was asked last can be had from /v1/asked.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -25,13 +26,19 @@ export async function startMockModel({ deltas = 4 } = {}) {
   return { url, close: () => killTree(child) };
 }
 
+/** @param {number} deltas */
+const wordsOf = (deltas) => Array.from({ length: deltas }, (_, i) => `word${i} `);
+
+/** What the model says. @param {number} deltas */
+export const answerText = (deltas) => wordsOf(deltas).join("");
+
 /**
  * The whole body of one answer: the same bytes each time, made once.
  * @param {number} deltas
  */
 export function answerBody(deltas) {
-  const words = Array.from({ length: deltas }, (_, i) => `word${i} `);
-  const text = words.join("");
+  const words = wordsOf(deltas);
+  const text = answerText(deltas);
   const message = {
     type: "message",
     id: "msg_1",
@@ -69,14 +76,27 @@ export function answerBody(deltas) {
 
 if (process.argv[1] === self) {
   const body = answerBody(Number(process.argv[2] ?? 4));
+  /** @type {Buffer[]} */
+  let asked = [];
   const server = createServer((request, response) => {
-    request.resume().on("end", () => {
-      const answers = request.method === "POST" && request.url?.split("?")[0].endsWith("/responses");
-      const type = answers ? "text/event-stream" : "application/json";
-      response.writeHead(answers ? 200 : 404, { "content-type": type });
-      response.end(answers ? body : '{"error":{"message":"not found"}}');
+    /** @type {Buffer[]} */
+    const chunks = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      const path = request.url?.split("?")[0];
+      if (request.method === "POST" && path?.endsWith("/responses")) {
+        asked = chunks;
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(body);
+      } else if (path?.endsWith("/asked")) {
+        response.writeHead(200, { "content-type": "application/json" }).end(Buffer.concat(asked));
+      } else {
+        response.writeHead(404, { "content-type": "application/json" });
+        response.end('{"error":{"message":"not found"}}');
+      }
     });
   });
+  // A connection that is closed while a client thinks would be measured as part of its next turn.
+  server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1", () => {
     const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
     console.log(`http://127.0.0.1:${port}/v1`);

@@ -41,6 +41,30 @@ export async function connectClient(url) {
   return socket;
 }
 
+let lastId = 1;
+
+/**
+ * A request on a connected client, whose error is a failure of the measure.
+ * @param {WebSocket} socket
+ * @param {string} method
+ * @param {unknown} params
+ */
+export async function call(socket, method, params) {
+  const id = ++lastId;
+  const reply = new Promise((resolve, reject) => {
+    const listen = (/** @type {Buffer} */ data) => {
+      const frame = JSON.parse(data.toString());
+      if (frame.id !== id) return;
+      socket.off("message", listen);
+      if (frame.error) reject(new Error(`${method} was refused: ${frame.error.message}`));
+      else resolve(frame.result);
+    };
+    socket.on("message", listen);
+  });
+  socket.send(JSON.stringify({ id, method, params }));
+  return within(15_000, `${method} was not answered`, reply);
+}
+
 /** @param {WebSocket} socket */
 export async function leave(socket) {
   const closed = once(socket, "close");

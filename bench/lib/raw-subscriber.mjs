@@ -1,0 +1,97 @@
+// A WebSocket client that does next to nothing with what it gets: with many of them on one machine, what is measured
+// should still be the server. It knows replies and the turn's end by their bytes, and parses no delta.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { initializeParams, within } from "./server.mjs";
+
+export class RawSubscriber {
+  #socket;
+  #nextId = 1;
+  /** The last bytes that came, so that what is looked for may be cut anywhere. */
+  #tail = Buffer.alloc(0);
+  /** @type {{ needle: string, found: () => void } | undefined} */
+  #wanted;
+  /** Bytes that have come. */
+  bytes = 0;
+
+  /** @param {import("node:net").Socket} socket */
+  constructor(socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on("data", (/** @type {Buffer} */ chunk) => this.#take(chunk)).on("error", () => {});
+  }
+
+  /** Connects and initializes. @param {string} url */
+  static async connect(url) {
+    const { hostname, port, host } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await within(5_000, "no connection", once(socket, "connect"));
+    const subscriber = new RawSubscriber(socket);
+    const upgraded = subscriber.seen("\r\n\r\n");
+    socket.write(
+      `GET / HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString("base64")}\r\n\r\n`,
+    );
+    await upgraded;
+    await subscriber.request("initialize", initializeParams);
+    subscriber.#send({ method: "initialized" });
+    return subscriber;
+  }
+
+  /**
+   * Resolves when the reply has begun to come; what is in it is not looked at.
+   * @param {string} method
+   * @param {unknown} params
+   */
+  request(method, params) {
+    const id = this.#nextId++;
+    const replied = this.seen(`{"id":${id},"result"`);
+    this.#send({ id, method, params });
+    return replied;
+  }
+
+  /** Sends, and looks at nothing that comes back. @param {string} method @param {unknown} params */
+  post(method, params) {
+    this.#send({ id: this.#nextId++, method, params });
+  }
+
+  /** Resolves when these bytes have come. @param {string} needle @param {number} [atMostMs] */
+  seen(needle, atMostMs = 30_000) {
+    /** @type {Promise<void>} */
+    const found = new Promise((resolve) => {
+      this.#wanted = { needle, found: resolve };
+    });
+    return within(atMostMs, `${needle} did not come`, found);
+  }
+
+  close() {
+    this.#socket.destroy();
+  }
+
+  /** @param {Buffer} chunk */
+  #take(chunk) {
+    this.bytes += chunk.length;
+    if (this.#wanted === undefined) return;
+    const { needle, found } = this.#wanted;
+    const seam = Buffer.concat([this.#tail, chunk.subarray(0, needle.length)]);
+    if (chunk.includes(needle) || seam.includes(needle)) {
+      this.#wanted = undefined;
+      this.#tail = Buffer.alloc(0);
+      found();
+    } else
+      this.#tail = Buffer.from(
+        Buffer.concat([this.#tail, chunk.subarray(-needle.length)]).subarray(-needle.length),
+      );
+  }
+
+  /** A client's frame is masked; a mask of zeros is one too. @param {object} message */
+  #send(message) {
+    const payload = Buffer.from(JSON.stringify(message));
+    const head = Buffer.alloc(8);
+    head[0] = 0x81;
+    head[1] = 0x80 | 126;
+    head.writeUInt16BE(payload.length, 2);
+    this.#socket.write(Buffer.concat([head, payload]));
+  }
+}
