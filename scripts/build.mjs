@@ -1,30 +1,59 @@
-// One program, one file, and V8's code cache beside it: a cold start reads both and parses nothing.
+// One program, one file, and V8's code cache beside it: a cold start reads both and parses nothing. Packages that a
+// plain start does not need are files of their own.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { lateModules } from "./late-modules.mjs";
 
-// Made aside and moved into place: a program that starts meanwhile finds the old one or the new one, whole.
-const made = "dist/next.cjs";
-await build({
-  entryPoints: ["packages/host/src/cli/bobbin.ts"],
-  outfile: made,
+/** @type {import("esbuild").BuildOptions} */
+const options = {
   bundle: true,
   format: "cjs",
   platform: "node",
   target: "node20",
-  // It has native parts, which are found beside its own files. Required, because cached code can not import.
-  external: ["@photostructure/sqlite"],
-  supported: { "dynamic-import": false },
+  outdir: "dist",
+  outExtension: { ".js": ".cjs" },
   // Names stay, for stack traces; white space is not worth reading at every start.
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: "none",
+  charset: "ascii",
+};
+
+/** @type {Set<string>} */
+const packages = new Set();
+const inOwnFile = lateModules((name) => {
+  // It has native parts, which are found beside its own files.
+  if (name === "@photostructure/sqlite") return name;
+  packages.add(name);
+  return `./${fileOf(name)}.cjs`;
+});
+
+// Made aside and moved into place: a program that starts meanwhile finds the old one or the new one, whole.
+mkdirSync("dist", { recursive: true });
+const made = mkdtempSync("dist/next-");
+await build({
+  ...options,
+  outdir: made,
+  entryPoints: [{ in: "packages/host/src/cli/bobbin.ts", out: "bobbin" }],
+  // Required, because cached code can not import.
+  supported: { "dynamic-import": false },
+  plugins: [inOwnFile],
+  // What `bin/bobbin` runs: put around it here, so that no start has to copy it for that.
+  banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
+  footer: { js: "})" },
+});
+await build({
+  ...options,
+  outdir: made,
+  entryPoints: [...packages].map((name) => ({ in: name, out: fileOf(name) })),
 });
 
 for (const file of readdirSync("dist")) if (file.endsWith(".cache")) rmSync(`dist/${file}`);
-renameSync(made, "dist/bobbin.cjs");
+for (const file of readdirSync(made)) renameSync(join(made, file), join("dist", file));
+rmSync(made, { recursive: true });
 
 // The first run writes the cache: it does what every run does, so that this is what the cache holds.
 const home = mkdtempSync(join(tmpdir(), "bobbin-build-"));
@@ -43,3 +72,8 @@ if (run.status !== 0 || !existsSync(cache)) {
   process.exit(1);
 }
 process.stderr.write(`built dist/bobbin.cjs (${Math.round(statSync("dist/bobbin.cjs").size / 1024)} kB)\n`);
+
+/** @param {string} name of a package */
+function fileOf(name) {
+  return name.replace(/^@/, "").replaceAll("/", "+");
+}

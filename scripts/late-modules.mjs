@@ -1,0 +1,34 @@
+// What a bundle imports and does not hold (Node's own modules, packages) is loaded when something of it is first used,
+// and not when it is imported: a start pays for nothing that it does not need, whoever imports it. Only names can be
+// imported so, no default.
+import { isBuiltin } from "node:module";
+
+/** Loaded by Node itself before it runs a program, or needed by every start. */
+const EARLY = new Set(["buffer", "events", "fs", "net", "path", "process", "stream", "url", "util"]);
+
+/**
+ * @param {(name: string) => string} fileOf where a package is, as the bundle requires it
+ * @returns {import("esbuild").Plugin}
+ */
+export const lateModules = (fileOf) => ({
+  name: "late-modules",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[a-z@]/ }, ({ path, kind, namespace }) => {
+      if (namespace === "late") return { external: true };
+      if (kind === "entry-point" || path.startsWith("@bobbin/")) return undefined;
+      return EARLY.has(path.replace("node:", "")) ? { external: true } : { path, namespace: "late" };
+    });
+    onLoad({ filter: /./, namespace: "late" }, async ({ path }) => {
+      const target = isBuiltin(path) ? path : fileOf(path);
+      const names = Object.keys(await import(path)).filter((name) => name !== "default");
+      const contents = `
+        let found;
+        for (const name of ${JSON.stringify(names)}) Object.defineProperty(exports, name, {
+          enumerable: true,
+          get: () => (found ??= require(${JSON.stringify(target)}))[name],
+        });`;
+      return { contents };
+    });
+    onResolve({ filter: /^\.\//, namespace: "late" }, () => ({ external: true }));
+  },
+});

@@ -1,0 +1,36 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { runBobbin } from "../support/run-bobbin.ts";
+
+/** Says, at the end, what was loaded: of Node itself, and of files. */
+const WITNESS = `process.once("exit", () => {
+  process.stderr.write(JSON.stringify([...process.moduleLoadList, ...Object.keys(require.cache)]));
+});`;
+
+const initialize = {
+  id: 1,
+  method: "initialize",
+  params: { clientInfo: { name: "scenario", version: "1" } },
+};
+// Each of them takes a millisecond or more.
+const HEAVY =
+  /^NativeModule (child_process|crypto|dgram|fs\/promises|http|https|perf_hooks|tls|worker_threads|zlib)$/;
+
+describe("a plain start", () => {
+  it("loads nothing that its first reply does not need", async () => {
+    const witness = join(await freshFolder("witness"), "witness.cjs");
+    await writeFile(witness, WITNESS);
+    const run = await runBobbin(["app-server"], {
+      input: `${JSON.stringify(initialize)}\n`,
+      env: { NODE_OPTIONS: `--require ${witness}` },
+    });
+    expect(JSON.parse(run.stdout)).toHaveProperty("result.userAgent");
+    const loaded = JSON.parse(run.stderr) as string[];
+    expect(loaded).toContain("NativeModule fs");
+    expect(loaded.filter((name) => HEAVY.test(name))).toEqual([]);
+    // The program's own file is run from its cache, and is not among these.
+    expect(loaded.filter((name) => /node_modules|dist/.test(name))).toEqual([]);
+  });
+});
