@@ -7,7 +7,7 @@ import { bashCompletion } from "./completion-bash.ts";
 import { fishCompletion } from "./completion-fish.ts";
 import { allNodes, completionTree } from "./completion-tree.ts";
 import { zshCompletion } from "./completion-zsh.ts";
-import { program as commandLine } from "./main.ts";
+import { program as commandLine } from "./program.ts";
 import { ProgramUnderTest } from "./program-under-test.ts";
 
 let program: ProgramUnderTest;

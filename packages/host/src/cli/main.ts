@@ -1,48 +1,18 @@
-import { Command, CommanderError, Option } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { ListenError } from "../server/listen/door.ts";
-import { BOBBIN_VERSION, PEER_VERSION } from "../version.ts";
-import { addAppServer } from "./app-server.ts";
-import { addCompletion } from "./completion.ts";
-import { addDoctor } from "./doctor.ts";
-import { addExec } from "./exec.ts";
 
-/** The whole command line. Commands load what they need when they run. */
-export function program(): Command {
-  const bobbin = new Command("bobbin")
-    .description("A host for agent threads. Speaks the Codex app-server protocol.")
-    // Clients read the first version as that of the protocol's reference program, and ask for a minimum.
-    .version(`codex-cli ${PEER_VERSION} (bobbin ${BOBBIN_VERSION})`, "-V, --version", "print the version")
-    .helpOption("-h, --help", "show help")
-    .helpCommand("help [command]", "show help for a command")
-    .addOption(configOption())
-    .showSuggestionAfterError()
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: true, minWidthToWrap: 24 })
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "bobbin: ")) })
-    .addHelpText("after", EXAMPLES)
-    .exitOverride();
-  addAppServer(bobbin);
-  addExec(bobbin);
-  addDoctor(bobbin);
-  addCompletion(bobbin);
-  for (const command of bobbin.commands) inherit(command);
-  return bobbin;
-}
-
-/** `-c key=value`, before or after the command. */
-export function configOption(): Option {
-  return new Option("-c, --config <key=value>", "override a value of config.toml (dotted path, TOML value)")
-    .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
-    .default(undefined);
-}
-
+/** Resolves with the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await program().parseAsync(argv as string[], { from: "user" });
-    return typeof process.exitCode === "number" ? process.exitCode : 0;
+    // As clients start it, who wait for its first reply: a parser of command lines would be loaded for nothing.
+    if (argv.length === 1 && argv[0] === "app-server") {
+      const { appServer } = await import("./run-app-server.ts");
+      await appServer({});
+      return 0;
+    }
+    const { run } = await import("./program.ts");
+    return await run(argv);
   } catch (cause) {
-    // Commander has printed its own by now; 2 is what shells expect of wrong usage.
-    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     if (cause instanceof ListenError || cause instanceof ConfigError) {
       process.stderr.write(`bobbin: ${cause.message}\n`);
       return 2;
@@ -50,16 +20,3 @@ export async function main(argv: readonly string[]): Promise<number> {
     throw cause;
   }
 }
-
-function inherit(command: Command): void {
-  command.copyInheritedSettings(command.parent!);
-  for (const below of command.commands) inherit(below);
-}
-
-const EXAMPLES = `
-Examples:
-  bobbin app-server                                  speak the protocol on stdin and stdout
-  bobbin app-server --listen ws://127.0.0.1:4545     the same on a WebSocket
-  bobbin exec "What can you do?"                     one turn in the terminal
-  bobbin doctor                                      what works on this machine
-`;
