@@ -17,21 +17,8 @@ import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
 import type { Connection } from "./server/connection.ts";
-import { accountHandlers } from "./server/handlers/account.ts";
-import { catalogHandlers } from "./server/handlers/catalog.ts";
-import { configHandlers } from "./server/handlers/config.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
-import { diagnosticsHandlers } from "./server/handlers/diagnostics.ts";
-import { initializeHandlers } from "./server/handlers/initialize.ts";
-import { modelHandlers } from "./server/handlers/model.ts";
-import { sectionHandlers } from "./server/handlers/section.ts";
-import { skillHandlers } from "./server/handlers/skill.ts";
-import { threadEditHandlers } from "./server/handlers/thread-edit.ts";
-import { threadGoalHandlers } from "./server/handlers/thread-goal.ts";
-import { threadLeaveHandlers } from "./server/handlers/thread-leave.ts";
-import { threadLoadHandlers } from "./server/handlers/thread-load.ts";
-import { threadReadHandlers } from "./server/handlers/thread-read.ts";
-import { turnHandlers } from "./server/handlers/turn.ts";
+import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
@@ -129,22 +116,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   threadGauges(metrics, registry, idle);
   const host = new Host(
     {
-      handlers: {
-        ...initializeHandlers(context),
-        ...accountHandlers(layers),
-        ...configHandlers(context, layers),
-        ...catalogHandlers(layers),
-        ...skillHandlers(context, layers),
-        ...modelHandlers(context),
-        ...threadLoadHandlers(context),
-        ...threadLeaveHandlers(context),
-        ...threadReadHandlers(context),
-        ...threadEditHandlers(context),
-        ...threadGoalHandlers(context),
-        ...turnHandlers(context),
-        ...diagnosticsHandlers(context),
-        ...sectionHandlers(context),
-      },
+      handlers: handlerTable(context, layers),
       queues: new Queues(),
       ids: platform.ids,
       log,

@@ -13,3 +13,6 @@ export type Handler<M extends MethodName> = (params: Params<M>, call: Call<M>) =
 
 /** A method of the table that is not here answers that it is not served yet. */
 export type Handlers = { readonly [M in MethodName]?: Handler<M> };
+
+/** By name, one of the table; undefined if it is not served yet. */
+export type FindHandler = (method: MethodName) => Handler<never> | undefined;

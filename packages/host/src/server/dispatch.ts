@@ -1,14 +1,14 @@
-import { check, findMethod, type MethodEntry } from "@bobbin/protocol";
+import { check, findMethod, type MethodEntry, type MethodName } from "@bobbin/protocol";
 import { Fault, fault } from "../errors.ts";
 import type { Log } from "../observe/log.ts";
 import type { Ids } from "../platform/platform.ts";
-import type { Call, Handler, Handlers } from "./call.ts";
+import type { Call, FindHandler, Handler } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { RequestId } from "./frames.ts";
 import type { Queues } from "./queues.ts";
 
 export interface DispatchPorts {
-  readonly handlers: Handlers;
+  readonly handlers: FindHandler;
   readonly queues: Queues;
   readonly ids: Ids;
   readonly log: Log;
@@ -51,7 +51,7 @@ export async function dispatch(
 }
 
 function admit(
-  handlers: Handlers,
+  handlers: FindHandler,
   connection: Connection,
   method: string,
   entry: MethodEntry | undefined,
@@ -65,7 +65,7 @@ function admit(
   } else if (entry.stability === "experimental" && !client.experimental) {
     throw fault("experimentalRequired", method);
   }
-  const handler = handlers[method as keyof Handlers] as Handler<never> | undefined;
+  const handler = handlers(method as MethodName);
   if (handler === undefined) throw fault("methodNotImplemented", method);
   return handler;
 }

@@ -1,0 +1,46 @@
+import type { ConfigLayers } from "../../catalog/config-layers.ts";
+import type { FindHandler, Handler, Handlers } from "../call.ts";
+import { accountHandlers } from "./account.ts";
+import { catalogHandlers } from "./catalog.ts";
+import { configHandlers } from "./config.ts";
+import type { HandlerContext } from "./context.ts";
+import { diagnosticsHandlers } from "./diagnostics.ts";
+import { initializeHandlers } from "./initialize.ts";
+import { modelHandlers } from "./model.ts";
+import { sectionHandlers } from "./section.ts";
+import { skillHandlers } from "./skill.ts";
+import { threadEditHandlers } from "./thread-edit.ts";
+import { threadGoalHandlers } from "./thread-goal.ts";
+import { threadLeaveHandlers } from "./thread-leave.ts";
+import { threadLoadHandlers } from "./thread-load.ts";
+import { threadReadHandlers } from "./thread-read.ts";
+import { turnHandlers } from "./turn.ts";
+
+/** Every area's handlers. A start makes those of `initialize` alone; the others come with the first other request. */
+export function handlerTable(context: HandlerContext, layers: ConfigLayers): FindHandler {
+  const first = initializeHandlers(context);
+  let others: Handlers | undefined;
+  return (method) => {
+    if (first[method] !== undefined) return first[method] as Handler<never>;
+    others ??= otherHandlers(context, layers);
+    return others[method] as Handler<never> | undefined;
+  };
+}
+
+function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
+  return {
+    ...accountHandlers(layers),
+    ...configHandlers(context, layers),
+    ...catalogHandlers(layers),
+    ...skillHandlers(context, layers),
+    ...modelHandlers(context),
+    ...threadLoadHandlers(context),
+    ...threadLeaveHandlers(context),
+    ...threadReadHandlers(context),
+    ...threadEditHandlers(context),
+    ...threadGoalHandlers(context),
+    ...turnHandlers(context),
+    ...diagnosticsHandlers(context),
+    ...sectionHandlers(context),
+  };
+}
