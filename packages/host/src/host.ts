@@ -58,10 +58,12 @@ export class Host {
     return connection;
   }
 
-  /** Closes what a host that ended without saying so had loaded. Nothing waits for it. */
+  /** Closes what a host that ended without saying so had loaded. Nothing waits for it, and whoever waits comes first. */
   recover(): void {
-    const { supervisor, registry } = this.#parts;
-    supervisor.take("closing lost threads", registry.recover());
+    const { supervisor, registry, platform } = this.#parts;
+    platform.timers.soon(() => {
+      if (this.#closing === undefined) supervisor.take("closing lost threads", registry.recover());
+    });
   }
 
   /** A few numbers for people. */

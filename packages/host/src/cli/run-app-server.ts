@@ -5,6 +5,7 @@ import { loadConfig } from "../config/load.ts";
 import type { Host } from "../host.ts";
 import { OFFLINE_MODEL } from "../model/model.ts";
 import { logSettings, pinoLog } from "../observe/log.ts";
+import { earlyFiles } from "../platform/early-files.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { AuthFlags } from "../server/listen/auth-flags.ts";
 import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
@@ -43,7 +44,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   // Who started us may have closed the log's other end; that is no reason to go.
   process.stderr.on("error", () => {});
   const overrides = options.config ?? [];
-  const config = await loadConfig(platform.files, home, overrides);
+  const config = await loadConfig(earlyFiles, home, overrides);
   const known = [OFFLINE_MODEL, ...config.modelProviders.map(({ id }) => id)];
   if (!known.includes(config.modelProvider)) {
     throw new ConfigError(`model_provider: "${config.modelProvider}" is not one of ${known.join(", ")}`);

@@ -5,7 +5,11 @@ import { ConfigError } from "./config-error.ts";
 import type { Table } from "./table.ts";
 
 /** `config.toml` of the home, with `key=value` overrides on top. */
-export async function loadConfig(files: Files, home: string, overrides: readonly string[]): Promise<Config> {
+export async function loadConfig(
+  files: Pick<Files, "readText">,
+  home: string,
+  overrides: readonly string[],
+): Promise<Config> {
   const path = join(home, "config.toml");
   const text = await files.readText(path);
   if (text === undefined && overrides.length === 0) return readConfig({});

@@ -13,7 +13,8 @@ export class Leases {
   readonly #folder: string;
   readonly #files: Files;
   readonly #liveness: Liveness;
-  readonly hostId: string;
+  readonly #ids: Pick<Platform["ids"], "uuid">;
+  #name: string | undefined;
   /** What this host has acknowledged of new threads before it made them. */
   readonly starts: Starts;
   readonly #beforeGivingBack: () => Promise<void>;
@@ -35,8 +36,14 @@ export class Leases {
     this.#folder = join(home, "live");
     this.#files = files;
     this.#liveness = liveness;
-    this.hostId = ids.uuid();
-    this.starts = new Starts(this.#folder, this.hostId, files);
+    this.#ids = ids;
+    this.starts = new Starts(() => join(this.#folder, `${this.hostId}${STARTS}`), files);
+  }
+
+  /** Named when it first has to be found: a start that has nothing to hold needs no random bytes. */
+  get hostId(): string {
+    this.#name ??= this.#ids.uuid();
+    return this.#name;
   }
 
   /** For a thread that no one else can know of yet. */
@@ -128,8 +135,9 @@ export class Leases {
    */
   async takeUp(make: (threadId: string, line: Uint8Array) => Promise<void>): Promise<void> {
     for (const { name } of await this.#files.list(this.#folder)) {
-      const host = name.endsWith(STARTS) ? name.slice(0, -STARTS.length) : this.hostId;
-      if (host === this.hostId || (await this.#liveness.alive(this.#lock(host)))) continue;
+      if (!name.endsWith(STARTS)) continue;
+      const host = name.slice(0, -STARTS.length);
+      if (await this.#lives(host)) continue;
       await this.exclusively(async () => {
         if (await this.#liveness.alive(this.#lock(host))) return;
         const path = join(this.#folder, name);
@@ -144,7 +152,7 @@ export class Leases {
 
   /** Threads whose host is gone. Locks of hosts that are gone are cleared away once nothing names them. */
   async abandoned(): Promise<readonly string[]> {
-    const alive = new Map<string, boolean>([[this.hostId, true]]);
+    const alive = new Map<string, boolean>();
     const found: string[] = [];
     const locks: string[] = [];
     for (const { name } of await this.#files.list(this.#folder)) {
@@ -152,11 +160,11 @@ export class Leases {
       if (name.includes(".")) continue;
       const holder = await this.#files.claimed(join(this.#folder, name));
       if (holder === undefined) continue;
-      if (!alive.has(holder)) alive.set(holder, await this.#liveness.alive(this.#lock(holder)));
+      if (!alive.has(holder)) alive.set(holder, await this.#lives(holder));
       if (!alive.get(holder)) found.push(name);
     }
     for (const host of locks) {
-      if (host === TAKEOVER || alive.has(host) || (await this.#liveness.alive(this.#lock(host)))) continue;
+      if (host === TAKEOVER || alive.has(host) || (await this.#lives(host))) continue;
       await this.#files.remove(this.#lock(host));
     }
     return found;
@@ -180,6 +188,10 @@ export class Leases {
       if ((cause as { code?: string }).code === "ENETFS") throw fault("networkHome", dirname(this.#folder));
       throw cause;
     }
+  }
+
+  async #lives(host: string): Promise<boolean> {
+    return host === this.#name || this.#liveness.alive(this.#lock(host));
   }
 
   #claim(threadId: string): string {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { AppendFile, Files } from "../platform/platform.ts";
 import { commitsOf, linesForwards } from "./commit-lines.ts";
 
@@ -10,14 +9,14 @@ const CUT_BYTES = 4 * 1024 * 1024;
  * new names on the disk. A thread's journal is made when it is first used, and then marked here.
  */
 export class Starts {
-  readonly #path: string;
+  readonly #path: () => string;
   readonly #files: Files;
   #file: Promise<AppendFile> | undefined;
   /** What makes each thread's journal that is not made. */
   readonly #unmade = new Map<string, () => Promise<void>>();
 
-  constructor(folder: string, hostId: string, files: Files) {
-    this.#path = join(folder, `${hostId}${STARTS}`);
+  constructor(path: () => string, files: Files) {
+    this.#path = path;
     this.#files = files;
   }
 
@@ -57,11 +56,11 @@ export class Starts {
     if (file === undefined) return;
     await file.close();
     // What was not made is left for the next start.
-    if (this.#unmade.size === 0) await this.#files.remove(this.#path);
+    if (this.#unmade.size === 0) await this.#files.remove(this.#path());
   }
 
   #open(): Promise<AppendFile> {
-    this.#file ??= this.#files.openAppend(this.#path).catch((cause) => {
+    this.#file ??= this.#files.openAppend(this.#path()).catch((cause) => {
       this.#file = undefined;
       throw cause;
     });

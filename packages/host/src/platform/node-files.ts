@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import nodeFs from "node:fs";
-import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { NearFolders } from "./near-folders.ts";
 import {
   called,
@@ -14,6 +14,17 @@ import {
 import type { Files, ReadFile } from "./platform.ts";
 
 type Calls = FileCalls & Pick<typeof nodeFs, "read">;
+
+// Not from `node:fs/promises`, which every start would have to load.
+const lstat = promisify(nodeFs.lstat);
+const mkdir = promisify(nodeFs.mkdir);
+const readdir = promisify(nodeFs.readdir);
+const readFile = promisify(nodeFs.readFile);
+const readlink = promisify(nodeFs.readlink);
+const rename = promisify(nodeFs.rename);
+const rm = promisify(nodeFs.rm);
+const symlink = promisify(nodeFs.symlink);
+const unlink = promisify(nodeFs.unlink);
 
 const APPEND = nodeFs.constants.O_WRONLY | nodeFs.constants.O_APPEND | nodeFs.constants.O_CREAT;
 const NEW = nodeFs.constants.O_WRONLY | nodeFs.constants.O_CREAT | nodeFs.constants.O_EXCL;

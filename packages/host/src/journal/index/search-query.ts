@@ -3,15 +3,15 @@ import { SORT_COLUMNS, TEXT_BITS } from "./schema.ts";
 import { sourceFilter } from "./source-kind.ts";
 import type { SearchQuery } from "./thread-index.ts";
 
-// What the tokenizer keeps: letters, digits, and what people defined for themselves.
-const HAS_TOKEN = /[\p{L}\p{N}\p{Co}]/u;
-
 /**
  * All words must be in one text, the last one may be a beginning. Each is quoted, so that nothing of it is
  * syntax. Undefined if there is nothing to look for.
  */
 export function matchExpression(searchTerm: string): string | undefined {
-  const words = searchTerm.split(/[\s\p{Cc}]+/u).filter((word) => HAS_TOKEN.test(word));
+  // What the tokenizer keeps: letters, digits, and what people defined for themselves. Here and not above: such a set
+  // takes long to make.
+  const hasToken = /[\p{L}\p{N}\p{Co}]/u;
+  const words = searchTerm.split(/[\s\p{Cc}]+/u).filter((word) => hasToken.test(word));
   if (words.length === 0) return undefined;
   return `${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ")}*`;
 }
