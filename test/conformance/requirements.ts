@@ -4,6 +4,7 @@
 import { clientLines } from "./requirements-clients.ts";
 import { inputLines } from "./requirements-input.ts";
 import { lifeLines } from "./requirements-life.ts";
+import { rapLines } from "./requirements-rap.ts";
 
 export interface Requirement {
   readonly id: string;
@@ -124,4 +125,7 @@ const lines = {
   "MODEL-8": "model/list is never empty.",
 } as const;
 
-export const requirements: readonly Requirement[] = Object.entries(lines).map(([id, says]) => ({ id, says }));
+export const requirements: readonly Requirement[] = [
+  ...Object.entries(lines).map(([id, says]) => ({ id, says })),
+  ...Object.entries(rapLines).map(([id, [, says]]) => ({ id, says })),
+];
