@@ -10,4 +10,14 @@ export const inputLines = {
   "SAME-6":
     "A key holds after a restart and a kill, among hosts of one home, and until its thread is deleted.",
   "SAME-7": "A key is its owner's: another one's is another.",
+
+  // What waits.
+  "QUEUE-1":
+    "Queued input keeps its ids and its place when it is changed; every change is told, and lists page.",
+  "QUEUE-2": "A turn that ends, well or not, is followed by the first in the queue, under its own name.",
+  "QUEUE-3":
+    "An interrupt keeps the queue and stops it, over resumes and restarts, until someone starts one of it.",
+  "QUEUE-4": "An idle thread starts queued input at once; one that is not loaded, once it is resumed.",
+  "QUEUE-5": "A queue has bounds, and what it can not do is refused in the words that clients match.",
+  "QUEUE-6": "A queued turn begins although nobody follows the thread any more.",
 } as const;

@@ -23,10 +23,11 @@ export async function checkIndex(world: World, { platform }: SimHost): Promise<v
 export async function useEverything(host: SimHost, threadIds: Iterable<string>): Promise<void> {
   const client = host.connect();
   client.rules.onlyReplies = true;
-  await client.initialize();
+  await client.initialize({ experimentalApi: true });
   for (const threadId of threadIds) {
     await client.call("thread/resume", { threadId });
-    const { status } = await client.call("thread/unload", { threadId });
+    // What waited in its queue may have begun.
+    const { status } = await client.call("thread/unload", { threadId, interrupt: true });
     assert.equal(status, "unloaded", `thread/unload of ${threadId}`);
   }
   const { data } = await client.call("thread/loaded/list");

@@ -18,6 +18,13 @@ async function live(client: SimClient, ledger: Ledger): Promise<void> {
   await client.turnEnd(await client.startTurn(other, "quick 1"));
   const threadId = await client.startThread();
   await client.turnEnd(await client.startTurn(threadId, "quick 2"));
+  await client.call("thread/queue/add", { threadId, ...say("quick q"), clientUserMessageId: "queued" });
+  let queued: string | undefined;
+  await client.until("the end of the queued turn", ({ method, params }) => {
+    if ((params?.item as { clientId?: string } | undefined)?.clientId === "queued")
+      queued = params!.turnId as string;
+    return method === "turn/completed" && (params!.turn as { id: string }).id === queued;
+  });
   const turnId = await client.startTurn(threadId, "hang 3");
   await client.call("turn/steer", { threadId, expectedTurnId: turnId, ...say("hang 4") });
   await client.call("turn/interrupt", { threadId, turnId });

@@ -110,6 +110,52 @@ const catalogue = {
     retryable: false,
     text: (id: string, known: string) => `unknown model provider: ${id} (known: ${known})`,
   },
+  turnAlreadyActive: {
+    wire: -32600,
+    retryable: true,
+    text: () => "thread already has an active or pending turn",
+  },
+  queueFull: {
+    wire: -32600,
+    retryable: true,
+    text: (limit: number) => `queue cannot contain more than ${limit} submissions`,
+  },
+  queueTooLarge: {
+    wire: -32600,
+    retryable: true,
+    text: (limit: number) => `queue cannot contain more than ${limit} characters`,
+  },
+  queueEmpty: { wire: -32600, retryable: false, text: () => "queue is empty" },
+  queueNeedsInput: {
+    wire: -32600,
+    retryable: false,
+    text: () => "only user input can be added to the user-message queue",
+  },
+  queueOrder: {
+    wire: -32600,
+    retryable: false,
+    text: () => "queue reorder must include every queued submission exactly once",
+  },
+  submissionNotFound: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `queued submission not found: ${id}`,
+  },
+  resumeFirst: {
+    wire: -32600,
+    retryable: false,
+    text: () => "resume the thread before starting a queued message",
+  },
+  ephemeralQueue: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `ephemeral thread does not support queued submissions: ${id}`,
+  },
+  threadArchived: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `thread ${id} is archived; unarchive it first`,
+  },
   heldElsewhere: {
     wire: -32600,
     retryable: true,

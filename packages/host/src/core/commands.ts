@@ -2,6 +2,7 @@ import type {
   FunctionCallOutputBody,
   GitInfo,
   LoadSettings,
+  QueuedSubmission,
   ThreadItem,
   TokenUsageBreakdown,
   TurnError,
@@ -12,7 +13,7 @@ import type { Carry, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
-export type Command = LifeCommand | TurnCommand;
+export type Command = LifeCommand | TurnCommand | QueueCommand;
 
 export type LifeCommand =
   | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
@@ -112,6 +113,26 @@ export type TurnCommand =
       readonly turnId: string;
       readonly attempt: number;
       readonly outcome: SampleOutcome;
+    };
+
+export type QueueCommand =
+  | { readonly kind: "queueInput"; readonly at: number; readonly submission: QueuedSubmission }
+  | {
+      readonly kind: "changeQueued";
+      readonly at: number;
+      readonly id: string;
+      readonly input: readonly UserInput[];
+    }
+  | { readonly kind: "removeQueued"; readonly at: number; readonly id: string }
+  | { readonly kind: "reorderQueue"; readonly at: number; readonly ids: readonly string[] }
+  /** `id` null: the first one. `asked`: someone wants it now; else it is the thread's own next step. */
+  | {
+      readonly kind: "startQueued";
+      readonly at: number;
+      readonly id: string | null;
+      readonly turnId: string;
+      readonly userItemId: string;
+      readonly asked: boolean;
     };
 
 /** How a call of the model went. */

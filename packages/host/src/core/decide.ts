@@ -1,8 +1,9 @@
 import type { ThreadStatus } from "@bobbin/protocol";
 import { Fault } from "../errors.ts";
-import type { Command, TurnCommand } from "./commands.ts";
+import type { Command } from "./commands.ts";
 import { fold } from "./fold.ts";
 import { decideLife } from "./life/decide.ts";
+import { decideQueue } from "./queue/decide.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTurn } from "./turn/decide.ts";
@@ -16,14 +17,12 @@ export type Decision =
 export type ShownText = ReadonlyMap<string, string>;
 
 export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
-  const outcome = isTurnCommand(command)
-    ? decideTurn(state, command, shown)
-    : decideLife(state, command, shown);
+  const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
   return { kind: "accepted", ...withStatus(state, outcome) };
 }
 
-function isTurnCommand(command: Command): command is TurnCommand {
+function decideArea(state: ThreadState, command: Command, shown: ShownText): readonly ThreadRecord[] | Fault {
   switch (command.kind) {
     case "startTurn":
     case "steer":
@@ -34,9 +33,15 @@ function isTurnCommand(command: Command): command is TurnCommand {
     case "toolAnswered":
     case "saveText":
     case "sampled":
-      return true;
+      return decideTurn(state, command, shown);
+    case "queueInput":
+    case "changeQueued":
+    case "removeQueued":
+    case "reorderQueue":
+    case "startQueued":
+      return decideQueue(state, command);
     default:
-      return false;
+      return decideLife(state, command, shown);
   }
 }
 

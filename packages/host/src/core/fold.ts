@@ -1,4 +1,5 @@
 import { foldCheckpoint, foldCreated, foldLife } from "./life/fold.ts";
+import { foldQueue } from "./queue/fold.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
 import { foldTurn } from "./turn/fold.ts";
@@ -32,5 +33,10 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "usageReported":
     case "turnEnded":
       return foldTurn(state, record);
+    case "submissionQueued":
+    case "submissionChanged":
+    case "queueReordered":
+    case "submissionRemoved":
+      return { ...state, queue: foldQueue(state.queue, record) };
   }
 }

@@ -2,7 +2,7 @@ import type { ThreadState } from "./state.ts";
 import type { ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
-export type Effect = SampleEffect | CallEffect;
+export type Effect = SampleEffect | CallEffect | StartQueuedEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -20,12 +20,19 @@ export interface CallEffect {
   readonly call: ToolCall;
 }
 
+/** Input that waited begins its turn. */
+export interface StartQueuedEffect {
+  readonly key: string;
+  readonly kind: "startQueued";
+  readonly id: string;
+}
+
 /**
  * What should be under way now. The runner starts what is missing and stops what is no longer named, so that
  * live running, waking and restarting all go the same way.
  */
 export function next(state: ThreadState): readonly Effect[] {
-  if (state.turn === null) return [];
+  if (state.turn === null) return nextTurn(state);
   const { id: turnId, attempt, sampled, retryAt, calls } = state.turn;
   const sample: Effect = {
     key: `sample ${turnId} ${attempt}`,
@@ -41,4 +48,11 @@ export function next(state: ThreadState): readonly Effect[] {
       ({ call }): Effect => ({ key: `call ${turnId} ${call.callId}`, kind: "call", turnId, call }),
     ),
   ];
+}
+
+/** What an idle thread begins by itself. One that is not loaded begins nothing. */
+function nextTurn({ status, queue }: ThreadState): readonly Effect[] {
+  const [first] = queue.items;
+  if (first === undefined || queue.paused || status.type === "notLoaded") return [];
+  return [{ key: `queue ${first.id}`, kind: "startQueued", id: first.id }];
 }

@@ -98,6 +98,11 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
           audience: "subscribers",
         },
       ];
+    case "submissionQueued":
+    case "submissionChanged":
+    case "queueReordered":
+    case "submissionRemoved":
+      return [{ method: "thread/queue/changed", params: { threadId }, audience: "subscribers" }];
     case "turnEnded":
       return [...turnError(threadId, record), turnCompleted(threadId, record)];
   }

@@ -1,8 +1,9 @@
 import type { LifeRecord } from "./life/records.ts";
+import type { QueueRecord } from "./queue/records.ts";
 import type { TurnRecord } from "./turn/records.ts";
 
 /** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
-export type ThreadRecord = LifeRecord | TurnRecord;
+export type ThreadRecord = LifeRecord | TurnRecord | QueueRecord;
 
 /**
  * The manifest: every record type and the version of its shape that we write. A change of shape raises the number,
@@ -32,6 +33,10 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   toolAnswered: 1,
   usageReported: 1,
   turnEnded: 1,
+  submissionQueued: 1,
+  submissionChanged: 1,
+  queueReordered: 1,
+  submissionRemoved: 1,
 };
 
 /** What one append writes. `prev` is the seq that it was decided upon: a writer that lost its place shows. */

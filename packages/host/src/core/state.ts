@@ -7,6 +7,7 @@ import type {
   TurnStatus,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
+import type { Queue } from "./queue/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { ToolCall } from "./turn/records.ts";
 
@@ -37,6 +38,7 @@ export interface ThreadState {
   readonly usage: ThreadTokenUsage | null;
   /** The last input that clients gave a name of their own, and the turn that took it. */
   readonly accepted: readonly AcceptedInput[];
+  readonly queue: Queue;
   readonly turn: TurnState | null;
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;

@@ -3,6 +3,7 @@ import type { Frame } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import { type Decision, decide } from "../core/decide.ts";
 import type { UnloadReason } from "../core/life/records.ts";
+import { next } from "../core/next.ts";
 import { type Notification, notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
@@ -22,7 +23,9 @@ export interface ActorPorts {
   broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
   /** Whether a commit has to survive a power cut before it is told. */
   mustSync(commit: Commit): boolean;
-  /** After each commit: what the state asks for is started, what lists show is brought up to date. */
+  /** What the state asks for is started, what it no longer asks for is stopped. */
+  reconcile(state: ThreadState): void;
+  /** After each commit. */
   committed(commit: Commit, state: ThreadState): void;
   /** It slept, and is in memory again. */
   woken(): void;
@@ -33,10 +36,13 @@ export interface ActorPorts {
   supervise(what: string, work: Promise<unknown>): void;
 }
 
+/** What a command has led to: the state behind it, and the records, of which there may be none. */
+export type Committed = (state: ThreadState, records: readonly ThreadRecord[]) => void;
+
 interface Letter {
   readonly command: Command | undefined;
   /** Called after the commit is durable and before anything that it caused is told. */
-  readonly committed: (state: ThreadState) => void;
+  readonly committed: Committed;
   readonly refused: (why: Error) => void;
 }
 
@@ -61,6 +67,7 @@ export class Actor {
   #state: ThreadState | undefined;
   /** What is asked of a thread at any time, also of one that sleeps. */
   #active: string | undefined;
+  #busy: boolean;
   #status: ThreadStatus;
   /** The last commit that was told. */
   #head: number;
@@ -82,6 +89,7 @@ export class Actor {
     this.startKey = state.facts.startKey;
     this.#state = state;
     this.#active = state.turn?.id;
+    this.#busy = next(state).length > 0;
     this.#status = state.status;
     this.#head = seq;
     this.#sinceCheckpoint = 0;
@@ -107,6 +115,11 @@ export class Actor {
     return this.#active;
   }
 
+  /** A turn runs, or is about to begin by itself. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
   get status(): ThreadStatus {
     return this.#status;
   }
@@ -122,14 +135,14 @@ export class Actor {
 
   /** Nothing is under way that hibernating would lose. */
   get quiet(): boolean {
-    return this.#running === undefined && this.#active === undefined;
+    return this.#running === undefined && !this.#busy;
   }
 
   /**
    * Resolves once the command is durable and told, or throws why it was refused. `committed` runs in between:
    * that is where a reply is sent, so that it comes before the notifications.
    */
-  submit(command: Command, committed: (state: ThreadState) => void = () => {}): Promise<void> {
+  submit(command: Command, committed: Committed = () => {}): Promise<void> {
     if (command.kind === "itemStarted") this.#texts.begin(command.turnId, command.item.id);
     return this.#post(command, committed);
   }
@@ -140,6 +153,11 @@ export class Actor {
    */
   offer(command: Command): void {
     this.submit(command).catch(() => {});
+  }
+
+  /** Begins what is due in a thread that was just loaded, once whoever loaded it follows it. */
+  goOn(): void {
+    this.look((state) => this.#ports.reconcile(state)).catch(() => {});
   }
 
   /** Runs with the state, in its turn among the commands. */
@@ -206,12 +224,12 @@ export class Actor {
     await closed;
   }
 
-  #post(command: Command | undefined, committed: (state: ThreadState) => void): Promise<void> {
+  #post(command: Command | undefined, committed: Committed): Promise<void> {
     return new Promise((resolve, refused) => {
       const letter: Letter = {
         command,
-        committed: (state) => {
-          committed(state);
+        committed: (state, records) => {
+          committed(state, records);
           resolve();
         },
         refused,
@@ -269,7 +287,7 @@ export class Actor {
       }
       const after = decision.state;
       state = after;
-      tell.push(() => letter.committed(after));
+      tell.push(() => letter.committed(after, decision.records));
       for (const record of decision.records) {
         if (record.type === "itemCompleted") this.#texts.freeze(record.item.id);
         const notifications = notify(this.id, record);
@@ -288,7 +306,9 @@ export class Actor {
       this.#state = state;
       this.#active = state.turn?.id;
       this.#status = state.status;
+      this.#busy = next(state).length > 0;
       for (const one of tell) one();
+      this.#ports.reconcile(state);
       this.#ports.committed(commit, state);
     } else {
       for (const one of tell) one();

@@ -62,7 +62,7 @@ export class Idle {
     leaving.cancel = undefined;
     leaving.dueAt = undefined;
     // A resume that is under way would be answered, and the thread gone a moment later.
-    if (actor.activeTurn !== undefined || actor.visited) return;
+    if (actor.busy || actor.visited) return;
     if (leaving.delayMs === 0) return this.#unload(actor);
     leaving.dueAt = this.#ports.clock.now() + leaving.delayMs;
     leaving.cancel = this.#ports.timers.after(leaving.delayMs, () => {

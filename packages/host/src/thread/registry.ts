@@ -2,7 +2,7 @@ import type { LoadSettings, NotificationName, NotificationParams, ThreadStatus }
 import type { Command } from "../core/commands.ts";
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "../core/life/records.ts";
 import type { Place } from "../core/life/views.ts";
-import type { Commit } from "../core/records.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault, fault } from "../errors.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
@@ -134,7 +134,7 @@ export class Registry {
     threadId: string,
     access: Access,
     command: Command,
-    committed: (state: ThreadState, place: Place) => void,
+    committed: (state: ThreadState, place: Place, records: readonly ThreadRecord[]) => void,
   ): Promise<void> {
     const id = parseThreadId(threadId);
     for (;;) {
@@ -142,7 +142,9 @@ export class Registry {
       if (slot?.kind === "loaded") {
         const { actor } = slot;
         access(actor.owner);
-        return actor.submit(command, (state) => committed(state, actor.journal.place));
+        return actor.submit(command, (state, records) => {
+          committed(state, actor.journal.place, records);
+        });
       }
       if (slot !== undefined) {
         await slot.done;
@@ -152,8 +154,8 @@ export class Registry {
         const held = await this.#stored.openEnded(id, access);
         const { journal } = held;
         try {
-          await this.#stored.commit(held, command, (state) => {
-            committed({ ...state, status: NOT_LOADED }, journal.place);
+          await this.#stored.commit(held, command, (state, records) => {
+            committed({ ...state, status: NOT_LOADED }, journal.place, records);
           });
         } finally {
           await journal.close();
@@ -321,8 +323,8 @@ export class Registry {
       platform,
       broadcast: (thread, method, frame) => this.#ports.broadcast(thread, method, frame),
       mustSync: (commit) => mustSync(this.#ports.journalSync, commit),
+      reconcile: (state) => reconcile(state),
       committed: (commit, state) => {
-        reconcile(state);
         if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
         this.#touched(actor);
       },

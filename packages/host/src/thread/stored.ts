@@ -137,7 +137,7 @@ export class Stored {
   async commit(
     { journal, head: { state, seq } }: Held,
     command: Command,
-    committed: (state: ThreadState) => void = () => {},
+    committed: (state: ThreadState, records: readonly ThreadRecord[]) => void = () => {},
     subscriptions: ThreadName["subscriptions"] = { has: () => false },
   ): Promise<Head> {
     const decision = decide(state, command, new Map());
@@ -145,13 +145,13 @@ export class Stored {
     const { records } = decision;
     const { facts, epoch } = decision.state;
     if (records.length === 0) {
-      committed(decision.state);
+      committed(decision.state, records);
       return { state, seq };
     }
     const commit: Commit = { seq: seq + 1, epoch, prev: seq, records };
     await append(journal, commit);
     if (this.#ports.journalSync !== "never") await journal.sync();
-    committed(decision.state);
+    committed(decision.state, records);
     for (const record of records) {
       for (const { method, params, audience } of notify(facts.id, record)) {
         if (audience !== "everyone") continue;

@@ -1,6 +1,6 @@
 import type { TurnError } from "@bobbin/protocol";
 import type { SampleOutcome } from "../core/commands.ts";
-import { type CallEffect, next, type SampleEffect } from "../core/next.ts";
+import { type CallEffect, next, type SampleEffect, type StartQueuedEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { ModelProvider, ModelRequest } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
@@ -52,6 +52,7 @@ export class Runner {
       const controller = new AbortController();
       this.#running.set(effect.key, controller);
       if (effect.kind === "call") this.#call(effect);
+      else if (effect.kind === "startQueued") this.#startQueued(effect);
       else this.#ports.supervisor.take(effect.key, this.#sample(effect, state, controller.signal));
     }
   }
@@ -115,6 +116,12 @@ export class Runner {
       parallelToolCalls: true,
       promptCacheKey: facts.id,
     };
+  }
+
+  #startQueued({ id }: StartQueuedEffect): void {
+    const { clock, ids } = this.#ports.platform;
+    const fresh = { turnId: ids.uuid(), userItemId: ids.uuid() };
+    this.#actor.offer({ kind: "startQueued", at: clock.now(), id, ...fresh, asked: false });
   }
 
   /** There are no tools yet: a model that calls one is told so, and goes on. */

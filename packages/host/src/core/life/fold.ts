@@ -1,3 +1,4 @@
+import { EMPTY_QUEUE } from "../queue/records.ts";
 import type { ThreadState } from "../state.ts";
 import type { LifeRecord } from "./records.ts";
 
@@ -16,6 +17,7 @@ const BLANK = {
   status: { type: "idle" },
   usage: null,
   accepted: [],
+  queue: EMPTY_QUEUE,
   turn: null,
   lastTurn: null,
 } as const;

@@ -58,7 +58,7 @@ export function decideTurn(
 type StartTurn = Extract<TurnCommand, { kind: "startTurn" }>;
 type Steer = Extract<TurnCommand, { kind: "steer" }>;
 
-function startTurn(state: ThreadState, command: StartTurn): readonly ThreadRecord[] {
+export function startTurn(state: ThreadState, command: StartTurn): readonly ThreadRecord[] {
   const { at, turnId, input, outputSchema, changes } = command;
   return [
     ...settingsChanged(state, at, changes),

@@ -1,4 +1,5 @@
 import type { UserInput } from "@bobbin/protocol";
+import { queueAfterTurn } from "../queue/fold.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
 import type { TurnRecord } from "./records.ts";
@@ -78,6 +79,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         updatedAt: record.at,
         turn: null,
         lastTurn: { id: record.turnId, status: record.status },
+        queue: queueAfterTurn(state.queue, record.status),
       };
   }
 }

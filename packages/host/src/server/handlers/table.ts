@@ -13,6 +13,7 @@ import { threadEditHandlers } from "./thread-edit.ts";
 import { threadGoalHandlers } from "./thread-goal.ts";
 import { threadLeaveHandlers } from "./thread-leave.ts";
 import { threadLoadHandlers } from "./thread-load.ts";
+import { threadQueueHandlers } from "./thread-queue.ts";
 import { threadReadHandlers } from "./thread-read.ts";
 import { turnHandlers } from "./turn.ts";
 
@@ -39,6 +40,7 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...threadReadHandlers(context),
     ...threadEditHandlers(context),
     ...threadGoalHandlers(context),
+    ...threadQueueHandlers(context),
     ...turnHandlers(context),
     ...diagnosticsHandlers(context),
     ...sectionHandlers(context),

@@ -53,11 +53,12 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
               load: async (id) => (await registry.load(id, accessOf(connection, id), asItWas)).actor,
             });
       if (again) {
-        return actor.during(async (state) => {
+        await actor.during(async (state) => {
           const thread = (await viewer(context, connection))(state, actor.journal.place);
           reply(loadedView(thread, state));
           idle.follow(actor, connection);
         });
+        return actor.goOn();
       }
       const state = await actor.peek();
       idle.follow(actor, connection);
@@ -92,6 +93,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         if (cold || !params.excludeTurns) tellUsage(connection, state);
         idle.follow(actor, connection, replay?.cursor);
       });
+      actor.goOn();
     },
 
     async "thread/fork"(params, { connection, reply }) {

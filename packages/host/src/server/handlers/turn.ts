@@ -1,15 +1,11 @@
-import type { UserInput } from "@bobbin/protocol";
 import { turnStarted } from "../../core/notify.ts";
 import { acceptedTurn } from "../../core/turn/accepted.ts";
-import { Fault, fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { askedSettings } from "./settings.ts";
-
-const MAX_INPUT_CHARACTERS = 1_048_576;
-const MAX_MESSAGE_ID = 1024;
+import { readInput, readMessageId } from "./user-input.ts";
 
 export function turnHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
@@ -68,63 +64,4 @@ export function turnHandlers(context: HandlerContext): Handlers {
       await actor.submit(command, () => reply({}));
     },
   };
-}
-
-/** Threads remember it, so it has a bound. */
-function readMessageId(id: string | null | undefined): string | null {
-  if (id != null && id.length > MAX_MESSAGE_ID)
-    throw fault(
-      "invalidParams",
-      "clientUserMessageId",
-      `must not be longer than ${MAX_MESSAGE_ID} characters`,
-    );
-  return id ?? null;
-}
-
-/** Bounds the input and fills what clients may leave out but must be told. */
-function readInput(input: readonly UserInput[]): readonly UserInput[] {
-  const texts = input.map((part) => (part.type === "text" ? part.text : ""));
-  const length = characters(texts);
-  if (length > MAX_INPUT_CHARACTERS) {
-    const problem = fault("inputTooLarge", MAX_INPUT_CHARACTERS);
-    throw new Fault(problem.code, problem.message, {
-      input_error_code: "input_too_large",
-      max_chars: MAX_INPUT_CHARACTERS,
-      actual_chars: length,
-    });
-  }
-  return input.map(known);
-}
-
-/** Unicode characters in all; only what may be too long is counted one by one. */
-function characters(texts: readonly string[]): number {
-  const units = texts.reduce((sum, text) => sum + text.length, 0);
-  if (units <= MAX_INPUT_CHARACTERS) return units;
-  let count = 0;
-  for (const text of texts) for (const _ of text) count++;
-  return count;
-}
-
-/** The members of each kind of part, with what those are told as that may be left out. */
-const MEMBERS: { readonly [K in UserInput["type"]]: Readonly<Record<string, unknown>> } = {
-  text: { text: undefined, text_elements: [] },
-  image: { detail: null, url: undefined, fileId: undefined },
-  localImage: { detail: null, path: undefined },
-  audio: { url: undefined },
-  localAudio: { path: undefined },
-  skill: { name: undefined, path: undefined },
-  mention: { name: undefined, path: undefined },
-};
-
-/** A part as the protocol has it: what clients put into it besides goes no further. */
-function known(part: UserInput): UserInput {
-  const given = part as Readonly<Record<string, unknown>>;
-  const members = Object.entries(MEMBERS[part.type]).map(([name, normally]) => [
-    name,
-    given[name] ?? normally,
-  ]);
-  return Object.fromEntries([
-    ["type", part.type],
-    ...members.filter(([, value]) => value !== undefined),
-  ]) as UserInput;
 }

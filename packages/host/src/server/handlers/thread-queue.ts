@@ -1,0 +1,94 @@
+import { turnStarted } from "../../core/notify.ts";
+import type { ThreadState } from "../../core/state.ts";
+import { Fault, fault } from "../../errors.ts";
+import type { Access } from "../../thread/stored.ts";
+import type { Handlers } from "../call.ts";
+import { accessOf, type HandlerContext } from "./context.ts";
+import { readInput, readMessageId } from "./user-input.ts";
+
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
+
+/** Input that waits for its thread to be idle. The thread may be loaded or not. */
+export function threadQueueHandlers(context: HandlerContext): Handlers {
+  const { registry, platform } = context;
+  const now = () => platform.clock.now();
+
+  /** The thread as it is, if it can have a queue. */
+  const withQueue = async (threadId: string, access: Access): Promise<ThreadState> => {
+    const looked = registry.read(threadId, access, async (journal, state) => {
+      if (state.facts.ephemeral) throw fault("ephemeralQueue", state.facts.id);
+      if (journal.place.archived && state.status.type === "notLoaded")
+        throw fault("threadArchived", state.facts.id);
+      return state;
+    });
+    return looked.catch((cause: unknown) => {
+      throw cause instanceof Fault && cause.code === "threadNotLoaded"
+        ? fault("threadNotFound", threadId)
+        : cause;
+    });
+  };
+
+  return {
+    async "thread/queue/add"(params, { connection, reply }) {
+      const { threadId } = params;
+      const input = [...readInput(params.input)];
+      if (input.length === 0) throw fault("queueNeedsInput");
+      const clientUserMessageId = readMessageId(params.clientUserMessageId)!;
+      const access = accessOf(connection, threadId);
+      await withQueue(threadId, access);
+      const submission = { id: platform.ids.uuid(), clientUserMessageId, input };
+      await registry.edit(threadId, access, { kind: "queueInput", at: now(), submission }, () =>
+        reply({ queuedSubmission: submission }),
+      );
+    },
+
+    async "thread/queue/list"({ threadId, cursor, limit }, { connection, reply }) {
+      const { queue } = await withQueue(threadId, accessOf(connection, threadId));
+      if (cursor != null && !/^\d{1,9}$/.test(cursor)) throw fault("invalidCursor", cursor.slice(0, 100));
+      const from = Number(cursor ?? 0);
+      const to = from + Math.min(Math.max(limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
+      const nextCursor = to < queue.items.length ? String(to) : null;
+      reply({ data: queue.items.slice(from, to), nextCursor });
+    },
+
+    async "thread/queue/update"(params, { connection, reply }) {
+      const { threadId, queuedSubmissionId: id } = params;
+      const input = readInput(params.input);
+      if (input.length === 0) throw fault("queueNeedsInput");
+      const access = accessOf(connection, threadId);
+      await withQueue(threadId, access);
+      await registry.edit(threadId, access, { kind: "changeQueued", at: now(), id, input }, ({ queue }) =>
+        reply({ queuedSubmission: queue.items.find((item) => item.id === id)! }),
+      );
+    },
+
+    async "thread/queue/delete"({ threadId, queuedSubmissionId: id }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      await withQueue(threadId, access);
+      await registry.edit(
+        threadId,
+        access,
+        { kind: "removeQueued", at: now(), id },
+        (_state, _place, records) => reply({ deleted: records.length > 0 }),
+      );
+    },
+
+    async "thread/queue/reorder"({ threadId, queuedSubmissionIds: ids }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      await withQueue(threadId, access);
+      await registry.edit(threadId, access, { kind: "reorderQueue", at: now(), ids }, () => reply({}));
+    },
+
+    async "thread/queue/start"({ threadId, queuedSubmissionId }, { connection, reply }) {
+      const { status } = await withQueue(threadId, accessOf(connection, threadId));
+      if (status.type === "notLoaded") throw fault("resumeFirst");
+      const actor = await registry.find(threadId);
+      const fresh = { turnId: platform.ids.uuid(), userItemId: platform.ids.uuid() };
+      await actor.submit(
+        { kind: "startQueued", at: now(), id: queuedSubmissionId ?? null, ...fresh, asked: true },
+        () => reply({ turn: turnStarted(fresh.turnId, null) }),
+      );
+    },
+  };
+}
