@@ -1,5 +1,5 @@
 import type { TokenUsageBreakdown } from "@bobbin/protocol";
-import type { ModelEvent, ModelProvider, ModelRequest } from "../../packages/host/src/model/model.ts";
+import type { ModelProvider, ModelRequest, ModelStream } from "../../packages/host/src/model/model.ts";
 import type { Random } from "./random.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
@@ -65,7 +65,7 @@ export class FakeModel {
     };
   }
 
-  async *#stream(request: ModelRequest, signal: AbortSignal, owner: Owner): AsyncIterable<ModelEvent> {
+  async *#stream(request: ModelRequest, signal: AbortSignal, owner: Owner): ModelStream {
     const call = ++this.calls;
     const script = this.scripts(request, this.#scheduler.random, call);
     const wait = (label: string, ms?: number) => this.#wait(call, label, ms, script, signal, owner);
@@ -76,14 +76,14 @@ export class FakeModel {
         case "mumble": {
           const itemId = `item-${call}-${++message}`;
           await wait("message starts");
-          yield { type: "messageStarted", itemId };
+          yield [{ type: "messageStarted", itemId }];
           for (const text of step.pieces) {
             await wait("piece");
-            yield { type: "messageDelta", itemId, text };
+            yield [{ type: "messageDelta", itemId, text }];
           }
           if (step.do === "mumble") break;
           await wait("message ends");
-          yield { type: "messageDone", itemId, text: step.pieces.join("") };
+          yield [{ type: "messageDone", itemId, text: step.pieces.join("") }];
           break;
         }
         case "pause":
@@ -102,7 +102,7 @@ export class FakeModel {
           await wait("fail");
           const error = { message: step.message, codexErrorInfo: "other" as const };
           const retry = step.retries === undefined ? undefined : { of: step.retries };
-          yield { type: "failed", error: { ...error, additionalDetails: null, misalignment: null }, retry };
+          yield [{ type: "failed", error: { ...error, additionalDetails: null, misalignment: null }, retry }];
           return;
         }
       }
@@ -111,7 +111,7 @@ export class FakeModel {
     for (const item of request.context) {
       if (item.type === "message" && item.clientId) this.answered.add(item.clientId);
     }
-    yield { type: "done", usage: USAGE, contextWindow: 1000 };
+    yield [{ type: "done", usage: USAGE, contextWindow: 1000 }];
   }
 
   #wait(

@@ -2,6 +2,7 @@ import { httpProvider } from "../../packages/host/src/model/http-provider.ts";
 import type { ContextItem, ModelEvent, ModelRequest } from "../../packages/host/src/model/model.ts";
 import type { ProviderSettings } from "../../packages/host/src/model/provider-settings.ts";
 import { nodePlatform } from "../../packages/host/src/platform/node.ts";
+import type { Http } from "../../packages/host/src/platform/platform.ts";
 
 /** Settings of a provider at a local server. */
 export function settingsFor(
@@ -54,26 +55,28 @@ export function said(role: "user" | "assistant" | "developer", text: string): Co
 export async function eventsOf(
   settings: ProviderSettings,
   request: ModelRequest = requestOf(),
-  around: { readonly env?: Record<string, string>; readonly fetch?: typeof fetch } = {},
+  around: { readonly env?: Record<string, string>; readonly http?: Http } = {},
 ): Promise<ModelEvent[]> {
   const { signal } = new AbortController();
-  const platform = { ...nodePlatform(), ...(around.fetch && { fetch: around.fetch }) };
+  const platform = { ...nodePlatform(), ...(around.http && { http: around.http }) };
   const provider = httpProvider({ settings, platform, env: around.env ?? {} });
   const ids: string[] = [];
   const events: ModelEvent[] = [];
-  for await (const event of provider.stream(request, signal)) {
-    if (!("itemId" in event)) {
-      events.push(event);
-      continue;
+  for await (const together of provider.stream(request, signal)) {
+    for (const event of together) {
+      if (!("itemId" in event)) {
+        events.push(event);
+        continue;
+      }
+      if (!ids.includes(event.itemId)) ids.push(event.itemId);
+      events.push({ ...event, itemId: `item ${ids.indexOf(event.itemId) + 1}` });
     }
-    if (!ids.includes(event.itemId)) ids.push(event.itemId);
-    events.push({ ...event, itemId: `item ${ids.indexOf(event.itemId) + 1}` });
   }
   return events;
 }
 
 /** A server in this process that hands out the bytes in exactly these pieces. */
-export function inPieces(...pieces: readonly Uint8Array[]): typeof fetch {
+export function inPieces(...pieces: readonly Uint8Array[]): Http {
   return async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {

@@ -15,7 +15,7 @@ async function turn(...events: ModelEvent[]) {
     id: "offline",
     models: async () => [],
     async *stream() {
-      yield* events;
+      for (const event of events) yield [event];
     },
   };
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];

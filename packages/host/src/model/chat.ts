@@ -1,8 +1,10 @@
 import { chatBody } from "./chat-messages.ts";
 import { complaintFault, cutShort, disconnected, ModelFault } from "./faults.ts";
-import { DONE, type ModelPorts, postStream } from "./http.ts";
+import { DONE, type ModelPorts } from "./http.ts";
 import { arrayIn, type Loose, objectIn, textIn } from "./loose.ts";
-import type { ModelEvent, ModelRequest } from "./model.ts";
+import type { ModelEvent, ModelRequest, ModelStream } from "./model.ts";
+import type { ProviderSettings } from "./provider-settings.ts";
+import { type AnswerReader, readAnswer } from "./read-answer.ts";
 import { PlainTools } from "./tool-names.ts";
 import { usageOf } from "./usage.ts";
 import { contextWindowOf } from "./windows.ts";
@@ -16,7 +18,7 @@ export async function* chatStream(
   ports: ModelPorts,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncIterable<ModelEvent> {
+): ModelStream {
   try {
     yield* chat(ports, request, signal, true);
   } catch (cause) {
@@ -26,35 +28,52 @@ export async function* chatStream(
   }
 }
 
-async function* chat(
+function chat(
   ports: ModelPorts,
   request: ModelRequest,
   signal: AbortSignal,
   withTools: boolean,
-): AsyncIterable<ModelEvent> {
-  const { settings } = ports;
+): ModelStream {
   const call = { path: "/chat/completions", model: request.model, body: chatBody(request, withTools) };
-  const answer = new ChatAnswer(ports, new PlainTools(request.tools));
-  let usage: Loose = {};
-  let ended: string | undefined;
-  for await (const event of postStream(ports, call, signal)) {
-    if (event === DONE) ended ??= "stop";
+  return readAnswer(ports, call, new ChatAnswer(ports, request), signal);
+}
+
+class ChatAnswer implements AnswerReader {
+  readonly #settings: ProviderSettings;
+  readonly #model: string;
+  readonly #pieces: Pieces;
+  #usage: Loose = {};
+  #ended: string | undefined;
+
+  constructor(ports: ModelPorts, { model, tools }: ModelRequest) {
+    this.#settings = ports.settings;
+    this.#model = model;
+    this.#pieces = new Pieces(ports, new PlainTools(tools));
+  }
+
+  *take(event: Loose): Iterable<ModelEvent> {
+    if (event === DONE) this.#ended ??= "stop";
     else if (event.error !== undefined) {
       const error = objectIn(event.error);
       const code = textIn(error.code) || textIn(error.type);
-      throw complaintFault(settings, request.model, { code, message: textIn(error.message ?? event.error) });
+      const message = textIn(error.message ?? event.error);
+      throw complaintFault(this.#settings, this.#model, { code, message });
     }
     const [choice] = arrayIn(event.choices);
     if (choice !== undefined) {
-      yield* answer.grown(objectIn(choice.delta));
-      ended = textIn(choice.finish_reason) || ended;
+      yield* this.#pieces.grown(objectIn(choice.delta));
+      this.#ended = textIn(choice.finish_reason) || this.#ended;
     }
-    if (event.usage != null) usage = objectIn(event.usage);
+    if (event.usage != null) this.#usage = objectIn(event.usage);
   }
-  if (ended === undefined) throw disconnected(settings, "it ended before it had a finish_reason");
-  yield* answer.end();
-  if (ended === "length" || ended === "content_filter") throw cutShort(settings.name, ended);
-  yield { type: "done", usage: readUsage(usage), contextWindow: contextWindowOf(request.model) };
+
+  *end(): Iterable<ModelEvent> {
+    const ended = this.#ended;
+    if (ended === undefined) throw disconnected(this.#settings, "it ended before it had a finish_reason");
+    yield* this.#pieces.end();
+    if (ended === "length" || ended === "content_filter") throw cutShort(this.#settings.name, ended);
+    yield { type: "done", usage: readUsage(this.#usage), contextWindow: contextWindowOf(this.#model) };
+  }
 }
 
 interface Piece {
@@ -64,8 +83,8 @@ interface Piece {
   text: string;
 }
 
-/** One answer, put together from its pieces. */
-class ChatAnswer {
+/** One answer's items, put together from their pieces. */
+class Pieces {
   readonly #ports: ModelPorts;
   readonly #tools: PlainTools;
   #thought: { readonly itemId: string; readonly field: string; text: string } | undefined;

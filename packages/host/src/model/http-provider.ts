@@ -4,11 +4,11 @@ import { ModelFault } from "./faults.ts";
 import { getJson, type ModelPorts, probe } from "./http.ts";
 import { arrayIn, objectIn, textIn } from "./loose.ts";
 import { messagesStream } from "./messages.ts";
-import type { ModelEvent, ModelProvider, ModelRequest } from "./model.ts";
+import type { ModelProvider, ModelRequest, ModelStream } from "./model.ts";
 import { describeModel } from "./models.ts";
 import { responsesStream } from "./responses.ts";
 
-type Stream = (ports: ModelPorts, request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
+type Stream = (ports: ModelPorts, request: ModelRequest, signal: AbortSignal) => ModelStream;
 
 /** How long a list waits for a server on this machine to say what it has. */
 const LIST_MS = 1_000;
@@ -30,12 +30,12 @@ export function httpProvider(ports: ModelPorts): ModelProvider {
   };
 }
 
-async function* faultsAsEvents(stream: AsyncIterable<ModelEvent>): AsyncIterable<ModelEvent> {
+async function* faultsAsEvents(stream: ModelStream): ModelStream {
   try {
-    for await (const event of stream) yield event;
+    for await (const events of stream) yield events;
   } catch (cause) {
     if (!(cause instanceof ModelFault)) throw cause;
-    yield cause.toEvent();
+    yield [cause.toEvent()];
   }
 }
 

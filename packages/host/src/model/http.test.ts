@@ -50,7 +50,7 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 describe.each(WIRES)("a stream on the %s wire", (wire) => {
   const settings = settingsFor(wire, "http://127.0.0.1:1/v1");
   const read = (...pieces: readonly Uint8Array[]) =>
-    eventsOf(settings, requestOf(), { fetch: inPieces(...pieces) });
+    eventsOf(settings, requestOf(), { http: inPieces(...pieces) });
 
   it("says the same wherever its bytes are cut", async () => {
     const bytes = encode(RECORDED[wire]);
@@ -162,11 +162,7 @@ describe("a server that can not be reached", () => {
     const settings = settingsFor("chat", `http://user:hidden@127.0.0.1:${port}/v1`, {
       query: { key: "hidden" },
     });
-    const { error, retry } = failureOf(
-      await eventsOf(settings, requestOf(), {
-        fetch: (url, init) => fetch(String(url).replace("user:hidden@", ""), init),
-      }),
-    );
+    const { error, retry } = failureOf(await eventsOf(settings));
     expect(error.message).toContain(`http://127.0.0.1:${port}/v1/chat/completions: nothing listens there`);
     expect(error.message).not.toContain("hidden");
     expect(retry).toEqual({ of: 4 });

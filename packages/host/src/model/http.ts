@@ -1,4 +1,4 @@
-import type { Platform } from "../platform/platform.ts";
+import type { HttpAnswer, Platform } from "../platform/platform.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import {
   complaintFault,
@@ -16,7 +16,7 @@ import { SseReader } from "./sse.ts";
 
 /** What adapters need from around them. */
 export interface ModelPorts {
-  readonly platform: Pick<Platform, "fetch" | "timers" | "clock" | "ids">;
+  readonly platform: Pick<Platform, "http" | "timers" | "clock" | "ids">;
   readonly env: Environment;
   readonly settings: ProviderSettings;
 }
@@ -35,10 +35,14 @@ const REST_MS = 250;
 const COMPLAINT_BYTES = 64 * 1024;
 
 /**
- * Posts, and yields the answer's events as JSON up to the end or `[DONE]`, which is yielded too. Whatever goes wrong is thrown as a
- * ModelFault, but for an abort, which throws the signal's reason.
+ * Posts, and yields the answer's events as JSON up to the end or `[DONE]`, which is yielded too: those that came together
+ * in one piece. Whatever goes wrong is thrown as a ModelFault, but for an abort, which throws the signal's reason.
  */
-export async function* postStream(ports: ModelPorts, call: Call, signal: AbortSignal): AsyncIterable<Loose> {
+export async function* postStream(
+  ports: ModelPorts,
+  call: Call,
+  signal: AbortSignal,
+): AsyncIterable<readonly Loose[]> {
   const { settings, platform } = ports;
   const stop = new AbortController();
   const patience = new Patience(ports, () => stop.abort());
@@ -50,7 +54,7 @@ export async function* postStream(ports: ModelPorts, call: Call, signal: AbortSi
   };
   signal.throwIfAborted();
   signal.addEventListener("abort", aborted, { once: true });
-  let body: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let body: AsyncIterator<Uint8Array> | undefined;
   let whole = false;
   try {
     patience.renew();
@@ -61,32 +65,40 @@ export async function* postStream(ports: ModelPorts, call: Call, signal: AbortSi
     body = await streamOf(ports, call, response).catch((cause) => {
       throw explain(cause, (why) => disconnected(settings, reason(why)));
     });
-    const events = new SseReader();
+    const sse = new SseReader();
     while (!whole) {
-      const chunk = await body.read().catch((cause) => {
-        throw explain(cause, (why) => disconnected(settings, reason(why)));
-      });
+      const chunk = await body.next();
       patience.renew();
-      whole = chunk.done;
-      for (const data of chunk.done ? events.end() : events.push(chunk.value)) {
-        if (data === "[DONE]") {
-          yield DONE;
-          return;
-        }
-        const event = parse(data);
-        if (event !== undefined) yield event;
-        // What stands at the very end without its line end was cut off; that is told by what is missing.
-        else if (!whole) throw disconnected(settings, "it sent an event that is no JSON");
-      }
+      whole = chunk.done === true;
+      const { events, broken } = readEvents(chunk.done ? sse.end() : sse.push(chunk.value));
+      if (events.length > 0) yield events;
+      if (events.at(-1) === DONE) return;
+      // What stands at the very end without its line end was cut off; that is told by what is missing.
+      if (broken && !whole) throw disconnected(settings, "it sent an event that is no JSON");
     }
   } catch (cause) {
     throw explain(cause, (why) => disconnected(settings, reason(why)));
   } finally {
     patience.end();
     signal.removeEventListener("abort", aborted);
-    if (body === undefined || whole || signal.aborted) stop.abort();
-    else readRest(body, platform, stop).catch(() => {});
+    if (body === undefined || signal.aborted) stop.abort();
+    else if (!whole) readRest(body, platform, stop).catch(() => {});
   }
+}
+
+/** As JSON, up to the word that ends them or to one that is broken. */
+function readEvents(texts: readonly string[]): {
+  readonly events: readonly Loose[];
+  readonly broken: boolean;
+} {
+  const events: Loose[] = [];
+  for (const text of texts) {
+    const event = text === "[DONE]" ? DONE : parse(text);
+    if (event === undefined) return { events, broken: true };
+    events.push(event);
+    if (event === DONE) break;
+  }
+  return { events, broken: false };
 }
 
 /** Where requests go, without what is secret. */
@@ -98,9 +110,10 @@ export function shownUrl(settings: ProviderSettings, path: string): string {
 /** Asks something that is answered at once. */
 export async function getJson(ports: ModelPorts, path: string, signal: AbortSignal): Promise<unknown> {
   const response = await get(ports, path, signal);
-  if (!response.ok)
+  if (!isOk(response)) {
     throw statusFault(ports.settings, "", answer(ports, path, response, await start(response)));
-  return response.json();
+  }
+  return JSON.parse(await start(response, Number.POSITIVE_INFINITY));
 }
 
 /** Throws unless someone answers there and takes the key; what is answered does not matter. */
@@ -112,15 +125,15 @@ export async function probe(ports: ModelPorts, path: string, signal: AbortSignal
   }
 }
 
-async function get(ports: ModelPorts, path: string, signal: AbortSignal): Promise<Response> {
+async function get(ports: ModelPorts, path: string, signal: AbortSignal): Promise<HttpAnswer> {
   const { settings, platform } = ports;
-  return platform.fetch(address(settings, path), { headers: headersOf(ports), signal }).catch((cause) => {
+  return platform.http(address(settings, path), { headers: headersOf(ports), signal }).catch((cause) => {
     throw unreachable(settings, shownUrl(settings, path), cause);
   });
 }
 
-async function request(ports: ModelPorts, { path, body }: Call, signal: AbortSignal): Promise<Response> {
-  return ports.platform.fetch(address(ports.settings, path), {
+async function request(ports: ModelPorts, { path, body }: Call, signal: AbortSignal): Promise<HttpAnswer> {
+  return ports.platform.http(address(ports.settings, path), {
     method: "POST",
     headers: { ...headersOf(ports), "content-type": "application/json", accept: "text/event-stream" },
     body: JSON.stringify(body),
@@ -131,10 +144,12 @@ async function request(ports: ModelPorts, { path, body }: Call, signal: AbortSig
 async function streamOf(
   ports: ModelPorts,
   { path, model }: Call,
-  response: Response,
-): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  response: HttpAnswer,
+): Promise<AsyncIterator<Uint8Array>> {
   const { settings } = ports;
-  if (!response.ok) throw statusFault(settings, model, answer(ports, path, response, await start(response)));
+  if (!isOk(response)) {
+    throw statusFault(settings, model, answer(ports, path, response, await start(response)));
+  }
   const type = response.headers.get("content-type") ?? "text/event-stream";
   if (!/^text\/event-stream\b/i.test(type) || response.body === null) {
     const text = await start(response);
@@ -144,10 +159,14 @@ async function streamOf(
       { responseStreamConnectionFailed: { httpStatusCode: response.status } },
     );
   }
-  return response.body.getReader();
+  return response.body[Symbol.asyncIterator]();
 }
 
-function answer({ settings, platform }: ModelPorts, path: string, response: Response, text: string) {
+function isOk({ status }: HttpAnswer): boolean {
+  return status >= 200 && status < 300;
+}
+
+function answer({ settings, platform }: ModelPorts, path: string, response: HttpAnswer, text: string) {
   return {
     status: response.status,
     url: shownUrl(settings, path),
@@ -156,17 +175,13 @@ function answer({ settings, platform }: ModelPorts, path: string, response: Resp
   };
 }
 
-async function start(response: Response): Promise<string> {
+async function start({ body }: HttpAnswer, atMost = COMPLAINT_BYTES): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  if (response.body === null) return text;
-  const reader = response.body.getReader();
-  while (text.length < COMPLAINT_BYTES) {
-    const { done, value } = await reader.read();
-    if (done) return text;
-    text += decoder.decode(value, { stream: true });
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length >= atMost) break;
   }
-  await reader.cancel();
   return text;
 }
 
@@ -194,7 +209,7 @@ function headersOf({ settings, env }: ModelPorts): Record<string, string> {
 }
 
 /** `Retry-After` in seconds or as a date, and the finer one that some send. */
-function retryAfter(headers: Headers, now: number): number | undefined {
+function retryAfter(headers: HttpAnswer["headers"], now: number): number | undefined {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (ms >= 0) return ms;
   const after = headers.get("retry-after");
@@ -220,13 +235,13 @@ function silence(settings: ProviderSettings): ModelFault {
 }
 
 async function readRest(
-  body: ReadableStreamDefaultReader<Uint8Array>,
+  body: AsyncIterator<Uint8Array>,
   { timers }: Pick<Platform, "timers">,
   stop: AbortController,
 ): Promise<void> {
   const cancel = timers.after(REST_MS, () => stop.abort());
   try {
-    while (!(await body.read()).done);
+    while (!(await body.next()).done);
   } finally {
     cancel();
   }

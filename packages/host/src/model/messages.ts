@@ -1,57 +1,73 @@
 import { complaintFault, cutShort, disconnected, ModelFault } from "./faults.ts";
-import { type ModelPorts, postStream } from "./http.ts";
+import type { ModelPorts } from "./http.ts";
 import { type Loose, objectIn, textIn } from "./loose.ts";
 import { messagesBody } from "./messages-input.ts";
-import type { ModelEvent, ModelRequest } from "./model.ts";
+import type { ModelEvent, ModelRequest, ModelStream } from "./model.ts";
+import type { ProviderSettings } from "./provider-settings.ts";
+import { type AnswerReader, readAnswer } from "./read-answer.ts";
 import { PlainTools } from "./tool-names.ts";
 import { count, usageOf } from "./usage.ts";
 import { contextWindowOf } from "./windows.ts";
 
 /** Anthropic's Messages API. */
-export async function* messagesStream(
-  ports: ModelPorts,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncIterable<ModelEvent> {
-  const { settings } = ports;
+export function messagesStream(ports: ModelPorts, request: ModelRequest, signal: AbortSignal): ModelStream {
   const call = { path: "/messages", model: request.model, body: messagesBody(request) };
-  const blocks = new Blocks(ports, new PlainTools(request.tools));
-  let usage: Loose = {};
-  let why = "";
-  for await (const event of postStream(ports, call, signal)) {
+  return readAnswer(ports, call, new MessagesAnswer(ports, request), signal);
+}
+
+class MessagesAnswer implements AnswerReader {
+  readonly #settings: ProviderSettings;
+  readonly #model: string;
+  readonly #blocks: Blocks;
+  #usage: Loose = {};
+  #why = "";
+
+  constructor(ports: ModelPorts, { model, tools }: ModelRequest) {
+    this.#settings = ports.settings;
+    this.#model = model;
+    this.#blocks = new Blocks(ports, new PlainTools(tools));
+  }
+
+  take(event: Loose): Iterable<ModelEvent> {
     switch (event.type) {
       case "message_start":
-        usage = objectIn(objectIn(event.message).usage);
-        break;
+        this.#usage = objectIn(objectIn(event.message).usage);
+        return [];
       case "content_block_start":
-        yield* blocks.begun(event.index, objectIn(event.content_block));
-        break;
+        return this.#blocks.begun(event.index, objectIn(event.content_block));
       case "content_block_delta":
-        yield* blocks.grown(event.index, objectIn(event.delta));
-        break;
+        return this.#blocks.grown(event.index, objectIn(event.delta));
       case "content_block_stop":
-        yield* blocks.ended(event.index);
-        break;
+        return this.#blocks.ended(event.index);
       case "message_delta":
-        usage = { ...usage, ...objectIn(event.usage) };
-        why = textIn(objectIn(event.delta).stop_reason) || why;
-        break;
+        this.#usage = { ...this.#usage, ...objectIn(event.usage) };
+        this.#why = textIn(objectIn(event.delta).stop_reason) || this.#why;
+        return [];
       case "message_stop":
-        if (why === "model_context_window_exceeded") {
-          throw complaintFault(settings, request.model, { code: "context_window_exceeded", message: why });
-        }
-        if (why === "max_tokens") throw cutShort(settings.name, why);
-        if (why === "refusal")
-          throw new ModelFault(`${settings.name} declined to answer this.`, "badRequest");
-        yield { type: "done", usage: readUsage(usage), contextWindow: contextWindowOf(request.model) };
-        return;
+        return this.#stopped();
       case "error": {
         const { type, message } = objectIn(event.error);
-        throw complaintFault(settings, request.model, { code: textIn(type), message: textIn(message) });
+        throw complaintFault(this.#settings, this.#model, { code: textIn(type), message: textIn(message) });
       }
+      default:
+        return [];
     }
   }
-  throw disconnected(settings, "it ended before message_stop");
+
+  end(): never {
+    throw disconnected(this.#settings, "it ended before message_stop");
+  }
+
+  #stopped(): Iterable<ModelEvent> {
+    const { name } = this.#settings;
+    const why = this.#why;
+    if (why === "model_context_window_exceeded") {
+      throw complaintFault(this.#settings, this.#model, { code: "context_window_exceeded", message: why });
+    }
+    if (why === "max_tokens") throw cutShort(name, why);
+    if (why === "refusal") throw new ModelFault(`${name} declined to answer this.`, "badRequest");
+    return [{ type: "done", usage: readUsage(this.#usage), contextWindow: contextWindowOf(this.#model) }];
+  }
 }
 
 interface Block {

@@ -20,9 +20,11 @@ export interface ModelProvider {
   models(): Promise<readonly Model[]>;
   /** Throws a sentence about why no model can be asked; for people who look for what is wrong. */
   check?(signal: AbortSignal): Promise<void>;
-  /** Ends with `done` or `failed`, or by throwing when `signal` aborts. */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /** Yields what came together, as one. Ends with `done` or `failed`, or by throwing when `signal` aborts. */
+  stream(request: ModelRequest, signal: AbortSignal): ModelStream;
 }
+
+export type ModelStream = AsyncIterable<readonly ModelEvent[]>;
 
 /** One call of a model, in no provider's words. */
 export interface ModelRequest {

@@ -2,9 +2,9 @@ import type { Model } from "@bobbin/protocol";
 import type { Platform, Timers } from "../platform/platform.ts";
 import {
   type ContextItem,
-  type ModelEvent,
   type ModelProvider,
   type ModelRequest,
+  type ModelStream,
   OFFLINE_MODEL,
 } from "./model.ts";
 
@@ -49,30 +49,29 @@ async function* stream(
   itemId: string,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncIterable<ModelEvent> {
+): ModelStream {
   const said = lastUserText(request.context);
   const pace = pacing(said);
   const text = answer(said, request.context);
-  yield { type: "messageStarted", itemId };
+  yield [{ type: "messageStarted", itemId }];
   for (const word of text.match(/\s*\S+\s*/g) ?? [text]) {
     await pause(timers, pace, signal);
-    yield { type: "messageDelta", itemId, text: word };
+    yield [{ type: "messageDelta", itemId, text: word }];
   }
-  yield { type: "messageDone", itemId, text };
   const inputTokens = tokens(request.context.map(textOf).join("\n"));
   const outputTokens = tokens(text);
-  yield {
-    type: "done",
-    usage: {
-      totalTokens: inputTokens + outputTokens,
-      inputTokens,
-      cachedInputTokens: 0,
-      cacheWriteInputTokens: 0,
-      outputTokens,
-      reasoningOutputTokens: 0,
-    },
-    contextWindow: CONTEXT_WINDOW,
+  const usage = {
+    totalTokens: inputTokens + outputTokens,
+    inputTokens,
+    cachedInputTokens: 0,
+    cacheWriteInputTokens: 0,
+    outputTokens,
+    reasoningOutputTokens: 0,
   };
+  yield [
+    { type: "messageDone", itemId, text },
+    { type: "done", usage, contextWindow: CONTEXT_WINDOW },
+  ];
 }
 
 function answer(said: string, items: readonly ContextItem[]): string {

@@ -1,58 +1,66 @@
 import type { MessagePhase, WebSearchAction } from "@bobbin/protocol";
 import { complaintFault, cutShort, disconnected } from "./faults.ts";
-import { type ModelPorts, postStream } from "./http.ts";
+import type { ModelPorts } from "./http.ts";
 import { arrayIn, type Loose, objectIn, textIn } from "./loose.ts";
-import type { ModelEvent, ModelRequest } from "./model.ts";
+import type { ModelEvent, ModelRequest, ModelStream } from "./model.ts";
+import type { ProviderSettings } from "./provider-settings.ts";
+import { type AnswerReader, readAnswer } from "./read-answer.ts";
 import { responsesBody } from "./responses-input.ts";
 import { count, usageOf } from "./usage.ts";
 import { contextWindowOf } from "./windows.ts";
 
 /** OpenAI's Responses API. */
-export async function* responsesStream(
-  ports: ModelPorts,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncIterable<ModelEvent> {
-  const { settings } = ports;
+export function responsesStream(ports: ModelPorts, request: ModelRequest, signal: AbortSignal): ModelStream {
   const call = { path: "/responses", model: request.model, body: responsesBody(request) };
-  const output = new Output(ports);
-  for await (const event of postStream(ports, call, signal)) {
+  return readAnswer(ports, call, new ResponsesAnswer(ports, request.model), signal);
+}
+
+class ResponsesAnswer implements AnswerReader {
+  readonly #settings: ProviderSettings;
+  readonly #model: string;
+  readonly #output: Output;
+
+  constructor(ports: ModelPorts, model: string) {
+    this.#settings = ports.settings;
+    this.#model = model;
+    this.#output = new Output(ports);
+  }
+
+  take(event: Loose): Iterable<ModelEvent> {
     switch (event.type) {
       case "response.output_item.added":
-        yield* output.begun(event);
-        break;
+        return this.#output.begun(event);
       case "response.output_text.delta":
       case "response.refusal.delta":
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        yield* output.grown(event);
-        break;
+        return this.#output.grown(event);
       case "response.output_item.done":
-        yield* output.done(event);
-        break;
+        return this.#output.done(event);
       case "response.completed":
       case "response.done": {
         const { usage } = objectIn(event.response);
-        yield {
-          type: "done",
-          usage: readUsage(objectIn(usage)),
-          contextWindow: contextWindowOf(request.model),
-        };
-        return;
+        const contextWindow = contextWindowOf(this.#model);
+        return [{ type: "done", usage: readUsage(objectIn(usage)), contextWindow }];
       }
       case "response.incomplete": {
         const { reason } = objectIn(objectIn(event.response).incomplete_details);
-        throw cutShort(settings.name, textIn(reason));
+        throw cutShort(this.#settings.name, textIn(reason));
       }
       case "response.failed":
       case "error": {
         const error = objectIn(objectIn(event.response).error ?? event.error ?? event);
         const complaint = { code: textIn(error.code), message: textIn(error.message) };
-        throw complaintFault(settings, request.model, complaint);
+        throw complaintFault(this.#settings, this.#model, complaint);
       }
+      default:
+        return [];
     }
   }
-  throw disconnected(settings, "it ended before response.completed");
+
+  end(): never {
+    throw disconnected(this.#settings, "it ended before response.completed");
+  }
 }
 
 interface Open {

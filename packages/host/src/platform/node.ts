@@ -1,5 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { nodeFiles } from "./node-files.ts";
+import { nodeHttp } from "./node-http.ts";
 import { nodeLiveness } from "./node-liveness.ts";
 import type { Ids, Platform } from "./platform.ts";
 
@@ -15,6 +16,7 @@ export function nodePlatform(): Platform {
     files: nodeFiles(),
     liveness: nodeLiveness,
     fetch: (input, init) => fetch(input, init),
+    http: nodeHttp(),
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
     timers: {
       after(ms, run) {

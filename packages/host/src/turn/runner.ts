@@ -2,7 +2,7 @@ import type { TurnError } from "@bobbin/protocol";
 import type { SampleOutcome } from "../core/commands.ts";
 import { type CallEffect, next, type SampleEffect, type StartQueuedEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
-import type { ModelProvider, ModelRequest } from "../model/model.ts";
+import type { ModelEvent, ModelProvider, ModelRequest } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
@@ -59,42 +59,47 @@ export class Runner {
 
   async #sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
     const { platform, supervisor } = this.#ports;
-    const { turnId, attempt, due } = effect;
-    let outcome: SampleOutcome | undefined;
+    let failure = "The model ended its answer without saying that it was done.";
     try {
-      if (due !== null) await waitUntil(due, platform, signal);
-      outcome = await this.#answer(effect, state, signal);
+      if (effect.due !== null) await waitUntil(effect.due, platform, signal);
+      if (await this.#answer(effect, state, signal)) return;
     } catch (cause) {
       if (signal.aborted) return;
       supervisor.report("model stream", cause);
-      outcome = failed(cause instanceof Error ? cause.message : String(cause));
+      failure = cause instanceof Error ? cause.message : String(cause);
     }
-    if (signal.aborted) return;
-    outcome ??= failed("The model ended its answer without saying that it was done.");
-    this.#actor.offer({ kind: "sampled", at: platform.clock.now(), turnId, attempt, outcome });
+    if (!signal.aborted) this.#sampled(effect, failed(failure));
   }
 
-  /** Undefined if the model did not say how it ended. */
-  async #answer(
-    { turnId, attempt }: SampleEffect,
-    state: ThreadState,
-    signal: AbortSignal,
-  ): Promise<SampleOutcome | undefined> {
+  /** False if the model did not say how it ended. */
+  async #answer(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<boolean> {
+    const { turnId, attempt } = effect;
     const { platform } = this.#ports;
     const provider = this.#ports.provider(state.settings.modelProvider);
     const writer = new AnswerWriter(this.#actor, platform.clock, { turnId, attempt, provider: provider.id });
     const stream = provider.stream(await this.#request(state), signal);
-    for await (const event of untilAborted(stream, signal)) {
-      if (signal.aborted) return undefined;
-      const end = writer.take(event);
-      if (end === undefined) continue;
-      if ("kind" in end) return end;
-      const { error, retry } = end;
-      if (retry === undefined) return { kind: "failed", error };
-      const afterMs = backoff(retry, state.turn?.retries ?? 0, platform.ids);
-      return { kind: "failed", error, retry: { of: retry.of, afterMs } };
+    for await (const events of untilAborted(stream, signal)) {
+      if (signal.aborted) return false;
+      for (const event of events) {
+        const end = writer.take(event);
+        if (end === undefined) continue;
+        // In the same breath as what came with it, so that both are one commit.
+        this.#sampled(effect, "kind" in end ? end : this.#failure(end, state));
+        return true;
+      }
     }
-    return undefined;
+    return false;
+  }
+
+  #failure({ error, retry }: Extract<ModelEvent, { type: "failed" }>, { turn }: ThreadState): SampleOutcome {
+    if (retry === undefined) return { kind: "failed", error };
+    const afterMs = backoff(retry, turn?.retries ?? 0, this.#ports.platform.ids);
+    return { kind: "failed", error, retry: { of: retry.of, afterMs } };
+  }
+
+  #sampled({ turnId, attempt }: SampleEffect, outcome: SampleOutcome): void {
+    const at = this.#ports.platform.clock.now();
+    this.#actor.offer({ kind: "sampled", at, turnId, attempt, outcome });
   }
 
   async #request(state: ThreadState): Promise<ModelRequest> {
