@@ -82,7 +82,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         shell: basename(process.env.SHELL ?? "sh"),
         provider: (id) => providers.get(id),
       });
-      return (state) => runner.reconcile(state);
+      return (state, commit) => {
+        if (commit !== undefined) pasts.add(actor.journal, commit);
+        runner.reconcile(state);
+      };
     },
     committed: (commit, state, { place }) => {
       countTurns(commit, state);

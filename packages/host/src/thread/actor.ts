@@ -24,7 +24,7 @@ export interface ActorPorts {
   /** Whether a commit has to survive a power cut before it is told. */
   mustSync(commit: Commit): boolean;
   /** What the state asks for is started, what it no longer asks for is stopped. */
-  reconcile(state: ThreadState): void;
+  reconcile(state: ThreadState, commit?: Commit): void;
   /** After each commit. */
   committed(commit: Commit, state: ThreadState): void;
   /** It slept, and is in memory again. */
@@ -108,6 +108,11 @@ export class Actor {
 
   get journal(): ThreadJournal {
     return this.#ports.journal;
+  }
+
+  /** The last commit that was told. */
+  get head(): number {
+    return this.#head;
   }
 
   /** The running turn. */
@@ -308,7 +313,7 @@ export class Actor {
       this.#status = state.status;
       this.#busy = next(state).length > 0;
       for (const one of tell) one();
-      this.#ports.reconcile(state);
+      this.#ports.reconcile(state, commit);
       this.#ports.committed(commit, state);
     } else {
       for (const one of tell) one();

@@ -19,8 +19,8 @@ export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
-  /** Makes what performs a thread's effects; called after each change of its state. */
-  runner(actor: Actor): (state: ThreadState) => void;
+  /** Makes what performs a thread's effects; called after each commit, and when there may be something to do. */
+  runner(actor: Actor): (state: ThreadState, commit?: Commit) => void;
   /** Something has changed that may let a thread be unloaded. */
   changed(actor: Actor): void;
   unloaded(actor: Actor): void;
@@ -323,7 +323,7 @@ export class Registry {
       platform,
       broadcast: (thread, method, frame) => this.#ports.broadcast(thread, method, frame),
       mustSync: (commit) => mustSync(this.#ports.journalSync, commit),
-      reconcile: (state) => reconcile(state),
+      reconcile: (state, commit) => reconcile(state, commit),
       committed: (commit, state) => {
         if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
         this.#touched(actor);

@@ -170,12 +170,18 @@ describe("the past that counts", () => {
   async function past(...commits: ThreadRecord[][]): Promise<string[]> {
     const journal = new MemoryJournal();
     const pasts = new Pasts();
+    const late = new Pasts();
     for (const [index, records] of commits.entries()) {
-      await journal.append({ seq: index + 1, epoch: 1, prev: index, records });
-      // What is read on top of what is known says the same as what is read at once.
-      expect(await pasts.read(journal)).toEqual(await new Pasts().read(journal));
+      const commit = { seq: index + 1, epoch: 1, prev: index, records };
+      await journal.append(commit);
+      pasts.add(journal, commit);
+      // What grew with the thread says the same as what is read at once, also if something was not told.
+      const read = await new Pasts().read(journal, commit.seq);
+      expect(await pasts.read(journal, commit.seq)).toEqual(read);
+      expect(await late.read(journal, commit.seq)).toEqual(read);
+      if (index % 2 === 0) late.add(journal, commit);
     }
-    return told(...(await pasts.read(journal)));
+    return told(...(await pasts.read(journal, commits.length)));
   }
   const turn = (id: string): ThreadRecord[] => [
     started(id),
@@ -195,6 +201,22 @@ describe("the past that counts", () => {
         turn("c"),
       ),
     ).toEqual(["user: in a", "assistant: out a", "user: new", "user: in c", "assistant: out c"]);
+  });
+
+  it("is read once, and then grows with its thread", async () => {
+    const journal = new MemoryJournal();
+    const pasts = new Pasts();
+    await journal.append({ seq: 1, epoch: 1, prev: 0, records: turn("a") });
+    await pasts.read(journal, 1);
+    journal.backwards = () => {
+      throw new Error("it is read again");
+    };
+    const records = turn("b");
+    pasts.add(journal, { seq: 2, epoch: 1, prev: 1, records });
+    expect(await told(...(await pasts.read(journal, 2)))).toHaveLength(4);
+    // One that was not told in between makes what is known worthless.
+    pasts.add(journal, { seq: 4, epoch: 1, prev: 3, records });
+    await expect(pasts.read(journal, 4)).rejects.toThrow("read again");
   });
 
   it("has what was put in before the first turn, also when all turns were dropped", async () => {

@@ -1,49 +1,67 @@
-import type { ThreadRecord } from "../core/records.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
 
-/** How many pasts are kept for the next call of a model, and how long a journal may be for that. */
-const KEPT = 32;
-const KEPT_BYTES = 1024 * 1024;
+/** How much of pasts is kept in all, about in bytes. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+/** What an object takes besides its texts, about. */
+const OBJECT_BYTES = 64;
 
 interface Past {
-  readonly records: readonly ThreadRecord[];
-  /** Where the journal ended; undefined if it was empty. */
-  readonly end: number | undefined;
+  readonly records: ThreadRecord[];
+  /** The last commit that is in it. */
+  seq: number;
+  bytes: number;
 }
 
 /**
  * The records that the model's history is made of, oldest first: those of the turns that count, and what
- * clients put in between. What was read last is kept for a while, so that a turn in a long thread, or one of many
- * calls, reads only what is new.
+ * clients put in between. What was used last is kept and grows with its thread, so that most turns read nothing.
  */
 export class Pasts {
   /** The longest unused first. */
   readonly #kept = new Map<JournalReader, Past>();
+  #bytes = 0;
 
-  async read(journal: JournalReader): Promise<readonly ThreadRecord[]> {
+  /** Up to the commit `seq` at least, which is in the journal. */
+  async read(journal: JournalReader, seq: number): Promise<readonly ThreadRecord[]> {
     const known = this.#kept.get(journal);
-    this.#kept.delete(journal);
-    const past = (known && (await readOn(journal, known))) ?? (await readAll(journal));
-    if ((past.end ?? 0) <= KEPT_BYTES) this.#kept.set(journal, past);
-    for (const [oldest] of this.#kept) {
-      if (this.#kept.size <= KEPT) break;
-      this.#kept.delete(oldest);
-    }
-    return past.records;
+    const past = known !== undefined && known.seq >= seq ? known : await readAll(journal);
+    this.#keep(journal, past);
+    // A copy: it may grow while the caller is at work with it.
+    return [...past.records];
   }
-}
 
-/** Undefined if what was known no longer counts. */
-async function readOn(journal: JournalReader, known: Past): Promise<Past | undefined> {
-  if (known.end === undefined) return undefined;
-  const records = [...known.records];
-  let last = known.end;
-  for await (const { commit, end } of journal.forwards(known.end)) {
-    if (commit.records.some(({ type }) => type === "turnsDropped")) return undefined;
-    records.push(...commit.records.filter(matters));
-    last = end;
+  /** The thread has a commit more. */
+  add(journal: JournalReader, { seq, prev, records }: Commit): void {
+    const past = this.#kept.get(journal);
+    if (past === undefined || seq <= past.seq) return;
+    if (prev !== past.seq || records.some(({ type }) => type === "turnsDropped" || type === "closed")) {
+      return this.#forget(journal);
+    }
+    past.seq = seq;
+    const more = records.filter(matters).map(lean);
+    past.records.push(...more);
+    const bytes = weight(more);
+    past.bytes += bytes;
+    this.#bytes += bytes;
   }
-  return { records, end: last };
+
+  #keep(journal: JournalReader, past: Past): void {
+    this.#forget(journal);
+    // One that is so long would take the place of all others.
+    if (past.bytes > KEPT_BYTES / 2) return;
+    this.#kept.set(journal, past);
+    this.#bytes += past.bytes;
+    for (const [oldest] of this.#kept) {
+      if (this.#bytes <= KEPT_BYTES) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(journal: JournalReader): void {
+    this.#bytes -= this.#kept.get(journal)?.bytes ?? 0;
+    this.#kept.delete(journal);
+  }
 }
 
 async function readAll(journal: JournalReader): Promise<Past> {
@@ -53,8 +71,8 @@ async function readAll(journal: JournalReader): Promise<Past> {
   let keepThrough: string | null | undefined;
   /** With every turn gone, what was put in before the first one still counts. */
   let beforeTurns: ThreadRecord[] = [];
-  for await (const { commit, end } of journal.backwards()) {
-    last ??= end;
+  for await (const { commit } of journal.backwards()) {
+    last ??= commit.seq;
     for (const record of commit.records.toReversed()) {
       if (keepThrough === null) {
         if (record.type === "turnStarted") beforeTurns = [];
@@ -66,10 +84,24 @@ async function readAll(journal: JournalReader): Promise<Past> {
         keepThrough = undefined;
       }
       if (record.type === "turnsDropped") keepThrough = record.keepThrough;
-      else if (matters(record)) newestFirst.push(record);
+      else if (matters(record)) newestFirst.push(lean(record));
     }
   }
-  return { records: [...newestFirst, ...beforeTurns].reverse(), end: last };
+  const records = [...newestFirst, ...beforeTurns].reverse();
+  return { records, seq: last ?? 0, bytes: weight(records) };
+}
+
+/** Without what is in another record, too. */
+function lean(record: ThreadRecord): ThreadRecord {
+  return record.type === "turnEnded" ? { ...record, answer: null } : record;
+}
+
+function weight(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let sum = OBJECT_BYTES;
+  for (const key in value) sum += weight((value as Record<string, unknown>)[key]);
+  return sum;
 }
 
 function matters({ type }: ThreadRecord): boolean {

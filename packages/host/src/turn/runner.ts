@@ -105,7 +105,7 @@ export class Runner {
   async #request(state: ThreadState): Promise<ModelRequest> {
     const { platform, shell, pasts, webSearch } = this.#ports;
     const { settings, turn, facts } = state;
-    const past = await pasts.read(this.#actor.journal);
+    const past = await pasts.read(this.#actor.journal, this.#actor.head);
     const said = await conversation(past, settings.modelProvider, ({ content }) =>
       userParts(content, settings.cwd, platform.files),
     );
