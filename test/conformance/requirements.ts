@@ -5,6 +5,7 @@ import { clientLines } from "./requirements-clients.ts";
 import { inputLines } from "./requirements-input.ts";
 import { lifeLines } from "./requirements-life.ts";
 import { rapLines } from "./requirements-rap.ts";
+import { toolLines } from "./requirements-tools.ts";
 
 export interface Requirement {
   readonly id: string;
@@ -109,6 +110,7 @@ const lines = {
   ...lifeLines,
   ...inputLines,
   ...clientLines,
+  ...toolLines,
 
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",

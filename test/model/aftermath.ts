@@ -26,12 +26,25 @@ export async function useEverything(host: SimHost, threadIds: Iterable<string>):
   await client.initialize({ experimentalApi: true });
   for (const threadId of threadIds) {
     await client.call("thread/resume", { threadId });
-    // What waited in its queue may have begun.
+    // What waited in its queue may have begun, and a power cut may have taken the claim of one that can go on.
     const { status } = await client.call("thread/unload", { threadId, interrupt: true });
     assert.equal(status, "unloaded", `thread/unload of ${threadId}`);
   }
   const { data } = await client.call("thread/loaded/list");
   assert.deepEqual(data, [], "threads that stay loaded");
+  client.leave();
+}
+
+/** Turns that outlived their host end here: the scripted model would never end them. */
+export async function endSurvivors(host: SimHost): Promise<void> {
+  const client = host.connect();
+  client.rules.onlyReplies = true;
+  await client.initialize({ experimentalApi: true });
+  const { data } = await client.call("thread/loaded/list");
+  for (const threadId of data as string[]) {
+    const { status } = await client.call("thread/unload", { threadId, interrupt: true });
+    assert.equal(status, "unloaded", `thread/unload of ${threadId}`);
+  }
   client.leave();
 }
 

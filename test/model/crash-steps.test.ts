@@ -3,7 +3,7 @@ import { runSeed } from "../simulation/run.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
-import { checkIndex, storedThreads, useEverything } from "./aftermath.ts";
+import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
 import { checkJournals } from "./journals.ts";
 import { Ledger } from "./ledger.ts";
 import { OPEN_FINDINGS } from "./open-findings.ts";
@@ -72,6 +72,8 @@ async function checkAfterwards(
   ledger: Ledger,
   host: SimHost,
 ): Promise<void> {
+  await world.scheduler.quiet();
+  await endSurvivors(host);
   await world.scheduler.quiet();
   ledger.check(world.disk);
   if (kind === "kill") checkJournals(world.disk);

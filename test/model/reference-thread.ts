@@ -6,6 +6,8 @@ export const SLOW_MS = 60_000;
 /** Running text that is older than this is in the journal. */
 const SAVED_MS = 1000;
 const TOKENS = 3;
+/** A turn that so many hosts in a row were lost with is not tried again. */
+const MAX_LOST_HOSTS = 3;
 
 /** A frame that a client is owed, in words. `feedAt` is set if it carries a cursor: which of the feed it is. */
 export interface Told {
@@ -34,6 +36,8 @@ interface Running {
   open: { readonly text: string; readonly since: number } | undefined;
   /** When and with what it goes on by itself. */
   goesOn: { readonly at: number; readonly text: string } | undefined;
+  /** Hosts that were lost since the model was last heard. */
+  lostHosts: number;
 }
 
 /** A thread between its load and its unload. */
@@ -169,7 +173,7 @@ export class ModelThread {
   startTurn(id: string, input: string): void {
     const turn: ModelTurn = { id, status: "inProgress", items: [], usage: undefined };
     this.turns.push(turn);
-    this.load!.running = { turn, open: undefined, goesOn: undefined };
+    this.load!.running = { turn, open: undefined, goesOn: undefined, lostHosts: 0 };
     this.changed();
     this.#setStatus("active");
     this.tell(`turn started ${id}`, "subscribers");
@@ -252,10 +256,20 @@ export class ModelThread {
   lose(): void {
     if (this.load === undefined) return;
     const { running } = this.load;
+    if (running?.goesOn !== undefined && running.lostHosts < MAX_LOST_HOSTS) return this.#adopted(running);
     if (running?.open !== undefined && this.#around.now < running.open.since + SAVED_MS) {
       running.open = { ...running.open, text: "" };
     }
     this.unload();
+  }
+
+  /** The model had said nothing yet: the next host asks it again, and nobody follows. */
+  #adopted(running: Running): void {
+    running.lostHosts++;
+    running.goesOn = { ...running.goesOn!, at: this.#around.now + SLOW_MS };
+    this.load!.subscribers.clear();
+    this.load!.leaving = { delayMs: 0, dueAt: undefined };
+    this.tell("status active", "everyone");
   }
 
   /** Turns that go from the end on; the rest counts. */

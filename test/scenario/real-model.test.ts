@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type HostProcess, stdioHost } from "../support/host-process.ts";
 import {
   chat,
@@ -15,12 +14,8 @@ import {
   stream,
   torn,
 } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
-
-const homes: string[] = [];
-afterAll(async () => {
-  await Promise.all(homes.map((home) => rm(home, { recursive: true, force: true })));
-});
 
 /** The program on a provider of its own, and a thread. */
 async function threadOn(
@@ -29,22 +24,14 @@ async function threadOn(
   more: readonly string[] = [],
 ): Promise<{ model: MockModel; host: HostProcess; client: WireClient; threadId: string; cwd: string }> {
   const model = await MockModel.start(...replies);
-  const home = await mkdtemp(join(tmpdir(), "bobbin-home-"));
-  const cwd = await mkdtemp(join(tmpdir(), "bobbin-cwd-"));
-  homes.push(home, cwd);
-  const config = [
-    'model_provider = "mock"',
-    'model = "mock-model"',
-    "[model_providers.mock]",
-    'name = "Mock"',
-    `base_url = "${model.url}"`,
-    `wire_api = "${wire}"`,
-    'env_key = "MOCK_KEY"',
-    'http_headers = { "x-team" = "blue" }',
-    'query_params = { "api-version" = "7" }',
-    ...more,
-  ];
-  await writeFile(join(home, "config.toml"), config.join("\n"));
+  const { home, cwd } = await modelHome(wire, model.url, {
+    provider: [
+      'env_key = "MOCK_KEY"',
+      'http_headers = { "x-team" = "blue" }',
+      'query_params = { "api-version" = "7" }',
+      ...more,
+    ],
+  });
   const { host, client } = await stdioHost({ home, env: { MOCK_KEY: "key-1" } });
   const threadId = await client.startThread({ cwd });
   return { model, host, client, threadId, cwd };
@@ -145,7 +132,7 @@ describe("a turn on the responses wire", () => {
     expect(frames.filter(({ method }) => method === "thread/tokenUsage/updated")).toHaveLength(2);
     expect(model.asked[1]!.body.input.slice(2)).toEqual([
       { type: "function_call", call_id: "call_1", name: "shell", arguments: '{"a":1}' },
-      { type: "function_call_output", call_id: "call_1", output: "No tools are available." },
+      { type: "function_call_output", call_id: "call_1", output: "There is no tool named shell." },
     ]);
   });
 
@@ -235,7 +222,7 @@ describe("a turn on the other wires", () => {
         reasoning_content: "I need a tool",
         tool_calls: [{ id: "c1", type: "function", function: { name: "shell", arguments: '{"a":1}' } }],
       },
-      { role: "tool", tool_call_id: "c1", content: "No tools are available." },
+      { role: "tool", tool_call_id: "c1", content: "There is no tool named shell." },
     ]);
   });
 
@@ -273,7 +260,12 @@ describe("a turn on the other wires", () => {
       {
         role: "user",
         content: [
-          { type: "tool_result", tool_use_id: "toolu_1", content: "No tools are available.", is_error: true },
+          {
+            type: "tool_result",
+            tool_use_id: "toolu_1",
+            content: "There is no tool named shell.",
+            is_error: true,
+          },
         ],
       },
     ]);

@@ -23,8 +23,14 @@ import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
 import { notificationFrame } from "./thread/notification-frame.ts";
+import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
+import { dynamicTools } from "./tool/dynamic.ts";
+import { updatePlan } from "./tool/plan.ts";
+import type { ToolSource } from "./tool/tool.ts";
+import { Toolbox } from "./tool/toolbox.ts";
+import { requestUserInput } from "./tool/user-input.ts";
 import { Pasts } from "./turn/past.ts";
 import { Runner } from "./turn/runner.ts";
 
@@ -38,6 +44,8 @@ export interface HostOptions {
   readonly log: Log;
   /** Taken in place of the configured ones; for tests. */
   readonly providers?: readonly ModelProvider[];
+  /** Tools besides those that are built in; for tests. */
+  readonly tools?: ToolSource;
   /** Taken in place of the one in the home; for tests. */
   readonly index?: ThreadIndex;
 }
@@ -59,12 +67,21 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       rebuild: () => journalRows(journal, log),
     });
   const countTurns = turnCounter(metrics);
+  const questions = new Questions(platform.clock);
   const idle: Idle = new Idle({
     clock: platform.clock,
     timers: platform.timers,
+    requestDeadlineMs: config.serverRequestDeadlineSecs * 1000,
     unload: (actor) => supervisor.take("unloading", registry.unload(actor, "unsubscribed")),
+    expire: (actor, requestId) => questions.expire(actor, requestId),
+    left: (actor) => questions.left(actor),
   });
   const pasts = new Pasts();
+  const toolbox = new Toolbox([
+    () => [updatePlan, requestUserInput],
+    dynamicTools,
+    ...(options.tools === undefined ? [] : [options.tools]),
+  ]);
   const registry: Registry = new Registry({
     platform,
     supervisor,
@@ -78,6 +95,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         platform,
         supervisor,
         pasts,
+        toolbox,
         webSearch: config.webSearch,
         shell: basename(process.env.SHELL ?? "sh"),
         provider: (id) => providers.get(id),
@@ -92,8 +110,15 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       if (!isIndexed(state, commit.seq)) return;
       index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
     },
-    changed: (actor) => idle.consider(actor),
-    unloaded: (actor) => idle.gone(actor),
+    changed: (actor) => {
+      questions.changed(actor);
+      idle.consider(actor);
+    },
+    unloaded: (actor) => {
+      questions.gone(actor);
+      idle.gone(actor);
+    },
+    adopted: (actor) => idle.adopted(actor, (config.threadUnloadDelaySecs ?? 0) * 1000),
     recovering: (threadId) => catchUpIndex(index, journal, threadId),
   });
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
@@ -127,6 +152,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       platform,
       registry,
       idle,
+      questions,
       supervisor,
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,

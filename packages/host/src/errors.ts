@@ -173,6 +173,7 @@ const catalogue = {
     retryable: false,
     text: () => "The thread was written by a later version of this program, which is needed to open it",
   },
+  badDynamicTools: { wire: -32600, retryable: false, text: (why: string) => why },
   badConfig: {
     wire: -32600,
     retryable: false,

@@ -7,6 +7,7 @@ import { Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
 import type { LinkMeta } from "./server/listen/door.ts";
 import type { Idle } from "./thread/idle.ts";
+import type { Questions } from "./thread/questions.ts";
 import type { Registry } from "./thread/registry.ts";
 import type { ThreadName } from "./thread/stored.ts";
 
@@ -14,6 +15,7 @@ export interface HostParts extends DispatchPorts {
   readonly platform: Platform;
   readonly registry: Registry;
   readonly idle: Idle;
+  readonly questions: Questions;
   readonly supervisor: Supervisor;
   readonly unloadDelayMs: number | undefined;
   /** Closes what is open besides connections and threads. */
@@ -44,6 +46,7 @@ export class Host {
       request: (one, id, method, params) => {
         supervisor.take(method, dispatch(this.#parts, one, id, method, params));
       },
+      answer: (one, id, answer) => this.#parts.questions.answer(one, id, answer),
       closed: (one) => {
         this.#connections.delete(one);
         idle.left(one, one.unloadDelayMs);

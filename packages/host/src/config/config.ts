@@ -16,6 +16,8 @@ export interface Config {
   readonly personality: Personality | null;
   /** How long a thread stays loaded that nobody follows; by default it depends on the transport. */
   readonly threadUnloadDelaySecs: number | undefined;
+  /** How long a question to clients waits when none is there to answer it. */
+  readonly serverRequestDeadlineSecs: number;
   /** Idle threads beyond it are dropped from memory and come back when they are touched. */
   readonly maxResidentThreads: number;
   /** When a thread's journal is synced to the disk: before a turn's end is told, after every commit, or never. */
@@ -32,6 +34,7 @@ export function readConfig(table: Table): Config {
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
     effort: text(table, "model_reasoning_effort") ?? null,
     threadUnloadDelaySecs: whole(table, "thread_unload_delay_secs", 0),
+    serverRequestDeadlineSecs: whole(table, "server_request_deadline_secs", 0) ?? 1800,
     journalSync: oneOf(table, "journal_sync", ["turns", "always", "never"]) ?? "turns",
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,

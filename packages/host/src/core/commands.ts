@@ -1,5 +1,4 @@
 import type {
-  FunctionCallOutputBody,
   GitInfo,
   LoadSettings,
   QueuedSubmission,
@@ -9,6 +8,8 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
+import type { RequestAnswer } from "./requests/records.ts";
+import type { CallStage, CallStep } from "./turn/calls.ts";
 import type { Carry, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
@@ -44,6 +45,8 @@ export type LifeCommand =
       readonly load: LoadSettings;
       readonly docs: readonly ProjectDoc[];
     }
+  /** Takes a thread that its host did not close, to go on with what still can. */
+  | { readonly kind: "adopt"; readonly at: number }
   /** The last command of a load. */
   | { readonly kind: "close"; readonly at: number; readonly reason: UnloadReason };
 
@@ -92,13 +95,21 @@ export type TurnCommand =
       readonly attempt: number;
       readonly call: ToolCall;
     }
+  /** What the tool does with a call that has come so far; with one that is further it comes too late. */
   | {
-      readonly kind: "toolAnswered";
+      readonly kind: "stepCall";
       readonly at: number;
       readonly turnId: string;
       readonly callId: string;
-      readonly output: FunctionCallOutputBody;
-      readonly success: boolean;
+      readonly from: CallStage["kind"];
+      readonly step: CallStep;
+    }
+  /** The first answer counts. */
+  | {
+      readonly kind: "answer";
+      readonly at: number;
+      readonly requestId: number;
+      readonly answer: RequestAnswer;
     }
   | {
       readonly kind: "saveText";

@@ -5,6 +5,7 @@ import { fold } from "./fold.ts";
 import { decideLife } from "./life/decide.ts";
 import { decideQueue } from "./queue/decide.ts";
 import type { ThreadRecord } from "./records.ts";
+import { activeFlags } from "./requests/flags.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTurn } from "./turn/decide.ts";
 
@@ -30,7 +31,8 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "itemStarted":
     case "itemCompleted":
     case "toolCalled":
-    case "toolAnswered":
+    case "stepCall":
+    case "answer":
     case "saveText":
     case "sampled":
       return decideTurn(state, command, shown);
@@ -59,7 +61,7 @@ function withStatus(
     const after = fold(state, record);
     // What begins or ends a load says its status itself, and who loads or unloads tells it.
     // One that is not loaded has no other status, whatever is done to its journal.
-    if (record.type === "opened" || record.type === "closed" || state.status.type === "notLoaded") {
+    if (tellsStatus(record) || state.status.type === "notLoaded") {
       out.push(record);
       state = after;
       continue;
@@ -77,9 +79,13 @@ function withStatus(
   return { records: out, state };
 }
 
+function tellsStatus({ type }: ThreadRecord): boolean {
+  return type === "opened" || type === "adopted" || type === "closed";
+}
+
 /** The one place that says what a loaded thread's status becomes. A failure shows until the next turn or load. */
 function statusAfter(before: ThreadState, after: ThreadState): ThreadStatus {
-  if (after.turn !== null) return { type: "active", activeFlags: [] };
+  if (after.turn !== null) return { type: "active", activeFlags: activeFlags(after.requests) };
   if (before.turn === null && before.lastTurn === after.lastTurn) return before.status;
   return after.lastTurn?.status === "failed" ? { type: "systemError" } : { type: "idle" };
 }

@@ -1,6 +1,7 @@
 import { foldCheckpoint, foldCreated, foldLife } from "./life/fold.ts";
 import { foldQueue } from "./queue/fold.ts";
 import type { ThreadRecord } from "./records.ts";
+import { foldRequest } from "./requests/fold.ts";
 import type { ThreadState } from "./state.ts";
 import { foldTurn } from "./turn/fold.ts";
 
@@ -11,6 +12,7 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
   if (state === undefined) throw new Error(`a journal starts with created, not ${record.type}`);
   switch (record.type) {
     case "opened":
+    case "adopted":
     case "closed":
     case "statusChanged":
     case "settingsChanged":
@@ -29,7 +31,12 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "textSaved":
     case "itemCompleted":
     case "toolCalled":
+    case "toolDispatched":
+    case "toolWaiting":
     case "toolAnswered":
+    case "approvalGranted":
+    case "planUpdated":
+    case "sampleLost":
     case "usageReported":
     case "turnEnded":
       return foldTurn(state, record);
@@ -38,5 +45,8 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "queueReordered":
     case "submissionRemoved":
       return { ...state, queue: foldQueue(state.queue, record) };
+    case "requestSent":
+    case "requestResolved":
+      return foldRequest(state, record);
   }
 }

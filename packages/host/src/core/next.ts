@@ -1,4 +1,5 @@
 import type { ThreadState } from "./state.ts";
+import type { CallStage, CallState } from "./turn/calls.ts";
 import type { ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
@@ -18,6 +19,9 @@ export interface CallEffect {
   readonly kind: "call";
   readonly turnId: string;
   readonly call: ToolCall;
+  readonly stage: CallStage;
+  /** When a tool that is waited for has had its time; null: the tool has something to do now. */
+  readonly due: number | null;
 }
 
 /** Input that waited begins its turn. */
@@ -41,13 +45,28 @@ export function next(state: ThreadState): readonly Effect[] {
     attempt,
     due: retryAt,
   };
-  const waiting = calls.filter(({ answered }) => !answered);
-  return [
-    ...(sampled ? [] : [sample]),
-    ...waiting.map(
-      ({ call }): Effect => ({ key: `call ${turnId} ${call.callId}`, kind: "call", turnId, call }),
-    ),
-  ];
+  return [...(sampled ? [] : [sample]), ...calls.flatMap((one) => callEffects(turnId, one))];
+}
+
+function callEffects(turnId: string, { call, stage }: CallState): readonly CallEffect[] {
+  const effect = {
+    key: `call ${turnId} ${call.callId} ${stage.kind}`,
+    kind: "call",
+    turnId,
+    call,
+    stage,
+  } as const;
+  switch (stage.kind) {
+    case "proposed":
+    case "heard":
+    case "dispatched":
+      return [{ ...effect, due: null }];
+    case "waiting":
+      return stage.until === null ? [] : [{ ...effect, due: stage.until }];
+    case "asking":
+    case "settled":
+      return [];
+  }
 }
 
 /** What an idle thread begins by itself. One that is not loaded begins nothing. */

@@ -27,8 +27,34 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "sampleRequested":
     case "textSaved":
     case "toolCalled":
+    case "toolDispatched":
+    case "toolWaiting":
     case "toolAnswered":
+    case "approvalGranted":
+    case "sampleLost":
+    // A question goes to those who are there, and again to those who come: not by way of what they missed.
+    case "requestSent":
       return [];
+    case "requestResolved":
+      return [
+        {
+          method: "serverRequest/resolved",
+          params: { threadId, requestId: record.requestId },
+          audience: "subscribers",
+        },
+      ];
+    case "planUpdated": {
+      const { turnId, explanation, plan } = record;
+      return [
+        {
+          method: "turn/plan/updated",
+          params: { threadId, turnId, explanation, plan: [...plan] },
+          audience: "subscribers",
+        },
+      ];
+    }
+    case "adopted":
+      return [statusChanged(threadId, record.status)];
     case "opened":
       return [statusChanged(threadId, { type: "idle" })];
     case "closed":

@@ -1,9 +1,10 @@
 import type { LifeRecord } from "./life/records.ts";
 import type { QueueRecord } from "./queue/records.ts";
+import type { RequestRecord } from "./requests/records.ts";
 import type { TurnRecord } from "./turn/records.ts";
 
 /** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
-export type ThreadRecord = LifeRecord | TurnRecord | QueueRecord;
+export type ThreadRecord = LifeRecord | RequestRecord | TurnRecord | QueueRecord;
 
 /**
  * The manifest: every record type and the version of its shape that we write. A change of shape raises the number,
@@ -12,6 +13,7 @@ export type ThreadRecord = LifeRecord | TurnRecord | QueueRecord;
 export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } = {
   created: 1,
   opened: 1,
+  adopted: 1,
   closed: 1,
   statusChanged: 1,
   settingsChanged: 1,
@@ -30,7 +32,14 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   textSaved: 1,
   itemCompleted: 1,
   toolCalled: 1,
+  toolDispatched: 1,
+  toolWaiting: 1,
   toolAnswered: 1,
+  approvalGranted: 1,
+  planUpdated: 1,
+  sampleLost: 1,
+  requestSent: 1,
+  requestResolved: 1,
   usageReported: 1,
   turnEnded: 1,
   submissionQueued: 1,

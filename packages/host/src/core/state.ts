@@ -8,8 +8,9 @@ import type {
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 import type { Queue } from "./queue/records.ts";
+import type { PendingRequest } from "./requests/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
-import type { ToolCall } from "./turn/records.ts";
+import type { CallState } from "./turn/calls.ts";
 
 /**
  * A thread's head: what the fold of its journal leaves. Plain data, because checkpoints hold it. Items of ended
@@ -40,6 +41,12 @@ export interface ThreadState {
   readonly accepted: readonly AcceptedInput[];
   readonly queue: Queue;
   readonly turn: TurnState | null;
+  /** Questions to clients that wait for an answer. */
+  readonly requests: readonly PendingRequest[];
+  /** What the user has agreed to until the thread is unloaded. */
+  readonly grants: readonly string[];
+  /** Names that models gave to the last calls; they may not know that they gave one before. */
+  readonly callIds: readonly string[];
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
@@ -56,8 +63,12 @@ export interface TurnState {
   /** How often the model was called again since it last came to an end, and when the last of these is due. */
   readonly retries: number;
   readonly retryAt: number | null;
+  /** Clients were shown something of it. */
+  readonly shown: boolean;
+  /** How many hosts were lost since the model last came to an end. */
+  readonly lostHosts: number;
   /** What the call asked of tools. */
-  readonly calls: readonly { readonly call: ToolCall; readonly answered: boolean }[];
+  readonly calls: readonly CallState[];
   /** The last agent message that completed. */
   readonly answer: ThreadItem | null;
   /** Items that were started and not completed. */

@@ -75,6 +75,8 @@ export type ToolSpec =
       readonly kind: "function";
       readonly name: string;
       readonly namespace: string | null;
+      /** What its namespace is for, where that was said. */
+      readonly namespaceDescription?: string | undefined;
       readonly description: string;
       /** JSON Schema. */
       readonly parameters: unknown;

@@ -95,7 +95,12 @@ function toolList(specs: readonly ToolSpec[]): unknown[] {
       if (group === undefined) {
         group = [];
         namespaces.set(namespace, group);
-        tools.push({ type: "namespace", name: namespace, description: namespace, tools: group });
+        tools.push({
+          type: "namespace",
+          name: namespace,
+          description: spec.namespaceDescription?.trim() || `Tools in the ${namespace} namespace.`,
+          tools: group,
+        });
       }
       group.push(tool);
     }

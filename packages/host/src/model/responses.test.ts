@@ -187,7 +187,7 @@ describe("the responses wire", () => {
         {
           type: "namespace",
           name: "files",
-          description: "files",
+          description: "Tools in the files namespace.",
           tools: [
             {
               type: "function",

@@ -4,7 +4,7 @@ import { type Fault, fault } from "../errors.ts";
 import type { Clock } from "../platform/platform.ts";
 import { notificationFrame } from "../thread/notification-frame.ts";
 import type { Outgoing, Recipient, Subscription } from "../thread/subscription.ts";
-import { type RequestId, readFrame } from "./frames.ts";
+import { type Answer, type RequestId, readFrame } from "./frames.ts";
 import type { LinkMeta } from "./listen/door.ts";
 import { Outbox } from "./outbox.ts";
 
@@ -38,6 +38,8 @@ export interface ConnectionPorts {
   /** Configured for everyone. */
   readonly unloadDelayMs: number | undefined;
   request(connection: Connection, id: RequestId, method: string, params: unknown): void;
+  /** False if nothing was asked of it that this answers. */
+  answer(connection: Connection, id: string | number, answer: Answer): boolean;
   closed(connection: Connection): void;
   debug(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
@@ -87,7 +89,10 @@ export class Connection implements LinkEvents, Recipient {
         // `initialized` asks for nothing, and others are not known: nothing waits for an answer.
         return;
       case "response":
-        return this.#ports.debug("answer to no request", { id: frame.id });
+        if (!this.#ports.answer(this, frame.id, frame.answer)) {
+          this.#ports.debug("answer to no request", { id: frame.id });
+        }
+        return;
     }
   }
 

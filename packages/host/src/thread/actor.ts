@@ -6,7 +6,10 @@ import type { UnloadReason } from "../core/life/records.ts";
 import { next } from "../core/next.ts";
 import { type Notification, notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
+import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
+import { isSettled } from "../core/turn/calls.ts";
+import { onlyWaits } from "../core/turn/restart.ts";
 import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
@@ -66,9 +69,7 @@ export class Actor {
   /** Undefined while hibernated: the journal has it. */
   #state: ThreadState | undefined;
   /** What is asked of a thread at any time, also of one that sleeps. */
-  #active: string | undefined;
-  #busy: boolean;
-  #status: ThreadStatus;
+  #outline: Outline;
   /** The last commit that was told. */
   #head: number;
   #sinceCheckpoint: number;
@@ -88,9 +89,7 @@ export class Actor {
     this.ephemeral = state.facts.ephemeral;
     this.startKey = state.facts.startKey;
     this.#state = state;
-    this.#active = state.turn?.id;
-    this.#busy = next(state).length > 0;
-    this.#status = state.status;
+    this.#outline = outlineOf(state);
     this.#head = seq;
     this.#sinceCheckpoint = 0;
     this.#ports = ports;
@@ -99,6 +98,7 @@ export class Actor {
       clock: ports.platform.clock,
       journal: ports.journal,
       head: () => this.#head,
+      pending: () => this.#outline.requests,
       gone: () => this.#over !== undefined,
       bringUp: (subscription) => this.#texts.bringUp(subscription),
       supervise: (what, work) => ports.supervise(what, work),
@@ -117,21 +117,36 @@ export class Actor {
 
   /** The running turn. */
   get activeTurn(): string | undefined {
-    return this.#active;
+    return this.#outline.turnId;
   }
 
   /** A turn runs, or is about to begin by itself. */
   get busy(): boolean {
-    return this.#busy;
+    return this.#outline.busy;
   }
 
   get status(): ThreadStatus {
-    return this.#status;
+    return this.#outline.status;
+  }
+
+  /** Questions that wait for an answer of clients. */
+  get requests(): readonly PendingRequest[] {
+    return this.#outline.requests;
+  }
+
+  /** How many calls of tools are not settled. */
+  get pendingCalls(): number {
+    return this.#outline.pendingCalls;
+  }
+
+  /** Its turn waits for an answer from outside, for as long as that takes: nothing of it runs here. */
+  get waits(): boolean {
+    return this.#outline.waits;
   }
 
   /** Its journal takes nothing more; it can only be read, and unloaded. */
   get broken(): boolean {
-    return this.#over !== undefined && this.#status.type === "systemError";
+    return this.#over !== undefined && this.#outline.status.type === "systemError";
   }
 
   get resident(): boolean {
@@ -140,7 +155,7 @@ export class Actor {
 
   /** Nothing is under way that hibernating would lose. */
   get quiet(): boolean {
-    return this.#running === undefined && !this.#busy;
+    return this.#running === undefined && (this.waits || !this.busy);
   }
 
   /**
@@ -229,6 +244,15 @@ export class Actor {
     await closed;
   }
 
+  /** Leaves everything as it is for the next host: nothing is told, nothing more is taken. */
+  async park(): Promise<void> {
+    const done = this.look(() => {});
+    this.#over ??= fault("shuttingDown");
+    this.#saving?.();
+    await done;
+    await this.#ports.journal.sync();
+  }
+
   #post(command: Command | undefined, committed: Committed): Promise<void> {
     return new Promise((resolve, refused) => {
       const letter: Letter = {
@@ -309,9 +333,7 @@ export class Actor {
       await this.#append(commit);
       this.#head = seq;
       this.#state = state;
-      this.#active = state.turn?.id;
-      this.#status = state.status;
-      this.#busy = next(state).length > 0;
+      this.#outline = outlineOf(state);
       for (const one of tell) one();
       this.#ports.reconcile(state, commit);
       this.#ports.committed(commit, state);
@@ -356,7 +378,7 @@ export class Actor {
       cause instanceof Fault
         ? cause
         : fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
-    this.#status = { type: "systemError" };
+    this.#outline = { ...this.#outline, status: { type: "systemError" } };
     this.#ports.failed(cause);
   }
 
@@ -366,7 +388,31 @@ export class Actor {
       const frame = this.subscriptions.durable({ ...first, index: first.index + nth }, notification);
       if (notification.audience === "everyone") this.#ports.broadcast(this, notification.method, frame);
     });
-    if (record.type === "itemStarted") this.#texts.told(record.item.id);
+    if (record.type === "requestSent") this.subscriptions.ask(record.request);
+    else if (record.type === "requestResolved") this.subscriptions.resolved(record.requestId);
+    else if (record.type === "itemStarted") this.#texts.told(record.item.id);
     else if (record.type === "itemCompleted") this.#texts.end(record.item.id);
   }
+}
+
+interface Outline {
+  readonly turnId: string | undefined;
+  /** Something is under way, or about to be. */
+  readonly busy: boolean;
+  readonly status: ThreadStatus;
+  readonly requests: readonly PendingRequest[];
+  readonly pendingCalls: number;
+  readonly waits: boolean;
+}
+
+function outlineOf(state: ThreadState): Outline {
+  const { turn, status, requests } = state;
+  return {
+    turnId: turn?.id,
+    busy: turn !== null || next(state).length > 0,
+    status,
+    requests,
+    pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
+    waits: onlyWaits(state),
+  };
 }

@@ -54,8 +54,8 @@ async function turnRecords(journal: JournalReader, start: number): Promise<reado
     for (const record of commit.records) {
       if (record.type === "turnStarted" && turnId === undefined) turnId = record.turnId;
       if (turnId === undefined || !("turnId" in record) || record.turnId !== turnId) continue;
-      // What clients called their input was said to the other thread.
-      if (record.type === "sampleRequested" || record.type === "inputAccepted") continue;
+      // What clients called their input, and what they agreed to, was said to the other thread.
+      if (record.type === "inputAccepted" || record.type === "approvalGranted") continue;
       records.push(record);
       if (record.type === "turnEnded") return records;
     }

@@ -5,12 +5,23 @@ import type { Cursor, Recipient } from "./subscription.ts";
 export interface IdlePorts {
   readonly clock: Clock;
   readonly timers: Timers;
+  /** How long a question waits that nobody is there to answer. */
+  readonly requestDeadlineMs: number;
   unload(actor: Actor): void;
+  /** A question has waited long enough. */
+  expire(actor: Actor, requestId: number): void;
+  /** A subscriber has left, and others are still there. */
+  left(actor: Actor): void;
 }
+
+/** How long clients have to come back after a restart before what they were asked is given up. */
+const COMEBACK_MS = 60_000;
 
 /** A thread that nobody retains goes after the delay of the last one to leave, unless something is under way. */
 interface Leaving {
   readonly delayMs: number;
+  /** Since when nobody retains it. */
+  readonly since: number;
   dueAt: number | undefined;
   cancel: Cancel | undefined;
 }
@@ -42,10 +53,23 @@ export class Idle {
     const followed = this.#followed.get(recipient);
     followed?.delete(actor);
     if (followed?.size === 0) this.#followed.delete(recipient);
-    if (actor.subscriptions.size > 0) return true;
-    this.#leaving.set(actor, { delayMs, dueAt: undefined, cancel: undefined });
-    this.consider(actor);
+    if (actor.subscriptions.size > 0) {
+      this.#ports.left(actor);
+      return true;
+    }
+    this.#abandoned(actor, delayMs, this.#ports.clock.now());
     return true;
+  }
+
+  /** It outlived its host, and nobody has asked for it yet: what it asks has waited since before. */
+  adopted(actor: Actor, delayMs: number): void {
+    const { clock, requestDeadlineMs } = this.#ports;
+    this.#abandoned(actor, delayMs, clock.now() - Math.max(0, requestDeadlineMs - COMEBACK_MS));
+  }
+
+  #abandoned(actor: Actor, delayMs: number, since: number): void {
+    this.#leaving.set(actor, { delayMs, since, dueAt: undefined, cancel: undefined });
+    this.consider(actor);
   }
 
   /** The recipient is gone. */
@@ -62,7 +86,9 @@ export class Idle {
     leaving.cancel = undefined;
     leaving.dueAt = undefined;
     // A resume that is under way would be answered, and the thread gone a moment later.
-    if (actor.busy || actor.visited) return;
+    if (actor.visited) return;
+    if (actor.activeTurn !== undefined) return this.#awaitAnswer(actor, leaving);
+    if (actor.busy) return;
     if (leaving.delayMs === 0) return this.#unload(actor);
     leaving.dueAt = this.#ports.clock.now() + leaving.delayMs;
     leaving.cancel = this.#ports.timers.after(leaving.delayMs, () => {
@@ -90,6 +116,18 @@ export class Idle {
       followed?.delete(actor);
       if (followed?.size === 0) this.#followed.delete(recipient);
     }
+  }
+
+  /** No client is there that could answer: the question that waited longest goes first. */
+  #awaitAnswer(actor: Actor, leaving: Leaving): void {
+    const oldest = actor.requests[0];
+    if (oldest === undefined) return;
+    const { clock, timers, requestDeadlineMs } = this.#ports;
+    const due = Math.max(oldest.at, leaving.since) + requestDeadlineMs;
+    leaving.cancel = timers.after(Math.max(0, due - clock.now()), () => {
+      leaving.cancel = undefined;
+      this.#ports.expire(actor, oldest.id);
+    });
   }
 
   #unload(actor: Actor): void {

@@ -4,6 +4,7 @@ import type { ProjectDoc, ThreadSettings, UnloadReason } from "../core/life/reco
 import type { Place } from "../core/life/views.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
+import { outlives } from "../core/turn/restart.ts";
 import { Fault, fault } from "../errors.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
@@ -12,7 +13,14 @@ import type { Platform } from "../platform/platform.ts";
 import { Actor } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Residents } from "./residents.ts";
-import { type Access, type Held, type StartRequest, Stored, type StoredPorts } from "./stored.ts";
+import {
+  type Access,
+  type Held,
+  type StartRequest,
+  Stored,
+  type StoredPorts,
+  type ThreadName,
+} from "./stored.ts";
 import type { Recipient } from "./subscription.ts";
 
 export interface RegistryPorts extends StoredPorts {
@@ -26,6 +34,8 @@ export interface RegistryPorts extends StoredPorts {
   unloaded(actor: Actor): void;
   /** A thread whose host is gone is about to be closed: what that host did not get to write has to be made good. */
   recovering(threadId: string): Promise<void>;
+  /** A thread of a host that is gone is loaded again, and nobody follows it. */
+  adopted(actor: Actor): void;
 }
 
 /** A thread is loaded, or on its way in or out; all others are not in the map. */
@@ -150,17 +160,24 @@ export class Registry {
         await slot.done;
         continue;
       }
-      return this.#occupy(id, async () => {
-        const held = await this.#stored.openEnded(id, access);
-        const { journal } = held;
+      const done = await this.#occupy(id, async () => {
+        const opened = await this.#stored.open(id, access);
+        const { journal } = opened;
+        if (outlives(opened.head.state)) {
+          this.#ports.adopted(await this.#adopt(opened));
+          return false;
+        }
         try {
+          const held = await this.#stored.end(opened);
           await this.#stored.commit(held, command, (state, records) => {
             committed({ ...state, status: NOT_LOADED }, journal.place, records);
           });
+          return true;
         } finally {
           await journal.close();
         }
       });
+      if (done) return;
     }
   }
 
@@ -251,7 +268,10 @@ export class Registry {
     }
   }
 
-  /** The end: what is on its way in is waited for, nothing new is taken. */
+  /**
+   * The end: what is on its way in is waited for, nothing new is taken. Threads that wait for an answer are left
+   * to the next host as they are.
+   */
   async unloadAll(reason: UnloadReason): Promise<void> {
     this.#closing = true;
     await Promise.all(this.#starting);
@@ -259,13 +279,14 @@ export class Registry {
     const waiting = [...this.loaded()];
     // A few at a time: each one may have to open its journal.
     const unloadRest = async () => {
-      for (let actor = waiting.pop(); actor !== undefined; actor = waiting.pop())
-        await this.unload(actor, reason);
+      for (let actor = waiting.pop(); actor !== undefined; actor = waiting.pop()) {
+        await (actor.waits && !actor.ephemeral ? this.#park(actor) : this.unload(actor, reason));
+      }
     };
     await Promise.all(Array.from({ length: 32 }, unloadRest));
   }
 
-  /** Threads that were loaded when their host ended without closing them are closed now. */
+  /** Threads that their host did not close go on where they can, and are closed now where they can not. */
   async recover(): Promise<void> {
     for (const id of await this.#ports.journal.abandoned()) {
       try {
@@ -284,17 +305,40 @@ export class Registry {
     actor.announce(method, notificationFrame(method, params, this.#now()));
   }
 
+  /** Its claim stays, for the next start to find. */
+  async #park(actor: Actor): Promise<void> {
+    await this.#occupy(actor.id, async () => {
+      await actor.park().catch((cause) => this.#ports.supervisor.report(`parking thread ${actor.id}`, cause));
+      this.#ports.unloaded(actor);
+      await actor.journal.rest();
+    });
+  }
+
   async #load(id: string, access: Access, request: LoadRequest): Promise<Actor> {
     const held = await this.#stored.open(id, access);
     const { journal, head } = held;
+    const told = { has: (recipient: Recipient) => recipient === request.replayed };
+    if (outlives(head.state)) return this.#adopt(held, told);
     try {
       const changes = request.changes(head.state.settings);
       const docs = await request.docs(changes.cwd ?? head.state.settings.cwd);
       const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
-      const told = { has: (recipient: Recipient) => recipient === request.replayed };
       return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
     } catch (cause) {
       await journal.close();
+      throw cause;
+    }
+  }
+
+  /** A thread that was loaded when its host ended stays loaded. */
+  async #adopt(held: Held, told?: ThreadName["subscriptions"]): Promise<Actor> {
+    const { journal } = held;
+    try {
+      const command: Command = { kind: "adopt", at: this.#now() };
+      return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
+    } catch (cause) {
+      // The claim stays: there is still something to go on with.
+      await journal.rest();
       throw cause;
     }
   }
@@ -312,8 +356,13 @@ export class Registry {
   async #closeLost(id: string): Promise<void> {
     // While nobody else can get at it: what the index is told must not be older than what it knows.
     await this.#ports.recovering(id);
-    const { journal } = await this.#stored.openEnded(id, () => {});
-    await journal.close();
+    const held = await this.#stored.open(id, () => {});
+    if (outlives(held.head.state)) {
+      this.#ports.adopted(await this.#adopt(held));
+    } else {
+      await this.#stored.end(held);
+      await held.journal.close();
+    }
   }
 
   #enter({ head, journal }: Held): Actor {
@@ -342,6 +391,7 @@ export class Registry {
     });
     const reconcile = this.#ports.runner(actor);
     this.#slots.set(actor.id, { kind: "loaded", actor });
+    reconcile(head.state);
     this.#touched(actor);
     return actor;
   }
@@ -376,10 +426,12 @@ export class Registry {
   }
 }
 
-/** A turn's end and a thread's close are not told before they survive a power cut, unless configured otherwise. */
+/** What is not told before it survives a power cut, unless configured otherwise. */
+const SYNCED: ReadonlySet<string> = new Set<ThreadRecord["type"]>(["turnEnded", "closed", "requestResolved"]);
+
 function mustSync(policy: RegistryPorts["journalSync"], { records }: Commit): boolean {
   if (policy !== "turns") return policy === "always";
-  return records.some(({ type }) => type === "turnEnded" || type === "closed");
+  return records.some(({ type }) => SYNCED.has(type));
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

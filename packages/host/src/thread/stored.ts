@@ -104,7 +104,10 @@ export class Stored {
 
   /** Like `open`; a load that its host did not get to end is ended first, because no start will look for it again. */
   async openEnded(id: string, access: Access): Promise<Held> {
-    const held = await this.open(id, access);
+    return this.end(await this.open(id, access));
+  }
+
+  async end(held: Held): Promise<Held> {
     if (held.head.state.status.type === "notLoaded") return held;
     try {
       const close: Command = { kind: "close", at: this.#clock.now(), reason: "lost" };

@@ -75,10 +75,14 @@ export function deltaMessages({ stream, opens }: TextDelta, pieces: readonly str
   return messages;
 }
 
-/** How far a subscriber is: the next durable notification it is due, and how much running text it has. */
+/**
+ * How far a subscriber is: the next durable notification it is due, how much running text it has, and which
+ * questions it was asked.
+ */
 export interface Standing {
   readonly next: Position;
   readonly shown: ReadonlyMap<TextStream, number>;
+  readonly asked: readonly number[];
 }
 
 /**
@@ -91,6 +95,9 @@ export class Subscription {
   readonly catchUp: () => void;
   #next: Position;
   #shown = new Map<TextStream, number>();
+  #asked: readonly number[] = [];
+  /** Questions that this client can not answer. */
+  #refused: readonly number[] = [];
   #lagging = false;
 
   constructor(recipient: Recipient, next: Position, catchUp: (subscription: Subscription) => void) {
@@ -128,6 +135,33 @@ export class Subscription {
     this.recipient.deliver(this, { frame, before, delta });
   }
 
+  /** Asks, unless it was asked before. */
+  ask(requestId: number, frame: Frame): void {
+    if (this.#asked.includes(requestId)) return;
+    const before = this.#standing();
+    this.#asked = [...this.#asked, requestId];
+    this.recipient.deliver(this, { frame, before, delta: undefined });
+  }
+
+  /** It comes anew, and may have forgotten what it was asked. */
+  askAgain(): void {
+    this.#asked = [];
+    this.#refused = [];
+  }
+
+  refuse(requestId: number): void {
+    this.#refused = [...this.#refused, requestId];
+  }
+
+  hasRefused(requestId: number): boolean {
+    return this.#refused.includes(requestId);
+  }
+
+  resolved(requestId: number): void {
+    this.#asked = this.#asked.filter((id) => id !== requestId);
+    this.#refused = this.#refused.filter((id) => id !== requestId);
+  }
+
   /** Sends something that is in no record and can not be made again: it waits like a reply. */
   live(method: NotificationName, frame: Frame): void {
     if (this.recipient.wants(method)) this.recipient.tell(frame);
@@ -139,11 +173,12 @@ export class Subscription {
   }
 
   /** Called by the outbox when it drops a frame: everything from there on has to be made again. */
-  lag(before: Standing = { next: this.#next, shown: this.#shown }): void {
+  lag(before: Standing = { next: this.#next, shown: this.#shown, asked: this.#asked }): void {
     if (this.#lagging) return;
     this.#lagging = true;
     this.#next = before.next;
     this.#shown = new Map(before.shown);
+    this.#asked = before.asked;
   }
 
   caughtUp(): void {
@@ -152,7 +187,8 @@ export class Subscription {
 
   /** Only a frame that has to wait can be dropped, so only then is a copy worth its cost. */
   #standing(): Standing {
-    return { next: this.#next, shown: this.recipient.congested ? new Map(this.#shown) : this.#shown };
+    const shown = this.recipient.congested ? new Map(this.#shown) : this.#shown;
+    return { next: this.#next, shown, asked: this.#asked };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { NotificationName } from "@bobbin/protocol";
-import type { Frame } from "@bobbin/rpc";
+import { Frame } from "@bobbin/rpc";
 import { type Notification, notify } from "../core/notify.ts";
+import type { PendingRequest } from "../core/requests/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
 import type { Clock } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
@@ -12,6 +13,8 @@ export interface SubscriptionsPorts {
   readonly journal: JournalReader;
   /** The last commit that was told. */
   head(): number;
+  /** Questions that wait for an answer. */
+  pending(): readonly PendingRequest[];
   /** The thread is not loaded any more. */
   gone(): boolean;
   /** Gives a subscriber that has caught up the running items' missing text. */
@@ -44,10 +47,14 @@ export class Subscriptions {
   add(recipient: Recipient, after?: Cursor): void {
     const next = { seq: this.#ports.head() + 1, index: 0 };
     if (after === undefined) {
-      if (this.#byRecipient.has(recipient)) return;
+      const known = this.#byRecipient.get(recipient);
+      if (known !== undefined) {
+        known.askAgain();
+        return this.#askPending(known);
+      }
       const subscription = this.#subscription(recipient, next);
       this.#byRecipient.set(recipient, subscription);
-      return this.#ports.bringUp(subscription);
+      return this.#bringUp(subscription);
     }
     const missed = this.#subscription(recipient, { seq: after.seq, index: after.index + 1 });
     this.#byRecipient.set(recipient, missed);
@@ -72,6 +79,28 @@ export class Subscriptions {
       subscription.durable(position, method, subscription.recipient.wantsCursors ? withCursor! : plain);
     }
     return plain;
+  }
+
+  /** Asks all who are not behind; those who are will be asked when they are not, if it still matters. */
+  ask(request: PendingRequest): void {
+    const frame = requestFrame(request);
+    for (const subscription of this.#byRecipient.values()) {
+      if (!subscription.lagging) subscription.ask(request.id, frame);
+    }
+  }
+
+  resolved(requestId: number): void {
+    for (const subscription of this.#byRecipient.values()) subscription.resolved(requestId);
+  }
+
+  /** One client can not answer. True if now nobody is left who might. */
+  refused(recipient: Recipient, requestId: number): boolean {
+    this.#byRecipient.get(recipient)?.refuse(requestId);
+    return this.allRefused(requestId);
+  }
+
+  allRefused(requestId: number): boolean {
+    return this.size > 0 && [...this.#byRecipient.values()].every((one) => one.hasRefused(requestId));
   }
 
   /** Sends something that is in no record. */
@@ -109,8 +138,21 @@ export class Subscriptions {
         }
       }
       if (head !== this.#ports.head()) continue;
-      this.#ports.bringUp(subscription);
-      return;
+      return this.#bringUp(subscription);
     }
   }
+
+  #bringUp(subscription: Subscription): void {
+    this.#ports.bringUp(subscription);
+    this.#askPending(subscription);
+  }
+
+  #askPending(subscription: Subscription): void {
+    if (subscription.lagging) return;
+    for (const request of this.#ports.pending()) subscription.ask(request.id, requestFrame(request));
+  }
+}
+
+function requestFrame({ id, method, params }: PendingRequest): Frame {
+  return Frame.of({ id, method, params });
 }

@@ -32,12 +32,14 @@ export function threadGauges(metrics: Metrics, registry: Registry, idle: Idle): 
   metrics.gauge("bobbin_threads_resident", "Loaded threads that are in memory.", () => registry.residents);
   metrics.gauges(
     "bobbin_thread_kept",
-    "What keeps a loaded thread: its subscribers, a running turn, or the seconds that are left of its delay.",
+    "What keeps a loaded thread: its subscribers, a running turn, its questions and tool calls, or the seconds that are left of its delay.",
     function* () {
       for (const actor of registry.loaded()) {
         const thread = actor.id;
         if (actor.subscriptions.size > 0) yield [{ thread, by: "subscribers" }, actor.subscriptions.size];
         if (actor.activeTurn !== undefined) yield [{ thread, by: "turn" }, 1];
+        if (actor.requests.length > 0) yield [{ thread, by: "requests" }, actor.requests.length];
+        if (actor.pendingCalls > 0) yield [{ thread, by: "calls" }, actor.pendingCalls];
         const left = idle.remainingMs(actor);
         if (left !== null) yield [{ thread, by: "delay" }, left / 1000];
       }

@@ -33,9 +33,8 @@ export async function conversation(
       case "itemCompleted": {
         const { item, carry, cut } = record;
         if (item.type === "userMessage") {
-          answer.end();
           const parts = await userParts(item);
-          answer.add({ type: "message", role: "user", parts, clientId: item.clientId });
+          answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
         } else answer.add(...modelItems(item, carry?.provider === provider ? carry.data : undefined, cut));
         break;
       }
@@ -88,6 +87,17 @@ class Answer {
   readonly items: ContextItem[] = [];
   #calls: Extract<ContextItem, { type: "toolCall" }>[] = [];
   #outputs = new Map<string, ToolOutput>();
+  #held: ContextItem[] = [];
+
+  /** What users say while tools are at work comes behind what those answer. */
+  hear(message: ContextItem): void {
+    if (this.#calls.every(({ callId }) => this.#outputs.has(callId))) {
+      this.end();
+      this.items.push(message);
+    } else {
+      this.#held.push(message);
+    }
+  }
 
   add(...items: readonly ContextItem[]): void {
     for (const item of items) {
@@ -113,6 +123,8 @@ class Answer {
         kind,
       });
     }
+    this.items.push(...this.#held);
+    this.#held = [];
     this.#calls = [];
     this.#outputs = new Map();
   }

@@ -6,6 +6,8 @@ import type { ModelEvent, ModelProvider, ModelRequest } from "../model/model.ts"
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
+import { refusal, type Step } from "../tool/tool.ts";
+import type { Toolbox } from "../tool/toolbox.ts";
 import { AnswerWriter } from "./answer.ts";
 import { backoff } from "./backoff.ts";
 import { conversation } from "./context.ts";
@@ -20,6 +22,7 @@ export interface RunnerPorts {
   /** The shell that people use here, for the model to know. */
   readonly shell: string;
   readonly pasts: Pasts;
+  readonly toolbox: Toolbox;
   /** Whether models that can search the web by themselves may, and whether in what is there now. */
   readonly webSearch: "live" | "cached" | null;
   provider(id: string): ModelProvider;
@@ -41,6 +44,7 @@ export class Runner {
 
   /** Called after each change of the thread's state. */
   reconcile(state: ThreadState): void {
+    const { supervisor } = this.#ports;
     const wanted = next(state);
     for (const [key, controller] of this.#running) {
       if (wanted.some((effect) => effect.key === key)) continue;
@@ -51,9 +55,10 @@ export class Runner {
       if (this.#running.has(effect.key)) continue;
       const controller = new AbortController();
       this.#running.set(effect.key, controller);
-      if (effect.kind === "call") this.#call(effect);
-      else if (effect.kind === "startQueued") this.#startQueued(effect);
-      else this.#ports.supervisor.take(effect.key, this.#sample(effect, state, controller.signal));
+      const { signal } = controller;
+      if (effect.kind === "startQueued") this.#startQueued(effect);
+      else if (effect.kind === "call") supervisor.take(effect.key, this.#call(effect, state, signal));
+      else supervisor.take(effect.key, this.#sample(effect, state, signal));
     }
   }
 
@@ -117,7 +122,10 @@ export class Runner {
       outputSchema: turn?.outputSchema ?? null,
       instructions: baseInstructions(state),
       context: [...preamble(state, { now: platform.clock.now(), shell }), ...said],
-      tools: webSearch === null ? [] : [{ kind: "webSearch", live: webSearch === "live" }],
+      tools: [
+        ...this.#ports.toolbox.specs(state),
+        ...(webSearch === null ? [] : [{ kind: "webSearch", live: webSearch === "live" } as const]),
+      ],
       parallelToolCalls: true,
       promptCacheKey: facts.id,
     };
@@ -129,11 +137,54 @@ export class Runner {
     this.#actor.offer({ kind: "startQueued", at: clock.now(), id, ...fresh, asked: false });
   }
 
-  /** There are no tools yet: a model that calls one is told so, and goes on. */
-  #call({ turnId, call: { callId } }: CallEffect): void {
-    const output = "No tools are available.";
-    const at = this.#ports.platform.clock.now();
-    this.#actor.offer({ kind: "toolAnswered", at, turnId, callId, output, success: false });
+  /** Takes a call one step further. Whatever a tool does, the model gets an answer. */
+  async #call(effect: CallEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const { platform, supervisor, toolbox } = this.#ports;
+    const { turnId, call, stage, due } = effect;
+    let step: Step;
+    try {
+      if (due !== null) await waitUntil(due, platform, signal);
+      step = await nextStep(toolbox, effect, state, platform.clock.now(), signal);
+    } catch (cause) {
+      if (signal.aborted) return;
+      supervisor.report(`tool ${call.name}`, cause);
+      step = refusal(`The tool failed: ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
+    if (signal.aborted) return;
+    this.#actor.offer({
+      kind: "stepCall",
+      at: platform.clock.now(),
+      turnId,
+      callId: call.callId,
+      from: stage.kind,
+      step: step.kind === "ask" ? { ...step, requestId: platform.ids.integer() } : step,
+    });
+  }
+}
+
+async function nextStep(
+  toolbox: Toolbox,
+  { turnId, call, stage }: CallEffect,
+  thread: ThreadState,
+  now: number,
+  signal: AbortSignal,
+): Promise<Step> {
+  const found = await toolbox.find(thread, call);
+  if ("refused" in found) return found.refused;
+  const { tool, args } = found;
+  const shown = thread.turn?.open.find(({ id }) => id === call.callId);
+  const invocation = { thread, turnId, call, args, startedAt: shown?.startedAtMs ?? now, now };
+  switch (stage.kind) {
+    case "proposed":
+      return tool.begin(invocation);
+    case "heard":
+      return tool.heard!(invocation, stage.method, stage.answer);
+    case "dispatched":
+      return tool.perform!(invocation, signal);
+    case "waiting":
+      return tool.late?.(invocation) ?? refusal("The tool did not answer in time.");
+    default:
+      throw new Error(`a call that is ${stage.kind} has no next step`);
   }
 }
 

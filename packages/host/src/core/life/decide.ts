@@ -3,7 +3,8 @@ import type { LifeCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { endTurn } from "../turn/decide.ts";
+import { endTurn } from "../turn/ending.ts";
+import { lost } from "../turn/restart.ts";
 import { settingsChanged } from "./settings.ts";
 
 export function decideLife(
@@ -48,6 +49,11 @@ export function decideLife(
         ...settingsChanged(state, at, command.changes),
       ];
     }
+    case "adopt":
+      return [
+        { type: "adopted", at, epoch: state.epoch + 1, status: state.status },
+        ...lost(state, at, shown),
+      ];
     case "close":
       // A host that died between this commit and giving the thread back is followed by one that tries again.
       if (state.status.type === "notLoaded") return [];

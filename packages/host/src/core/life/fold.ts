@@ -19,6 +19,9 @@ const BLANK = {
   accepted: [],
   queue: EMPTY_QUEUE,
   turn: null,
+  requests: [],
+  grants: [],
+  callIds: [],
   lastTurn: null,
 } as const;
 
@@ -45,8 +48,15 @@ export function foldLife(
         pendingLoad: null,
         status: { type: "idle" },
       };
+    case "adopted":
+      return {
+        ...state,
+        epoch: record.epoch,
+        status: record.status,
+        turn: state.turn && { ...state.turn, lostHosts: state.turn.lostHosts + 1 },
+      };
     case "closed":
-      return { ...state, status: { type: "notLoaded" } };
+      return { ...state, status: { type: "notLoaded" }, grants: [] };
     case "statusChanged":
       return { ...state, status: record.status };
     case "settingsChanged":

@@ -29,6 +29,8 @@ export type LifeRecord =
       /** Null: the same as before. */
       readonly docs: readonly ProjectDoc[] | null;
     }
+  /** A host took a thread that its host had not closed, as it was: it stays loaded. */
+  | { readonly type: "adopted"; readonly at: number; readonly epoch: number; readonly status: ThreadStatus }
   | { readonly type: "closed"; readonly at: number; readonly reason: UnloadReason }
   | { readonly type: "statusChanged"; readonly status: ThreadStatus }
   /** The whole of what changed hands to clients as a whole. */

@@ -1,10 +1,4 @@
-import type {
-  ThreadItem,
-  ThreadTokenUsage,
-  TokenUsageBreakdown,
-  TurnError,
-  TurnStatus,
-} from "@bobbin/protocol";
+import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
 import type { SampleOutcome, TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
@@ -12,8 +6,9 @@ import { settingsChanged } from "../life/settings.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
-import type { Cut } from "./records.ts";
-import { withTexts } from "./texts.ts";
+import { isSettled, uniqueCallId } from "./calls.ts";
+import { closeItems, endTurn, requestSample, turnEnded } from "./ending.ts";
+import { stepCall } from "./step-call.ts";
 
 /** Records for a command, none if it comes too late to matter, or why it is refused. */
 export function decideTurn(
@@ -36,14 +31,24 @@ export function decideTurn(
     case "interrupt":
       return interrupt(state, command, shown);
     case "itemStarted":
-    case "itemCompleted":
-    case "toolCalled": {
+    case "itemCompleted": {
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
       const { kind: type, attempt: _, ...said } = command;
       return [{ type, ...said } as ThreadRecord];
     }
-    case "toolAnswered":
-      return turn?.id === command.turnId ? toolAnswered(turn, command) : [];
+    case "toolCalled": {
+      if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
+      const { at, turnId, call } = command;
+      const callId = uniqueCallId(call.callId, state.callIds);
+      return [{ type: "toolCalled", at, turnId, call: { ...call, callId } }];
+    }
+    case "stepCall":
+      return turn?.id === command.turnId ? stepCall(state, turn, command, shown) : [];
+    case "answer": {
+      const { at, requestId, answer } = command;
+      if (!state.requests.some(({ id }) => id === requestId)) return [];
+      return [{ type: "requestResolved", at, requestId, answer }];
+    }
     case "saveText": {
       const { kind: _, ...saved } = command;
       const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
@@ -68,18 +73,22 @@ export function startTurn(state: ThreadState, command: StartTurn): readonly Thre
   ];
 }
 
-/** What the model was saying ends where it is, and the model is called again with the new input. */
+/**
+ * What the model was saying ends where it is, and the model is called again with the new input. While tools are at
+ * work for it, the input waits for them: what they answer has to come first.
+ */
 function addInput(
   state: ThreadState,
   turn: TurnState,
   command: StartTurn | Steer,
   shown: ShownText,
 ): readonly ThreadRecord[] {
+  const busy = !turn.calls.every(isSettled);
   return [
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
-    ...closeItems(turn, command.at, shown, "input"),
+    ...(busy ? [] : closeItems(turn, command.at, shown, "input")),
     ...userMessage(turn.id, command),
-    requestSample(turn),
+    ...(busy ? [] : [requestSample(turn)]),
   ];
 }
 
@@ -125,9 +134,10 @@ function sampled(
 ): readonly ThreadRecord[] {
   if (outcome.kind === "failed") {
     const { error, retry } = outcome;
+    if (retry === undefined || turn.retries >= retry.of) return endTurn(state, at, "failed", shown, error);
     const closed = closeItems(turn, at, shown, "fault");
-    if (retry === undefined || turn.retries >= retry.of) {
-      return [...closed, turnEnded(turn, at, "failed", error)];
+    if (!turn.calls.every(isSettled)) {
+      return [...closed, { type: "sampleLost", turnId: turn.id, attempt: turn.attempt }];
     }
     return [
       ...closed,
@@ -158,21 +168,7 @@ function sampled(
 /** A model that called tools is called again with their answers, once all are there. */
 function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
   if (turn.calls.length === 0) return [turnEnded(turn, at, "completed", null)];
-  return turn.calls.every(({ answered }) => answered) ? [requestSample(turn)] : [];
-}
-
-function toolAnswered(
-  turn: TurnState,
-  { kind: type, ...answer }: Extract<TurnCommand, { kind: "toolAnswered" }>,
-): readonly ThreadRecord[] {
-  const waiting = turn.calls.filter(({ answered }) => !answered).map(({ call }) => call.callId);
-  if (!waiting.includes(answer.callId)) return [];
-  const last = turn.sampled && waiting.every((callId) => callId === answer.callId);
-  return [{ type, ...answer }, ...(last ? [requestSample(turn)] : [])];
-}
-
-function requestSample({ id, attempt }: TurnState): ThreadRecord {
-  return { type: "sampleRequested", turnId: id, attempt: attempt + 1 };
+  return turn.calls.every(isSettled) ? [requestSample(turn)] : [];
 }
 
 /** As clients know it: the count is what they show, the reason stands in the details. */
@@ -185,43 +181,6 @@ function reconnecting(error: TurnError, retry: number, of: number): TurnError {
     additionalDetails: error.message,
     misalignment: null,
   };
-}
-
-/** Ends the running turn, if there is one. */
-export function endTurn(
-  { turn }: ThreadState,
-  at: number,
-  status: Exclude<TurnStatus, "inProgress">,
-  shown: ShownText,
-): readonly ThreadRecord[] {
-  return turn === null
-    ? []
-    : [...closeItems(turn, at, shown, "interrupt"), turnEnded(turn, at, status, null)];
-}
-
-/** What is still open completes with the text that clients saw. */
-function closeItems(turn: TurnState, at: number, shown: ShownText, cut?: Cut): readonly ThreadRecord[] {
-  return turn.open.map((open) => {
-    const item = withTexts(open, (key) => shown.get(key) ?? turn.saved[key]);
-    return {
-      type: "itemCompleted",
-      turnId: turn.id,
-      at,
-      item: { ...item, completedAtMs: at },
-      ...(cut && { cut }),
-    };
-  });
-}
-
-/** Every accepted turn ends by this record, once. */
-function turnEnded(
-  turn: TurnState,
-  at: number,
-  status: Exclude<TurnStatus, "inProgress">,
-  error: TurnError | null,
-): ThreadRecord {
-  const answer = status === "completed" ? turn.answer : null;
-  return { type: "turnEnded", turnId: turn.id, startedAt: turn.startedAt, at, status, error, answer };
 }
 
 function addUsage(total: TokenUsageBreakdown | undefined, more: TokenUsageBreakdown): TokenUsageBreakdown {

@@ -2,10 +2,12 @@ import type { UserInput } from "@bobbin/protocol";
 import { queueAfterTurn } from "../queue/fold.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
+import type { CallStage } from "./calls.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
 
 const PREVIEW_CHARACTERS = 240;
+const KEPT_CALL_IDS = 64;
 
 export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
   switch (record.type) {
@@ -24,6 +26,8 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           retries: 0,
           retryAt: null,
           calls: [],
+          shown: false,
+          lostHosts: 0,
           answer: null,
           open: [],
           saved: {},
@@ -38,13 +42,15 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         attempt: record.attempt,
         sampled: false,
         retryAt: null,
+        shown: false,
         calls: [],
       }));
     case "retrying":
       return withTurn(state, record.turnId, () => ({ retries: record.retry, retryAt: record.until }));
     case "itemStarted":
-      return withTurn(state, record.turnId, ({ open }) => ({
+      return withTurn(state, record.turnId, ({ open, shown }) => ({
         open: [...open, record.item],
+        shown: shown || record.item.type !== "userMessage",
       }));
     case "textSaved": {
       const key = textKey(record.itemId, record.part);
@@ -61,16 +67,27 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         return record.item.type === "agentMessage" ? { open, saved, answer: record.item } : { open, saved };
       });
     case "toolCalled":
-      return withTurn(state, record.turnId, ({ calls }) => ({
-        calls: [...calls, { call: record.call, answered: false }],
-      }));
+      return {
+        ...withTurn(state, record.turnId, ({ calls }) => ({
+          calls: [...calls, { call: record.call, stage: { kind: "proposed" } }],
+        })),
+        callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), record.call.callId],
+      };
+    case "toolDispatched":
+      return withStage(state, record, { kind: "dispatched", again: record.again });
+    case "toolWaiting":
+      return withStage(state, record, { kind: "waiting", until: record.until });
     case "toolAnswered":
-      return withTurn(state, record.turnId, ({ calls }) => ({
-        calls: calls.map((one) => (one.call.callId === record.callId ? { ...one, answered: true } : one)),
-      }));
+      return withStage(state, record, { kind: "settled" });
+    case "approvalGranted":
+      return { ...state, grants: [...state.grants, record.key] };
+    case "planUpdated":
+      return state;
+    case "sampleLost":
+      return withTurn(state, record.turnId, () => ({ sampled: true }));
     case "usageReported":
       return {
-        ...withTurn(state, record.turnId, () => ({ sampled: true, retries: 0 })),
+        ...withTurn(state, record.turnId, () => ({ sampled: true, retries: 0, lostHosts: 0 })),
         usage: record.usage,
       };
     case "turnEnded":
@@ -78,10 +95,22 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         ...state,
         updatedAt: record.at,
         turn: null,
+        requests: [],
         lastTurn: { id: record.turnId, status: record.status },
         queue: queueAfterTurn(state.queue, record.status),
       };
   }
+}
+
+/** The state with one call of the running turn further on. */
+export function withStage(
+  state: ThreadState,
+  { turnId, callId }: { readonly turnId: string; readonly callId: string },
+  stage: CallStage,
+): ThreadState {
+  return withTurn(state, turnId, ({ calls }) => ({
+    calls: calls.map((one) => (one.call.callId === callId ? { ...one, stage } : one)),
+  }));
 }
 
 function withTurn(

@@ -3,6 +3,7 @@ import type {
   ThreadItem,
   ThreadTokenUsage,
   TurnError,
+  TurnPlanStep,
   TurnStatus,
   UserInput,
 } from "@bobbin/protocol";
@@ -49,6 +50,22 @@ export type TurnRecord =
       readonly cut?: Cut | undefined;
     }
   | { readonly type: "toolCalled"; readonly turnId: string; readonly at: number; readonly call: ToolCall }
+  /** The tool is about to act on the world. `again`: after a crash it may be told to once more. */
+  | {
+      readonly type: "toolDispatched";
+      readonly turnId: string;
+      readonly at: number;
+      readonly callId: string;
+      readonly again: boolean;
+    }
+  /** The tool has taken the call, and its answer comes by itself; null: whenever that is. */
+  | {
+      readonly type: "toolWaiting";
+      readonly turnId: string;
+      readonly at: number;
+      readonly callId: string;
+      readonly until: number | null;
+    }
   | {
       readonly type: "toolAnswered";
       readonly turnId: string;
@@ -57,6 +74,16 @@ export type TurnRecord =
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
     }
+  /** The user has agreed to calls of this kind until the thread is unloaded. */
+  | { readonly type: "approvalGranted"; readonly turnId: string; readonly key: string }
+  | {
+      readonly type: "planUpdated";
+      readonly turnId: string;
+      readonly explanation: string | null;
+      readonly plan: readonly TurnPlanStep[];
+    }
+  /** The model's answer broke off, but tools that it called are at work: it is called again when they are done. */
+  | { readonly type: "sampleLost"; readonly turnId: string; readonly attempt: number }
   /** The model has said all of one answer. */
   | { readonly type: "usageReported"; readonly turnId: string; readonly usage: ThreadTokenUsage }
   | {

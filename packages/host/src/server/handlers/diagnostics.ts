@@ -9,8 +9,8 @@ export function diagnosticsHandlers({ registry, idle, platform, metrics }: Handl
         resident: actor.resident,
         subscribers: actor.subscriptions.size,
         turnId: actor.activeTurn ?? null,
-        pendingRequests: 0,
-        pendingCalls: 0,
+        pendingRequests: actor.requests.length,
+        pendingCalls: actor.pendingCalls,
         descendants: 0,
         unloadsInMs: idle.remainingMs(actor),
       }));

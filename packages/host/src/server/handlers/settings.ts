@@ -3,6 +3,7 @@ import type { LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/p
 import { type Config, readConfig } from "../../config/config.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
+import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
 import type { HandlerContext } from "./context.ts";
 
 /** What a new thread runs on: what was asked for, else what is configured. */
@@ -99,6 +100,7 @@ function askedSandbox({ sandbox, sandboxPolicy: policy, permissions }: Asked): S
 export function askedLoadSettings(params: LoadSettings): LoadSettings {
   const { developerInstructions, baseInstructions, toolServers, mcpServers, dynamicTools, memoryMode } =
     params;
+  if (dynamicTools != null) checkDynamicTools(dynamicTools);
   const asked = {
     developerInstructions,
     baseInstructions,

@@ -100,5 +100,6 @@ function refusalOf(actor: Actor, connection: Connection): Result<"thread/unload"
   const status = turnId !== undefined ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
   if (status === undefined) return undefined;
   if (!connection.client?.experimental) return { status };
-  return { status, blockedBy: { turnId: turnId ?? null, otherSubscribers } };
+  const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
+  return { status, blockedBy: { turnId: turnId ?? null, otherSubscribers, ...pending } };
 }

@@ -1,0 +1,33 @@
+import type { ServerRequestName, ServerRequestParams } from "@bobbin/protocol";
+
+export type RequestRecord =
+  | { readonly type: "requestSent"; readonly request: PendingRequest }
+  | {
+      readonly type: "requestResolved";
+      readonly at: number;
+      readonly requestId: number;
+      readonly answer: RequestAnswer;
+    };
+
+/** A question to clients. */
+export type Ask = {
+  readonly [N in ServerRequestName]: { readonly method: N; readonly params: ServerRequestParams<N> };
+}[ServerRequestName];
+
+/** One that waits for its answer. Its id is the same on every connection, and after a restart. */
+export type PendingRequest = Ask & {
+  readonly id: number;
+  readonly at: number;
+  /** The turn that asks, and the tool call that it asks for. */
+  readonly turnId: string;
+  readonly callId: string;
+};
+
+export type RequestAnswer =
+  | { readonly kind: "result"; readonly result: unknown }
+  /** Every client that was asked says that it can not, or one answered what makes no sense. */
+  | { readonly kind: "failed"; readonly message: string }
+  /** Nobody was there to answer in time. */
+  | { readonly kind: "expired" }
+  /** What asked has ended: the answer no longer matters. */
+  | { readonly kind: "cleared" };

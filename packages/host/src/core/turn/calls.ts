@@ -1,0 +1,74 @@
+import type { FunctionCallOutputBody, ThreadItem, TurnPlanStep } from "@bobbin/protocol";
+import type { Ask, RequestAnswer } from "../requests/records.ts";
+import type { ToolCall } from "./records.ts";
+
+/** One call of a tool, and how far it is. */
+export interface CallState {
+  readonly call: ToolCall;
+  readonly stage: CallStage;
+}
+
+export type CallStage =
+  | { readonly kind: "proposed" }
+  /** Clients were asked. */
+  | { readonly kind: "asking"; readonly requestId: number }
+  /** They have answered, and the tool has to go on from that. */
+  | { readonly kind: "heard"; readonly method: Ask["method"]; readonly answer: RequestAnswer }
+  /** The tool acts on the world. */
+  | { readonly kind: "dispatched"; readonly again: boolean }
+  /** The answer comes by itself. */
+  | { readonly kind: "waiting"; readonly until: number | null }
+  | { readonly kind: "settled" };
+
+/** What a tool does next with a call. */
+export type CallStep =
+  | ({ readonly kind: "ask"; readonly requestId: number; readonly ask: Ask } & Shown)
+  | ({ readonly kind: "dispatch"; readonly again: boolean } & Shown)
+  | { readonly kind: "wait"; readonly until: number | null }
+  | ({
+      readonly kind: "settle";
+      readonly output: FunctionCallOutputBody;
+      readonly success: boolean;
+      readonly plan?: { readonly explanation: string | null; readonly steps: readonly TurnPlanStep[] };
+    } & Shown)
+  /** The user wants none of it. */
+  | { readonly kind: "interrupt" };
+
+interface Shown {
+  /** The call as clients see it from then on. */
+  readonly item?: ThreadItem | undefined;
+  /** What the user has agreed to for all calls like it. */
+  readonly grant?: string | undefined;
+}
+
+export function isSettled({ stage }: CallState): boolean {
+  return stage.kind === "settled";
+}
+
+/** Nothing is under way: an answer, of a client or of a tool, will come or not. */
+export function isWaiting({ stage }: CallState): boolean {
+  return stage.kind === "asking" || stage.kind === "waiting";
+}
+
+/** A name that was given before would make two calls one. */
+export function uniqueCallId(callId: string, taken: readonly string[]): string {
+  const name = /^[\w-]{1,64}$/.test(callId) ? callId : callId.replace(/[^\w-]/g, "_").slice(0, 48) || "call";
+  if (name === callId && !taken.includes(name)) return name;
+  for (let nth = 2; ; nth++) {
+    const other = `${name}-${nth}`;
+    if (!taken.includes(other)) return other;
+  }
+}
+
+/** A tool call's item that is given up. */
+export function givenUp(item: ThreadItem, at: number): ThreadItem {
+  const durationMs = "startedAtMs" in item && item.startedAtMs != null ? at - item.startedAtMs : null;
+  switch (item.type) {
+    case "dynamicToolCall":
+      return { ...item, status: "failed", contentItems: [], success: false, durationMs };
+    case "mcpToolCall":
+      return { ...item, status: "failed", error: { message: "The call was given up." }, durationMs };
+    default:
+      return item;
+  }
+}

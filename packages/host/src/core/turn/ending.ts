@@ -1,0 +1,77 @@
+import type { TurnError, TurnStatus } from "@bobbin/protocol";
+import type { ShownText } from "../decide.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState, TurnState } from "../state.ts";
+import { givenUp } from "./calls.ts";
+import type { Cut } from "./records.ts";
+import { withTexts } from "./texts.ts";
+
+type Ended = Exclude<TurnStatus, "inProgress">;
+
+/** Ends the running turn, if there is one: with all that it still asks, runs and shows. */
+export function endTurn(
+  { turn, requests }: ThreadState,
+  at: number,
+  status: Ended,
+  shown: ShownText,
+  error: TurnError | null = null,
+): readonly ThreadRecord[] {
+  if (turn === null) return [];
+  return [
+    ...requests.map(
+      ({ id }): ThreadRecord => ({
+        type: "requestResolved",
+        at,
+        requestId: id,
+        answer: { kind: "cleared" },
+      }),
+    ),
+    ...closeItems(turn, at, shown, error === null ? "interrupt" : "fault"),
+    ...toolItems(turn).map(
+      (item): ThreadRecord => ({
+        type: "itemCompleted",
+        turnId: turn.id,
+        at,
+        item: { ...givenUp(item, at), completedAtMs: at },
+      }),
+    ),
+    turnEnded(turn, at, status, error),
+  ];
+}
+
+/** What the model was saying completes with the text that clients saw. */
+export function closeItems(
+  turn: TurnState,
+  at: number,
+  shown: ShownText,
+  cut?: Cut,
+): readonly ThreadRecord[] {
+  const ofTools = toolItems(turn);
+  return turn.open
+    .filter((item) => !ofTools.includes(item))
+    .map((open) => {
+      const item = withTexts(open, (key) => shown.get(key) ?? turn.saved[key]);
+      return {
+        type: "itemCompleted",
+        turnId: turn.id,
+        at,
+        item: { ...item, completedAtMs: at },
+        ...(cut && { cut }),
+      };
+    });
+}
+
+/** Running items that are tool calls: they have the call's name. */
+function toolItems({ open, calls }: TurnState): TurnState["open"] {
+  return open.filter(({ id }) => calls.some(({ call }) => call.callId === id));
+}
+
+/** Every accepted turn ends by this record, once. */
+export function turnEnded(turn: TurnState, at: number, status: Ended, error: TurnError | null): ThreadRecord {
+  const answer = status === "completed" ? turn.answer : null;
+  return { type: "turnEnded", turnId: turn.id, startedAt: turn.startedAt, at, status, error, answer };
+}
+
+export function requestSample({ id, attempt }: TurnState): ThreadRecord {
+  return { type: "sampleRequested", turnId: id, attempt: attempt + 1 };
+}

@@ -1,0 +1,54 @@
+import type { ShownText } from "../decide.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState } from "../state.ts";
+import { givenUp, isSettled, isWaiting } from "./calls.ts";
+import { closeItems } from "./ending.ts";
+
+/** A turn that was there when so many hosts in a row were lost is not tried again: it may be the reason. */
+const MAX_LOST_HOSTS = 3;
+
+/** Nothing of the turn runs in a host: only an answer, of a client or of a tool, takes it further. */
+export function onlyWaits({ turn }: ThreadState): boolean {
+  if (turn === null || !turn.sampled) return false;
+  return turn.calls.every((call) => isSettled(call) || isWaiting(call)) && turn.calls.some(isWaiting);
+}
+
+/**
+ * Whether a turn whose host is gone goes on: if the model was asked and nothing of its answer was shown, it is
+ * asked again; if calls are left that a restart does not take away, they are answered or done.
+ */
+export function outlives({ turn }: ThreadState): boolean {
+  if (turn === null || turn.lostHosts >= MAX_LOST_HOSTS) return false;
+  if (!turn.sampled && !turn.shown && turn.calls.length === 0) return true;
+  return turn.calls.some((call) => !isSettled(call) && !isLost(call));
+}
+
+/** What went with the host: the rest of what the model was saying, and what local tools were doing. */
+export function lost(state: ThreadState, at: number, shown: ShownText): readonly ThreadRecord[] {
+  const { turn } = state;
+  if (turn === null) return [];
+  const brokeOff = !turn.sampled && (turn.shown || turn.calls.length > 0);
+  return [
+    ...(brokeOff
+      ? [
+          ...closeItems(turn, at, shown, "fault"),
+          { type: "sampleLost", turnId: turn.id, attempt: turn.attempt } as const,
+        ]
+      : []),
+    ...turn.calls.filter(isLost).flatMap(({ call: { callId } }): ThreadRecord[] => {
+      const item = turn.open.find(({ id }) => id === callId);
+      const ended = item && { ...givenUp(item, at), completedAtMs: at };
+      return [
+        ...(ended ? [{ type: "itemCompleted", turnId: turn.id, at, item: ended } as const] : []),
+        { type: "toolAnswered", turnId: turn.id, at, callId, output: OUTCOME_UNKNOWN, success: false },
+      ];
+    }),
+  ];
+}
+
+const OUTCOME_UNKNOWN =
+  "The host ended while this call was under way: whether it had its effect is not known. Look before you try again.";
+
+function isLost({ stage }: { readonly stage: { readonly kind: string; readonly again?: boolean } }): boolean {
+  return stage.kind === "dispatched" && !stage.again;
+}

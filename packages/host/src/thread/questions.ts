@@ -1,0 +1,80 @@
+import { check, serverRequests } from "@bobbin/protocol";
+import type { PendingRequest, RequestAnswer } from "../core/requests/records.ts";
+import type { Clock } from "../platform/platform.ts";
+import type { Actor } from "./actor.ts";
+import type { Recipient } from "./subscription.ts";
+
+/** What a client sent back. */
+export type ClientAnswer = { readonly result: unknown } | { readonly error: unknown };
+
+/** Which thread asked what, for answers to find their way. */
+export class Questions {
+  readonly #clock: Clock;
+  readonly #byId = new Map<number, Actor>();
+  /** What each thread was last known to ask. */
+  readonly #byActor = new Map<Actor, readonly PendingRequest[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Called after each change of a thread. */
+  changed(actor: Actor): void {
+    const { requests } = actor;
+    const before = this.#byActor.get(actor) ?? [];
+    if (requests === before || (requests.length === 0 && before.length === 0)) return;
+    for (const { id } of before) this.#byId.delete(id);
+    for (const { id } of requests) this.#byId.set(id, actor);
+    if (requests.length === 0) this.#byActor.delete(actor);
+    else this.#byActor.set(actor, requests);
+  }
+
+  gone(actor: Actor): void {
+    for (const { id } of this.#byActor.get(actor) ?? []) this.#byId.delete(id);
+    this.#byActor.delete(actor);
+  }
+
+  /** The first answer of a subscriber counts; false if it answers nothing that is asked of it. */
+  answer(recipient: Recipient, requestId: string | number, answer: ClientAnswer): boolean {
+    const actor = this.#byId.get(Number(requestId));
+    const request = actor?.requests.find(({ id }) => id === Number(requestId));
+    if (actor === undefined || request === undefined || !actor.subscriptions.has(recipient)) return false;
+    if ("result" in answer) {
+      this.#submit(actor, request.id, read(request, answer.result));
+    } else if (actor.subscriptions.refused(recipient, request.id)) {
+      // One that can not answer leaves it to those who can.
+      this.#submit(actor, request.id, { kind: "failed", message: messageOf(answer.error) });
+    }
+    return true;
+  }
+
+  /** Someone has left: those who are still there may all have refused already. */
+  left(actor: Actor): void {
+    for (const { id } of actor.requests) {
+      if (!actor.subscriptions.allRefused(id)) continue;
+      this.#submit(actor, id, { kind: "failed", message: "no client that is connected can answer" });
+    }
+  }
+
+  /** Nobody is there to answer, and has not been for long. */
+  expire(actor: Actor, requestId: number): void {
+    this.#submit(actor, requestId, { kind: "expired" });
+  }
+
+  #submit(actor: Actor, requestId: number, answer: RequestAnswer): void {
+    actor.offer({ kind: "answer", at: this.#clock.now(), requestId, answer });
+  }
+}
+
+function read({ method }: PendingRequest, result: unknown): RequestAnswer {
+  const violation = check(serverRequests[method].result, result, { experimental: true, method });
+  if (violation === undefined) return { kind: "result", result };
+  const where =
+    violation.kind === "experimental" ? violation.name : `${violation.path}: ${violation.message}`;
+  return { kind: "failed", message: `the client's answer can not be read (${where})` };
+}
+
+function messageOf(error: unknown): string {
+  const { message } = (error ?? {}) as { message?: unknown };
+  return typeof message === "string" ? message.slice(0, 1000) : "the client refused";
+}

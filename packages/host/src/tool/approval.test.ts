@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { RequestAnswer } from "../core/requests/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import { type ApprovalQuestion, withApproval } from "./approval.ts";
+import type { Invocation, Step, Tool } from "./tool.ts";
+
+const COMMAND: ApprovalQuestion["ask"] = {
+  method: "item/commandExecution/requestApproval",
+  params: {
+    threadId: "t",
+    turnId: "u",
+    itemId: "c",
+    kind: "command",
+    startedAtMs: 1,
+    environmentId: null,
+    command: "ls",
+  },
+};
+const FORM: ApprovalQuestion["ask"] = {
+  method: "mcpServer/elicitation/request",
+  params: {
+    threadId: "t",
+    turnId: "u",
+    serverName: "s",
+    mode: "form",
+    message: "May it?",
+    requestedSchema: { type: "object", properties: {} },
+    _meta: null,
+  },
+};
+
+const DISPATCH: Step = { kind: "dispatch", again: false };
+const tool: Tool = { name: "act", namespace: null, spec: null, begin: () => DISPATCH };
+
+function invocation(grants: readonly string[] = []): Invocation {
+  const call = { callId: "c", name: "act", namespace: null, arguments: "{}", kind: "function" } as const;
+  return { thread: { grants } as unknown as ThreadState, turnId: "u", call, args: {}, startedAt: 1, now: 1 };
+}
+
+const heard = (asking: ApprovalQuestion["ask"], answer: RequestAnswer) =>
+  withApproval(tool, () => ({ ask: asking, key: "act" })).heard!(invocation(), asking.method, answer);
+const result = (value: unknown): RequestAnswer => ({ kind: "result", result: value });
+
+describe("a call that has to be approved", () => {
+  it("is asked for first, unless it needs no asking or was agreed to for good", async () => {
+    const asked = withApproval(tool, () => ({ ask: COMMAND, key: "act" }));
+    expect(await asked.begin(invocation())).toEqual({ kind: "ask", ask: COMMAND });
+    expect(await asked.begin(invocation(["act"]))).toEqual(DISPATCH);
+    expect(await withApproval(tool, () => undefined).begin(invocation())).toEqual(DISPATCH);
+  });
+
+  it("begins when the user accepts, and is remembered when that was for the session", async () => {
+    expect(await heard(COMMAND, result({ decision: "accept" }))).toEqual(DISPATCH);
+    expect(await heard(FORM, result({ action: "accept", content: {} }))).toEqual(DISPATCH);
+    const granted = { ...DISPATCH, grant: "act" };
+    expect(await heard(COMMAND, result({ decision: "acceptForSession" }))).toEqual(granted);
+    expect(await heard(FORM, result({ action: "accept", _meta: { persist: "session" } }))).toEqual(granted);
+  });
+
+  it("is declined by whatever is not plainly a yes, and the model is told", async () => {
+    const noes: [ApprovalQuestion["ask"], RequestAnswer][] = [
+      [COMMAND, result({ decision: "decline" })],
+      [COMMAND, result({ decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: [] } } })],
+      [COMMAND, { kind: "expired" }],
+      [COMMAND, { kind: "failed", message: "odd" }],
+      [FORM, result({ action: "decline" })],
+    ];
+    for (const [asking, answer] of noes) {
+      expect(await heard(asking, answer)).toMatchObject({ kind: "settle", success: false });
+    }
+  });
+
+  it("ends the turn when the user cancels", async () => {
+    expect(await heard(COMMAND, result({ decision: "cancel" }))).toEqual({ kind: "interrupt" });
+    expect(await heard(FORM, result({ action: "cancel" }))).toEqual({ kind: "interrupt" });
+  });
+
+  it("leaves the tool's own questions to the tool", async () => {
+    const answer = result({ contentItems: [], success: true });
+    const own: Tool = { ...tool, heard: () => ({ kind: "settle", output: "mine", success: true }) };
+    const asked = withApproval(own, () => ({ ask: COMMAND, key: "act" }));
+    expect(await asked.heard!(invocation(), "item/tool/call", answer)).toMatchObject({ output: "mine" });
+  });
+});

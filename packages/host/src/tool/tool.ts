@@ -1,0 +1,49 @@
+import type { Ask, RequestAnswer } from "../core/requests/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import type { CallStep } from "../core/turn/calls.ts";
+import type { ToolCall } from "../core/turn/records.ts";
+import type { ToolSpec } from "../model/model.ts";
+
+/**
+ * Something that a model can call. A call is taken step by step: each method says what comes next, the step becomes
+ * durable, and only then is it performed. So a host that is lost in between is followed by one that calls the method
+ * of the step that the journal knows. Only `perform` acts on the world.
+ */
+export interface Tool {
+  readonly name: string;
+  readonly namespace: string | null;
+  /** What models are told of it; null: it can be called, and is not shown. */
+  readonly spec: ToolSpec | null;
+  /** A JSON Schema that the arguments keep to; undefined: it looks at them itself. */
+  readonly parameters?: unknown;
+  begin(invocation: Invocation): Step | Promise<Step>;
+  /** After clients have answered what `begin` asked. */
+  heard?(invocation: Invocation, method: Ask["method"], answer: RequestAnswer): Step | Promise<Step>;
+  /** After a `dispatch`. `signal` aborts when the call is given up. */
+  perform?(invocation: Invocation, signal: AbortSignal): Promise<Step>;
+  /** A call that was told to wait has had its time. */
+  late?(invocation: Invocation): Step;
+}
+
+/** One call. */
+export interface Invocation {
+  readonly thread: ThreadState;
+  readonly turnId: string;
+  readonly call: ToolCall;
+  /** Read as JSON and held to `parameters`; the text itself for a custom tool. */
+  readonly args: unknown;
+  /** When it was first shown, if it was. */
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+/** What comes next; the id of a question is not the tool's to choose. */
+export type Step = Exclude<CallStep, { kind: "ask" }> | Omit<Extract<CallStep, { kind: "ask" }>, "requestId">;
+
+/** Where tools come from: those that a thread has now. */
+export type ToolSource = (thread: ThreadState) => readonly Tool[];
+
+/** Goes back to the model as what the call came to: it can do something about it. */
+export function refusal(message: string): Step {
+  return { kind: "settle", output: message, success: false };
+}

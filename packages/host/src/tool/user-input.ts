@@ -1,0 +1,93 @@
+import type { ToolRequestUserInputQuestion, ToolRequestUserInputResponse } from "@bobbin/protocol";
+import { refusal, type Tool } from "./tool.ts";
+
+const parameters = {
+  type: "object",
+  properties: {
+    questions: {
+      type: "array",
+      description: "The questions, one if that will do.",
+      minItems: 1,
+      maxItems: 3,
+      items: {
+        type: "object",
+        properties: {
+          id: { type: "string", description: "Names the answer, in snake_case." },
+          header: { type: "string", description: "A heading of at most 12 characters." },
+          question: { type: "string", description: "The question, in one sentence." },
+          options: {
+            type: "array",
+            description:
+              'Two or three answers that exclude each other, the one that you recommend first and marked "(Recommended)". The user can always answer something else.',
+            minItems: 1,
+            items: {
+              type: "object",
+              properties: {
+                label: { type: "string", description: "The answer, in one to five words." },
+                description: { type: "string", description: "What follows from it, in one sentence." },
+              },
+              required: ["label", "description"],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ["id", "header", "question", "options"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["questions"],
+  additionalProperties: false,
+};
+
+interface Questions {
+  readonly questions: readonly Omit<ToolRequestUserInputQuestion, "isOther" | "isSecret">[];
+}
+
+/** `request_user_input`: the model asks the user, and waits. */
+export const requestUserInput: Tool = {
+  name: "request_user_input",
+  namespace: null,
+  parameters,
+  spec: {
+    kind: "function",
+    name: "request_user_input",
+    namespace: null,
+    description:
+      "Asks the user one to three short questions and waits for the answers. For decisions that you can not take by yourself.",
+    parameters,
+    strict: false,
+  },
+  begin({ thread, turnId, call, args }) {
+    const { questions } = args as Questions;
+    return {
+      kind: "ask",
+      ask: {
+        method: "item/tool/requestUserInput",
+        params: {
+          threadId: thread.facts.id,
+          turnId,
+          itemId: call.callId,
+          questions: questions.map((question) => ({ ...question, isOther: true, isSecret: false })),
+          // The model waits for it: a client must not answer in the user's place.
+          isBlocking: true,
+          autoResolutionMs: null,
+        },
+      },
+    };
+  },
+  heard(_invocation, _method, answer) {
+    switch (answer.kind) {
+      case "result": {
+        const { answers } = answer.result as ToolRequestUserInputResponse;
+        return { kind: "settle", output: JSON.stringify({ answers }), success: true };
+      }
+      case "failed":
+        return refusal(`The user could not be asked: ${answer.message}`);
+      case "expired":
+        return refusal("The user did not answer in time. Go on with what you think best, and say so.");
+      case "cleared":
+        return refusal("The question was withdrawn before it was answered.");
+    }
+  },
+};

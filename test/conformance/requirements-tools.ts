@@ -1,0 +1,30 @@
+/** Tools, and what clients are asked for them. */
+export const toolLines = {
+  // Tools that live in the client.
+  "DYN-1": "A dynamic tool call is told, asked, answered, resolved and completed, in that order.",
+  "DYN-2":
+    "Dynamic tools are offered to the model with their namespaces; deferred ones are not shown, and can be called.",
+  "DYN-3": "Tools with bad names, schemas or namespaces are refused when they are offered.",
+  "DYN-4": "A tool that fails, or an answer that can not be read, goes back to the model as a failure.",
+  "DYN-5": "A client that is gone in the middle of a call can come back, resume and answer.",
+
+  // Questions to clients.
+  "ASK-1":
+    "The first answer counts, later ones are ignored, and all subscribers are told that it is resolved.",
+  "ASK-2": "Only subscribers are asked, and only they can answer.",
+  "ASK-3":
+    "A pending question is sent again, under the same id, to whoever resumes; also after a restart or a kill.",
+  "ASK-4": "An interrupt, or an unload, clears what is asked: it is told resolved before the turn's end.",
+  "ASK-5": "While the user is asked, the thread's status says so.",
+  "ASK-6": "A client that can not answer leaves it to others; when none is left, the model is told.",
+  "ASK-7": "With nobody there to answer, the deadline declines and the turn goes on to its end.",
+  "ASK-8": "request_user_input asks the user, blocking, and gives the answers to the model.",
+  "ASK-9": "A host that shuts down leaves a turn that waits as it is, and the next one goes on with it.",
+  "ASK-10": "What a user says while tools are at work reaches the model behind their answers.",
+
+  // What the model does by itself.
+  "PLAN-1": "update_plan is told as turn/plan/updated.",
+  "CALL-1": "A call of no tool, or with bad arguments, is answered with what is wrong, and the turn goes on.",
+  "CALL-2": "Calls of one answer run side by side, and the model is asked again when all are settled.",
+  "CALL-3": "A call id that the model has used before is made unique.",
+} as const;

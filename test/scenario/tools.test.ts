@@ -1,0 +1,480 @@
+// Tools that live in the client or need no operating system, on the real program with a local model.
+import { describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const SOCKET = ["--listen", "ws://127.0.0.1:0"];
+const EXPERIMENTAL = { experimentalApi: true };
+
+const LOOKUP = {
+  type: "function",
+  name: "lookup",
+  description: "Looks a ticket up.",
+  inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+};
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const call = (...calls: readonly object[][]): Reply => stream(responses.stream(...calls));
+const lookUp = (callId = "call_1") => responses.call("lookup", '{"id":"A-1"}', callId);
+const QUESTION = {
+  questions: [
+    { id: "path", header: "Path", question: "Go on?", options: [{ label: "Yes", description: "Goes on." }] },
+  ],
+};
+
+interface Stage {
+  readonly model: MockModel;
+  readonly host: HostProcess;
+  readonly home: string;
+  readonly client: WireClient;
+  readonly threadId: string;
+}
+
+async function stage(
+  replies: readonly Reply[],
+  params: object = {},
+  top: readonly string[] = [],
+): Promise<Stage> {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await modelHome("responses", model.url, { top });
+  const host = await spawnHost({ home, args: SOCKET });
+  const client = await host.join(undefined, EXPERIMENTAL);
+  const threadId = await client.startThread({ cwd, dynamicTools: [LOOKUP], ...params });
+  return { model, host, home, client, threadId };
+}
+
+/** The next question that a client is asked. */
+function asked(client: WireClient, method: string, from = 0): Promise<Received> {
+  return client.waitFor((frame) => frame.method === method && frame.id !== undefined, method, from);
+}
+
+function answerCall(client: WireClient, id: unknown, text = "It is open.", success = true): void {
+  client.send({ id, result: { contentItems: [{ type: "inputText", text }], success } });
+}
+
+/** What a client was told from a frame on, in short. */
+function story(frames: readonly Received[]): string[] {
+  return frames
+    .filter(({ method }) => method !== undefined)
+    .map(({ method, params }) => {
+      if (method === "thread/status/changed")
+        return `${params.status.type} ${(params.status.activeFlags ?? []).join()}`.trim();
+      return params.item ? `${method} ${params.item.type}` : method!;
+    })
+    .filter((word) => !/[dD]elta$|tokenUsage/.test(word));
+}
+
+const outputs = (model: MockModel, nth: number) =>
+  model.asked[nth]!.body.input.filter(({ type }: { type: string }) => type === "function_call_output");
+
+describe("a tool that lives in the client", () => {
+  it("[DYN-1] is told, asked for, answered, resolved and completed", async () => {
+    const { model, client, threadId } = await stage([call(lookUp()), say("It is open")]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "look");
+    const { id, params } = await asked(client, "item/tool/call");
+    expect(Number.isSafeInteger(id) && (id as number) > 0).toBe(true);
+    expect(params).toEqual({
+      threadId,
+      turnId,
+      callId: "call_1",
+      namespace: null,
+      tool: "lookup",
+      arguments: { id: "A-1" },
+    });
+    answerCall(client, id);
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "active",
+      "turn/started",
+      "item/started userMessage",
+      "item/completed userMessage",
+      "item/started dynamicToolCall",
+      "item/tool/call",
+      "serverRequest/resolved",
+      "item/completed dynamicToolCall",
+      "item/started agentMessage",
+      "item/completed agentMessage",
+      "idle",
+      "turn/completed",
+    ]);
+    const items = client.frames.slice(from).filter(({ params }) => params?.item?.type === "dynamicToolCall");
+    expect(items[0]!.params.item).toMatchObject({ status: "inProgress", contentItems: null, success: null });
+    expect(items[1]!.params.item).toMatchObject({
+      id: "call_1",
+      status: "completed",
+      success: true,
+      contentItems: [{ type: "inputText", text: "It is open." }],
+      durationMs: expect.any(Number),
+    });
+    expect(client.told("serverRequest/resolved")[0]!.params).toMatchObject({ threadId, requestId: id });
+    expect(model.asked[1]!.body.input.slice(-2)).toEqual([
+      { type: "function_call", call_id: "call_1", name: "lookup", arguments: '{"id":"A-1"}' },
+      {
+        type: "function_call_output",
+        call_id: "call_1",
+        output: [{ type: "input_text", text: "It is open." }],
+      },
+    ]);
+  });
+
+  it("[DYN-2] is offered with its namespace, and may be left unshown", async () => {
+    const dynamicTools = [
+      LOOKUP,
+      {
+        type: "namespace",
+        name: "crm",
+        description: "Customers.",
+        tools: [
+          { type: "function", name: "find", description: "Finds.", inputSchema: { type: "object" } },
+          { type: "function", name: "hidden", description: "H", inputSchema: {}, deferLoading: true },
+        ],
+      },
+      { name: "old", description: "Older form.", inputSchema: { type: "object" }, namespace: "past" },
+    ];
+    const namespaced = responses.call("hidden", "{}");
+    Object.assign((namespaced[0] as { item: object }).item, { namespace: "crm" });
+    const { model, client, threadId } = await stage([call(namespaced), say("ok")], { dynamicTools });
+    const turnId = await client.say(threadId, "go");
+    const { id, params } = await asked(client, "item/tool/call");
+    expect(params).toMatchObject({ namespace: "crm", tool: "hidden", arguments: {} });
+    answerCall(client, id);
+    await client.turnCompleted(turnId);
+    const tools: { type: string; name?: string; tools?: { name: string }[] }[] = model.asked[0]!.body.tools;
+    expect(tools.map(({ name }) => name)).toEqual([
+      "update_plan",
+      "request_user_input",
+      "lookup",
+      "crm",
+      "past",
+    ]);
+    expect(tools[3]).toMatchObject({
+      type: "namespace",
+      description: "Customers.",
+      tools: [{ name: "find" }],
+    });
+    expect(tools[4]).toMatchObject({ description: "Tools in the past namespace.", tools: [{ name: "old" }] });
+  });
+
+  it("[DYN-3] is refused with what is wrong with it", async () => {
+    const { client, threadId } = await stage([say("ok")]);
+    const tool = (more: object) => ({ ...LOOKUP, ...more });
+    const space = (more: object) => ({
+      type: "namespace",
+      name: "n",
+      description: "",
+      tools: [LOOKUP],
+      ...more,
+    });
+    const bad: [readonly object[], RegExp][] = [
+      [[tool({ name: "" })], /name must not be empty/],
+      [[tool({ name: " a" })], /whitespace/],
+      [[tool({ name: "a b" })], /must match/],
+      [[tool({ name: "a".repeat(129) })], /at most 128/],
+      [[tool({ name: "mcp__x" })], /reserved/],
+      [[LOOKUP, LOOKUP], /duplicate dynamic tool name: lookup/],
+      [[tool({ deferLoading: true })], /must include a namespace/],
+      [[tool({ inputSchema: { type: "string" } })], /schema is not supported for lookup/],
+      [[space({ name: "web" })], /collides/],
+      [[space({}), space({})], /duplicate dynamic tool namespace/],
+      [[space({ description: "a".repeat(1025) })], /at most 1024/],
+    ];
+    for (const [dynamicTools, says] of bad) {
+      const { code, message } = await client.refusal("thread/start", { dynamicTools });
+      expect(code).toBe(-32600);
+      expect(message).toMatch(says);
+      const later = await client.refusal("thread/loadSettings/update", { threadId, dynamicTools });
+      expect(later.message).toMatch(says);
+    }
+    const { message } = await client.refusal("thread/start", {
+      dynamicTools: [{ type: "function" }],
+    });
+    expect(message).toMatch(/dynamicTools/);
+  });
+
+  it("[DYN-4] that fails is a failure to the model too", async () => {
+    const { model, client, threadId } = await stage([
+      call(lookUp("a"), lookUp("b"), lookUp("c"), lookUp("d")),
+      say("none of them"),
+    ]);
+    const turnId = await client.say(threadId, "look");
+    await client.until(() => client.count("item/tool/call") === 4, "four questions");
+    const ids = client.told("item/tool/call").map(({ id }) => id);
+    answerCall(client, ids[0], "No such ticket.", false);
+    client.send({ id: ids[1], result: { nothing: "readable" } });
+    client.send({
+      id: ids[2],
+      result: {
+        contentItems: [{ type: "inputImage", imageUrl: "https://example.org/a.png" }],
+        success: true,
+      },
+    });
+    client.send({ id: ids[3], error: { code: -32000, message: "out of order" } });
+    const { params } = await client.turnCompleted(turnId);
+    expect(params.turn.status).toBe("completed");
+    const said = outputs(model, 1).map(({ output }: { output: { text: string }[] }) => output[0]!.text);
+    expect(said).toEqual([
+      "No such ticket.",
+      expect.stringMatching(/can not be read/),
+      expect.stringMatching(/data URL/),
+      expect.stringMatching(/out of order/),
+    ]);
+    const done = client.told("item/completed").filter(({ params }) => params.item.type === "dynamicToolCall");
+    expect(done.map(({ params }) => params.item.status)).toEqual(["failed", "failed", "failed", "failed"]);
+  });
+
+  it("[DYN-5] [ASK-3] can be answered by a client that went and came back", async () => {
+    const { host, client, threadId } = await stage([call(lookUp()), say("It is open")]);
+    const turnId = await client.say(threadId, "look");
+    const first = await asked(client, "item/tool/call");
+    await client.cut();
+    const back = await host.join(undefined, EXPERIMENTAL);
+    const { thread } = await back.call("thread/resume", { threadId });
+    expect(thread.status).toEqual({ type: "active", activeFlags: [] });
+    const again = await asked(back, "item/tool/call");
+    expect([again.id, again.params]).toEqual([first.id, first.params]);
+    answerCall(back, again.id);
+    expect((await back.turnCompleted(turnId)).params.turn.status).toBe("completed");
+  });
+});
+
+describe("a question to clients", () => {
+  it("[ASK-1] [ASK-2] is answered by the first subscriber, and told resolved to all of them", async () => {
+    const { model, host, client, threadId } = await stage([call(lookUp()), say("done")]);
+    const second = await host.join(undefined, EXPERIMENTAL);
+    await second.call("thread/resume", { threadId });
+    const stranger = await host.join(undefined, EXPERIMENTAL);
+    const turnId = await client.say(threadId, "look");
+    const { id } = await asked(client, "item/tool/call");
+    expect((await asked(second, "item/tool/call")).id).toBe(id);
+    answerCall(stranger, id, "from a stranger");
+    await stranger.call("thread/loaded/list");
+    answerCall(second, id, "from the second");
+    await client.about(threadId, "serverRequest/resolved");
+    answerCall(client, id, "too late");
+    await Promise.all([client, second].map((one) => one.turnCompleted(turnId)));
+    expect(outputs(model, 1)[0].output[0].text).toBe("from the second");
+    expect(stranger.count("item/tool/call")).toBe(0);
+    for (const one of [client, second]) expect(one.count("serverRequest/resolved")).toBe(1);
+  });
+
+  it("[ASK-3] [ASK-9] outlives a kill and an orderly end of the host", async () => {
+    const { host, home, client, threadId, model } = await stage([call(lookUp()), say("It is open")]);
+    const turnId = await client.say(threadId, "look");
+    const { id } = await asked(client, "item/tool/call");
+    await host.kill();
+    const next = await spawnHost({ home, args: SOCKET });
+    const watcher = await next.join(undefined, EXPERIMENTAL);
+    await watcher.call("thread/resume", { threadId });
+    expect((await asked(watcher, "item/tool/call")).id).toBe(id);
+    next.signal("SIGTERM");
+    expect((await next.exited).code).toBe(0);
+    expect(watcher.count("thread/closed")).toBe(0);
+    expect(watcher.count("serverRequest/resolved")).toBe(0);
+    const last = await spawnHost({ home, args: SOCKET });
+    const back = await last.join(undefined, EXPERIMENTAL);
+    await eventually(async () => {
+      const { thread } = await back.call("thread/read", { threadId, includeTurns: true });
+      expect(thread.turns[0].status).toBe("inProgress");
+      return thread.status.type === "active";
+    }, "the thread is adopted");
+    await back.call("thread/resume", { threadId });
+    answerCall(back, (await asked(back, "item/tool/call")).id);
+    expect((await back.turnCompleted(turnId)).params.turn.status).toBe("completed");
+    expect(model.asked).toHaveLength(2);
+  });
+
+  it("[ASK-4] is cleared by an interrupt, before the turn's end is told", async () => {
+    const { model, client, threadId } = await stage([call(lookUp()), say("fine")]);
+    const turnId = await client.say(threadId, "look");
+    const { id } = await asked(client, "item/tool/call");
+    const from = client.frames.length;
+    await client.call("turn/interrupt", { threadId, turnId });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "serverRequest/resolved",
+      "item/completed dynamicToolCall",
+      "idle",
+      "turn/completed",
+    ]);
+    answerCall(client, id, "too late");
+    await client.turn(threadId, "again");
+    expect(outputs(model, 1)).toEqual([
+      { type: "function_call_output", call_id: "call_1", output: expect.stringMatching(/given up/) },
+    ]);
+  });
+
+  it("[ASK-4] is cleared by an unload", async () => {
+    const { client, threadId } = await stage([call(lookUp())]);
+    await client.say(threadId, "look");
+    await asked(client, "item/tool/call");
+    expect(await client.call("thread/unload", { threadId })).toMatchObject({
+      status: "active",
+      blockedBy: { pendingRequests: 1, pendingCalls: 1 },
+    });
+    const from = client.frames.length;
+    expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
+    await client.about(threadId, "thread/closed");
+    expect(story(client.frames.slice(from))).toEqual([
+      "serverRequest/resolved",
+      "item/completed dynamicToolCall",
+      "idle",
+      "turn/completed",
+      "notLoaded",
+      "thread/closed",
+    ]);
+  });
+
+  it("[ASK-5] [ASK-8] to the user blocks, shows in the status, and its answers go to the model", async () => {
+    const ask = responses.call("request_user_input", JSON.stringify(QUESTION));
+    const { model, client, threadId } = await stage([call(ask), say("going on")]);
+    const turnId = await client.say(threadId, "may I?");
+    const { id, params } = await asked(client, "item/tool/requestUserInput");
+    expect(params).toEqual({
+      threadId,
+      turnId,
+      itemId: "call_1",
+      questions: [{ ...QUESTION.questions[0], isOther: true, isSecret: false }],
+      isBlocking: true,
+      autoResolutionMs: null,
+    });
+    const flags = () =>
+      client
+        .told("thread/status/changed")
+        .map(({ params }) => params.status.activeFlags ?? params.status.type);
+    expect(flags().at(-1)).toEqual(["waitingOnUserInput"]);
+    client.send({ id, result: { answers: { path: { answers: ["Yes"] } } } });
+    await client.turnCompleted(turnId);
+    expect(flags().slice(-3)).toEqual([["waitingOnUserInput"], [], "idle"]);
+    expect(JSON.parse(outputs(model, 1)[0].output)).toEqual({ answers: { path: { answers: ["Yes"] } } });
+  });
+
+  it("[ASK-6] is left to others by a client that can not answer", async () => {
+    const { model, host, client, threadId } = await stage([call(lookUp()), call(lookUp("b")), say("done")]);
+    const second = await host.join(undefined, EXPERIMENTAL);
+    await second.call("thread/resume", { threadId });
+    const turnId = await client.say(threadId, "look");
+    const refuse = (one: WireClient, id: unknown) =>
+      one.send({ id, error: { code: -32601, message: "I do not know this" } });
+    const { id } = await asked(client, "item/tool/call");
+    refuse(second, (await asked(second, "item/tool/call")).id);
+    await second.call("thread/loaded/list");
+    expect(second.count("serverRequest/resolved")).toBe(0);
+    answerCall(client, id);
+    const next = await client.waitFor(
+      ({ method, params }) => method === "item/tool/call" && params.callId === "b",
+      "the second call",
+    );
+    refuse(client, next.id);
+    await client.call("thread/loaded/list");
+    // The one that might still have answered goes.
+    await second.close();
+    await client.turnCompleted(turnId);
+    expect(outputs(model, 2).at(-1).output[0].text).toMatch(/can answer/);
+  });
+
+  it("[ASK-7] is given up when nobody has been there for long, and the turn goes on", async () => {
+    const { model, host, client, threadId } = await stage([call(lookUp()), say("without it")], {}, [
+      "server_request_deadline_secs = 0",
+      "thread_unload_delay_secs = 3600",
+    ]);
+    const turnId = await client.say(threadId, "look");
+    await asked(client, "item/tool/call");
+    await client.cut();
+    const back = await host.join(undefined, EXPERIMENTAL);
+    await back.waitFor(
+      ({ method, params }) => method === "thread/status/changed" && params.status.type === "idle",
+      "idle",
+    );
+    const { thread } = await back.call("thread/read", { threadId, includeTurns: true });
+    expect(thread.turns[0]).toMatchObject({ id: turnId, status: "completed" });
+    expect(outputs(model, 1)[0].output[0].text).toMatch(/not connected/);
+  });
+
+  it("[ASK-10] does not hold up what the user says meanwhile", async () => {
+    const { model, client, threadId } = await stage([call(lookUp()), say("I see")]);
+    const turnId = await client.say(threadId, "look");
+    const { id } = await asked(client, "item/tool/call");
+    await client.call("turn/steer", {
+      threadId,
+      expectedTurnId: turnId,
+      input: [{ type: "text", text: "hurry up" }],
+    });
+    answerCall(client, id);
+    await client.turnCompleted(turnId);
+    expect(model.asked).toHaveLength(2);
+    expect(model.asked[1]!.body.input.slice(-3).map((item: { type: string }) => item.type)).toEqual([
+      "function_call",
+      "function_call_output",
+      "message",
+    ]);
+  });
+});
+
+describe("what the model calls", () => {
+  it("[PLAN-1] update_plan tells the plan", async () => {
+    const plan = [
+      { step: "Look", status: "completed" },
+      { step: "Think", status: "in_progress" },
+      { step: "Act", status: "pending" },
+    ];
+    const { model, client, threadId } = await stage([
+      call(responses.call("update_plan", JSON.stringify({ explanation: "So far", plan }))),
+      say("planned"),
+    ]);
+    const turnId = await client.turn(threadId, "plan it");
+    expect(client.told("turn/plan/updated")[0]!.params).toMatchObject({
+      threadId,
+      turnId,
+      explanation: "So far",
+      plan: [
+        { step: "Look", status: "completed" },
+        { step: "Think", status: "inProgress" },
+        { step: "Act", status: "pending" },
+      ],
+    });
+    expect(outputs(model, 1)[0].output).toBe("Plan updated");
+  });
+
+  it("[CALL-1] wrongly is told what is wrong, and goes on", async () => {
+    const { model, client, threadId } = await stage([
+      call(
+        responses.call("nothing_like_it", "{}", "a"),
+        responses.call("lookup", "{not json", "b"),
+        responses.call("lookup", '{"id":7}', "c"),
+        responses.call("request_user_input", '{"questions":[]}', "d"),
+      ),
+      say("sorry"),
+    ]);
+    const turnId = await client.say(threadId, "try");
+    const { params } = await client.turnCompleted(turnId);
+    expect(params.turn.status).toBe("completed");
+    expect(client.told("item/tool/call")).toEqual([]);
+    expect(outputs(model, 1).map(({ output }: { output: string }) => output)).toEqual([
+      "There is no tool named nothing_like_it.",
+      expect.stringMatching(/not valid JSON/),
+      expect.stringMatching(/do not fit lookup: id/),
+      expect.stringMatching(/do not fit request_user_input/),
+    ]);
+  });
+
+  it("[CALL-2] [CALL-3] side by side is settled in any order, and a name twice is made two", async () => {
+    const { model, client, threadId } = await stage([
+      call(lookUp("x"), lookUp("x"), lookUp("y")),
+      say("all"),
+    ]);
+    const turnId = await client.say(threadId, "look");
+    await client.until(() => client.count("item/tool/call") === 3, "three questions");
+    const questions = client.told("item/tool/call");
+    expect(questions.map(({ params }) => params.callId)).toEqual(["x", "x-2", "y"]);
+    for (const { id, params } of questions.toReversed()) answerCall(client, id, `answer to ${params.callId}`);
+    await client.turnCompleted(turnId);
+    expect(model.asked).toHaveLength(2);
+    expect(
+      outputs(model, 1).map((one: { call_id: string; output: { text: string }[] }) => one.output[0]!.text),
+    ).toEqual(["answer to x", "answer to x-2", "answer to y"]);
+  });
+});
