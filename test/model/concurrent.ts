@@ -4,7 +4,7 @@ import type { Outcome, SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
 import { CLIENT_KINDS } from "./acts.ts";
-import { checkIndex, storedThreads, useEverything } from "./aftermath.ts";
+import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
 import { checkJournals } from "./journals.ts";
 import { Ledger } from "./ledger.ts";
 import { OPEN_FINDINGS } from "./open-findings.ts";
@@ -89,6 +89,8 @@ export class Concurrent {
 
   async #aftermath(): Promise<void> {
     const host = await this.#start();
+    await this.#world.scheduler.quiet();
+    await endSurvivors(host);
     await this.#world.scheduler.quiet();
     // A power cut may take the claims that a start goes by; what they named is made good when it is used.
     if (!this.#powerWasCut) {
