@@ -34,7 +34,7 @@ const rapOthersLines = {
 
 export const rapLines: RapLines = { ...rapServerLines, ...rapRuntimeLines };
 
-export const rapPending: readonly string[] = [...Object.keys(rapServerLines), ...pendingRapLines];
+export const rapPending: readonly string[] = pendingRapLines;
 export const rapOthers: RapLines = rapOthersLines;
 
 /** All pages that ask something of someone. */

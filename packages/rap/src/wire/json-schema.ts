@@ -145,14 +145,20 @@ function draftOf(inputSchema: JsonObject): SchemaDraft {
   return "2020-12";
 }
 
-/** The errors closest to the values say most; those of the schemas around them only repeat that something is wrong. */
+/** Keywords that only say that something inside of them does not fit. */
+const AROUND = new Set(
+  "properties patternProperties additionalProperties items prefixItems $ref allOf anyOf oneOf then else".split(
+    " ",
+  ),
+);
+
+/** What is wrong with the values themselves; what stands around them only repeats that something is. */
 function told(errors: readonly OutputUnit[]): string {
-  const depth = (unit: OutputUnit): number => unit.instanceLocation.split("/").length;
-  const deepest = Math.max(...errors.map(depth));
-  const closest = errors.filter((unit) => depth(unit) === deepest);
-  const lines = closest.slice(0, 5).map(({ instanceLocation, error }) => {
+  const inside = errors.filter(({ keyword }) => !AROUND.has(keyword));
+  const lines = (inside.length > 0 ? inside : errors).map(({ instanceLocation, keyword, error }) => {
     const where = instanceLocation.replace(/^#\/?/, "");
-    return where === "" ? error : `${where}: ${error}`;
+    const what = keyword === "false" ? "It is not one of the properties." : error;
+    return where === "" ? what : `${where}: ${what}`;
   });
-  return [...new Set(lines)].join(" ");
+  return [...new Set(lines)].slice(0, 5).join(" ");
 }

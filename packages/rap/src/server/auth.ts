@@ -1,0 +1,48 @@
+/** Who a request comes from, or that nobody knows. State of one tenant is out of reach for all others. */
+export type Authenticated = { readonly tenant: string } | undefined;
+
+/** Looks at a request's headers and says who sends it. */
+export type Auth = (request: Request) => Authenticated | Promise<Authenticated>;
+
+/**
+ * Takes requests with a bearer token. Several hosts that must not reach each other's threads get a token each, under
+ * a name; a name may have two tokens while one replaces the other.
+ *
+ * @example
+ * bearer(process.env.TOOLS_TOKEN);
+ * bearer({ blue: process.env.BLUE_TOKEN, green: [process.env.GREEN_TOKEN, process.env.GREEN_TOKEN_NEXT] });
+ */
+export function bearer(tokens: string | undefined | { readonly [tenant: string]: Tokens }): Auth {
+  const named = typeof tokens === "object" ? tokens : { "": tokens };
+  const known = Object.entries(named).flatMap(([tenant, value]) =>
+    [value].flat().map((token) => ({ tenant, token })),
+  );
+  for (const { token } of known)
+    if (typeof token !== "string" || token.length < 8)
+      throw new TypeError("a bearer token must have 8 or more characters; is its environment variable set?");
+  const hashes = Promise.all(known.map(async ({ tenant, token }) => ({ tenant, hash: await hash(token!) })));
+  return async (request) => {
+    const [, given] = /^bearer +(.+)$/i.exec(request.headers.get("Authorization") ?? "") ?? [];
+    if (given === undefined) return undefined;
+    const asked = await hash(given);
+    // All of them are compared whole, so that the time tells nothing.
+    let found: Authenticated;
+    for (const { tenant, hash: wanted } of await hashes) if (same(asked, wanted)) found = { tenant };
+    return found;
+  };
+}
+
+type Tokens = string | undefined | readonly (string | undefined)[];
+
+/** Takes every request: for servers that only their own machine or network can reach. */
+export const noAuth: Auth = () => ({ tenant: "" });
+
+async function hash(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = 0;
+  for (const [index, byte] of a.entries()) difference |= byte ^ b[index]!;
+  return difference === 0;
+}

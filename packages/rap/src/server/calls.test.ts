@@ -1,0 +1,420 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { CALLBACK, RapWorld } from "../../../../test/support/rap-world.ts";
+import { memoryData, type Tool, type ToolContext, ToolError, tool } from "./index.ts";
+
+const echo = tool({
+  name: "echo",
+  description: "Says it again.",
+  input: z.object({ text: z.string(), times: z.int().min(1).default(1) }),
+  run: ({ text, times }) => text.repeat(times),
+});
+
+/** A tool that waits to be told what to do. */
+function held(more: Partial<Tool> = {}): {
+  readonly tool: Tool;
+  readonly runs: { readonly ctx: ToolContext; readonly end: (output: string | Error) => void }[];
+} {
+  const runs: { ctx: ToolContext; end: (output: string | Error) => void }[] = [];
+  return {
+    runs,
+    tool: tool({
+      name: "held",
+      description: "Waits.",
+      input: { type: "object" },
+      ...more,
+      run: (_, ctx) =>
+        new Promise<string>((resolve, reject) => {
+          runs.push({ ctx, end: (output) => (output instanceof Error ? reject(output) : resolve(output)) });
+        }),
+    }),
+  };
+}
+
+describe("a call", () => {
+  it("[RAPS-20] is acknowledged with an empty 200 before it has done anything, and may take its time", async () => {
+    const world = new RapWorld();
+    const { tool, runs } = held();
+    const server = world.server({ tools: [tool] });
+    const response = await world.call(server, "held");
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    await world.advance(23 * 60 * 60_000);
+    expect(world.posts).toEqual([]);
+    runs[0]!.end("at last");
+    expect((await world.next("tool_result")).text).toBe("at last");
+  });
+
+  it("[RAPS-21] [RAPS-22] [RAPS-23] has its result at its own address, with its own ids, as JSON", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    await world.result(server, "echo", { text: "grüezi 🧵" }, { id: "c", thread: "t", call_id: "second" });
+    const [post] = world.posts;
+    expect(post!.url).toBe(CALLBACK);
+    expect(post!.headers.get("Content-Type")).toBe("application/json");
+    expect(post!.message).toEqual({
+      type: "tool_result",
+      group_id: "t",
+      id: "c",
+      call_id: "second",
+      text: "grüezi 🧵",
+      subscription: false,
+    });
+  });
+
+  it("[RAPS-24] of an operation that is not there gets an error that names those that are", async () => {
+    const world = new RapWorld();
+    const { text } = await world.result(world.server({ tools: [echo] }), "shout");
+    expect(text).toBe('Error: There is no operation "shout". There are: echo.');
+  });
+
+  it("[RAPS-25] [RAPS-27] with arguments that do not fit gets an error, and its tool does not run", async () => {
+    const world = new RapWorld();
+    const { tool, runs } = held({ input: { type: "object", required: ["a"], additionalProperties: false } });
+    const server = world.server({ tools: [echo, tool] });
+    const zod = await world.result(server, "echo", { message: "of an older schema" }, { id: "a" });
+    expect(zod.text).toMatch(/^Error: The arguments do not fit: text: .*expected string/);
+    const json = await world.result(server, "held", { b: 1 }, { id: "b" });
+    expect(json.text).toMatch(/^Error: The arguments do not fit: .*"a".* b: It is not one of the properties/);
+    expect(runs).toEqual([]);
+  });
+
+  it("gets arguments as the schema makes them", async () => {
+    const world = new RapWorld();
+    const { text } = await world.result(world.server({ tools: [echo] }), "echo", { text: "x" });
+    expect(text).toBe("x");
+  });
+
+  it("[RAPS-26] that can not be read gets an error as its result if it says where to", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    const { text, id } = await world.result(server, "echo", "not an object", { id: "c9" });
+    expect([id, text]).toEqual(["c9", "Error: The call can not be read: arguments must be an object."]);
+    const statuses = [
+      await world.post(server, "/invoke", {}),
+      await world.post(server, "/invoke", "{"),
+      await world.post(server, "/invoke", "[]"),
+      await world.call(server, "echo", { text: "x" }, { callback_url: "file:///etc/passwd" }),
+      await world.call(server, "echo", { text: "x" }, { id: "a\0b" }),
+      await world.post(server, "/invoke", "{}", { "Content-Type": "text/plain" }),
+      await world.post(server, "/invoke", JSON.stringify({ fill: "x".repeat(5_000_000) })),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 415, 413]);
+    expect(world.posts).toHaveLength(1);
+  });
+
+  it("[RAPS-28] [RAPS-44] that throws gets an error without what was thrown, which is in the log", async () => {
+    const world = new RapWorld();
+    const failing = tool({
+      name: "failing",
+      description: "Fails.",
+      run: () => {
+        throw new Error("connect to db-7.internal with password hunter2");
+      },
+    });
+    const { text } = await world.result(world.server({ tools: [failing] }), "failing");
+    expect(text).toMatch(/^Error: The tool failed for a reason of its own.*Reference: [\w-]+$/);
+    expect(text).not.toContain("hunter2");
+    const entry = world.logs.find(({ level }) => level === "error")!;
+    expect(entry["error"]).toContain("hunter2");
+    expect(text).toContain(String(entry["reference"]));
+  });
+
+  it("[RAPS-43] [RAPS-45] that fails in words for the model has them as its result", async () => {
+    const world = new RapWorld();
+    const limited = tool({
+      name: "limited",
+      description: "Fails.",
+      run: async () => {
+        throw new ToolError("The limit is reached. Try again in 60 seconds.");
+      },
+    });
+    const { text } = await world.result(world.server({ tools: [limited] }), "limited");
+    expect(text).toBe("Error: The limit is reached. Try again in 60 seconds.");
+  });
+
+  it("[RAPS-29] runs beside others, and none gets the result of another", async () => {
+    const world = new RapWorld();
+    const { tool, runs } = held();
+    const server = world.server({ tools: [tool] });
+    const ids = Array.from({ length: 50 }, (_, index) => `call_${index}`);
+    for (const id of ids) {
+      const callback_url = `https://host.example.com/of/${id}`;
+      await world.call(server, "held", {}, { id, thread: `thread_of_${id}`, callback_url });
+    }
+    await world.quiet();
+    for (const { ctx, end } of [...runs].reverse()) end(`result of ${ctx.callId}`);
+    await world.arrived(50);
+    for (const { url, message } of world.posts) {
+      const { id, text, group_id } = message as unknown as Record<string, string>;
+      expect([url, text, group_id]).toEqual([
+        `https://host.example.com/of/${id}`,
+        `result of ${id}`,
+        `thread_of_${id}`,
+      ]);
+    }
+    expect(new Set(world.messages().map(({ id }) => id)).size).toBe(50);
+  });
+
+  it("[RAPS-35] knows its user, its thread and the threads above it", async () => {
+    const world = new RapWorld();
+    const who = tool({
+      name: "who",
+      description: "Tells.",
+      run: (_, { userId, callId, thread: { id, ancestors } }) => ({
+        userId: userId ?? "nobody",
+        callId,
+        id,
+        ancestors,
+      }),
+    });
+    const server = world.server({ tools: [who] });
+    const told = await world.result(
+      server,
+      "who",
+      {},
+      { id: "a", user_id: "user_42", thread_ancestors: ["root", "up"] },
+    );
+    expect(JSON.parse(told.text!)).toEqual({
+      userId: "user_42",
+      callId: "a",
+      id: "thread_1",
+      ancestors: ["root", "up"],
+    });
+    const alone = await world.result(server, "who", {}, { id: "b" });
+    expect(JSON.parse(alone.text!)).toMatchObject({ userId: "nobody", ancestors: [] });
+  });
+
+  it("[RAPS-37] that is sent twice runs once, while it runs and afterwards", async () => {
+    const world = new RapWorld();
+    const { tool, runs } = held();
+    const server = world.server({ tools: [tool] });
+    await Promise.all([world.call(server, "held"), world.call(server, "held")]);
+    await world.quiet();
+    runs[0]!.end("once");
+    await world.next("tool_result");
+    await world.quiet();
+    expect((await world.call(server, "held")).status).toBe(200);
+    await world.quiet();
+    expect([runs.length, world.posts.length]).toEqual([1, 1]);
+  });
+
+  it("[RAPS-36] leaves nothing behind when its result has arrived", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const server = world.server({ tools: [echo], data });
+    const writes: string[] = [];
+    const { set } = data.store;
+    Object.assign(data.store, {
+      set: (key: string, value: string) => {
+        writes.push(key);
+        return set(key, value);
+      },
+    });
+    await world.result(server, "echo", { text: "a secret of the user" }, { user_id: "user_42" });
+    await world.quiet();
+    expect(writes.length).toBeGreaterThan(0);
+    expect(await data.store.list("")).toEqual([]);
+    expect(Object.keys(world.posts[0]!.message).sort()).toEqual(
+      ["call_id", "group_id", "id", "subscription", "text", "type"].sort(),
+    );
+  });
+
+  it("[RAPS-34] over the rate gets an error, and too many at once may come again", async () => {
+    const world = new RapWorld();
+    const { tool, runs } = held();
+    const limits = { calls: { perSecond: 1, burst: 2 }, concurrentCalls: 3 };
+    const server = world.server({ tools: [tool, echo], limits });
+    await world.call(server, "held", {}, { id: "a" });
+    await world.call(server, "held", {}, { id: "b" });
+    const { text } = await world.result(server, "echo", { text: "x" }, { id: "c" });
+    expect(text).toBe("Error: Too many calls. Try again in 1 s.");
+    await world.advance(5000);
+    await world.call(server, "held", {}, { id: "d" });
+    const refused = await world.call(server, "held", {}, { id: "e" });
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "1"]);
+    await world.quiet();
+    for (const { end } of runs) end("done");
+    await world.arrived(4);
+    await world.quiet();
+    expect((await world.call(server, "held", {}, { id: "e" })).status).toBe(200);
+  });
+
+  it("is not acknowledged if it can not be kept", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const broken = async (): Promise<void> => {
+      throw new Error("no space left");
+    };
+    const server = world.server({ tools: [echo], data: { store: { ...data.store, set: broken } } });
+    expect((await world.call(server, "echo", { text: "x" })).status).toBe(503);
+    await world.quiet();
+    expect(world.posts).toEqual([]);
+  });
+
+  it("goes only to origins that are listed, where some are", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo], callbackOrigins: ["https://host.example.com"] });
+    const url = "http://169.254.169.254/latest/meta-data";
+    expect((await world.call(server, "echo", { text: "x" }, { callback_url: url })).status).toBe(403);
+    expect((await world.result(server, "echo", { text: "x" }, { id: "b" })).text).toBe("x");
+  });
+});
+
+describe("a result", () => {
+  it("[RAPS-30] is sent again with growing pauses until it is taken", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    let failures = 0;
+    world.answer = () => {
+      if (++failures > 8) return 200;
+      if (failures % 2 === 0) throw new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } });
+      return 503;
+    };
+    await world.call(server, "echo", { text: "x" });
+    await world.advance(10 * 60_000);
+    expect(world.posts).toHaveLength(9);
+    const pauses = world.posts.slice(1).map(({ at }, index) => at - world.posts[index]!.at);
+    for (const [index, pause] of pauses.entries()) {
+      const full = Math.min(60_000, 250 * 2 ** index);
+      expect(pause).toBeGreaterThanOrEqual(full / 2);
+      expect(pause).toBeLessThanOrEqual(full);
+    }
+    expect(world.timers).toBe(2);
+  });
+
+  it("[RAPS-30] is sent again when a host takes the connection and says nothing", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    let first = true;
+    world.answer = (): Promise<number> => {
+      if (!first) return Promise.resolve(200);
+      first = false;
+      return new Promise((resolve) => world.platform.after(31_000, () => resolve(200)));
+    };
+    await world.call(server, "echo", { text: "x" });
+    await world.advance(40_000);
+    expect(world.posts).toHaveLength(2);
+  });
+
+  it("[RAPS-30] is given up after a week, and the log says so without the address", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const server = world.server({
+      tools: [echo],
+      data,
+      retry: { maxMs: 3_600_000 },
+      limits: { sweepMs: 1e9 },
+    });
+    world.answer = () => 500;
+    await world.call(server, "echo", { text: "x" });
+    await world.advance(6 * 24 * 60 * 60_000);
+    expect(world.logs).toEqual([]);
+    await world.advance(2 * 24 * 60 * 60_000);
+    expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", how: "gaveUp" }]);
+    expect(JSON.stringify(world.logs)).not.toContain("secret-1");
+    expect(await data.store.list("")).toEqual([]);
+  });
+
+  it.each([400, 401, 404, 410, 413, 429])("[RAPS-31] is not sent again after %i", async (status) => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    world.answer = () => status;
+    await world.call(server, "echo", { text: "x" });
+    await world.advance(60 * 60_000);
+    expect(world.posts).toHaveLength(1);
+    expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", status }]);
+  });
+
+  it("[RAPS-31] does not follow a redirect, which would show the address to another", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    world.answer = () =>
+      new Response(null, { status: 307, headers: { Location: "https://elsewhere.example.com/" } });
+    world.elsewhere = () => {
+      throw new Error("it went elsewhere");
+    };
+    await world.call(server, "echo", { text: "x" });
+    await world.advance(60_000);
+    expect(world.logs).toMatchObject([{ says: "a result did not arrive", status: 307 }]);
+  });
+});
+
+describe("after the server was killed", () => {
+  it("[RAPS-32] a call that does no harm twice runs again, and any other gets an error", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const first = world.life(data);
+    const tools = [
+      held({ name: "reading", annotations: { readOnly: true } }),
+      held({ name: "setting", annotations: { idempotent: true } }),
+      held({ name: "adding" }),
+    ];
+    const old = world.server({ tools: tools.map(({ tool }) => tool), ...first.options });
+    for (const name of ["reading", "setting", "adding"]) await world.call(old, name, {}, { id: name });
+    await world.quiet();
+    first.kill();
+    for (const { runs } of tools) runs[0]!.end("of a dead process");
+
+    const server = world.server({ tools: tools.map(({ tool }) => tool), ...world.life(data).options });
+    await server.start();
+    await world.next("tool_result");
+    for (const { runs } of tools) runs[1]?.end("again");
+    await world.arrived(3);
+    const results = Object.fromEntries(world.messages().map(({ id, text }) => [id, text]));
+    expect(results).toEqual({
+      reading: "again",
+      setting: "again",
+      adding:
+        "Error: The tool server was restarted meanwhile. Whether the call has had an effect is not known.",
+    });
+    await world.quiet();
+    expect(await data.store.list("")).toEqual([]);
+  });
+
+  it("[RAPS-33] a result that was under way arrives", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const first = world.life(data);
+    world.answer = () => 503;
+    await world.call(world.server({ tools: [echo], ...first.options }), "echo", { text: "x" });
+    await world.advance(1000);
+    first.kill();
+    const before = world.posts.length;
+    world.answer = () => 200;
+    await world.server({ tools: [echo], ...world.life(data).options }).start();
+    expect((await world.next("tool_result", before)).text).toBe("x");
+    await world.quiet();
+    expect(await data.store.list("")).toEqual([]);
+  });
+});
+
+describe("a server that is closed", () => {
+  it("[RAPS-32] waits for what runs, tells the rest, and leaves to the next what can run again", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const quick = held({ name: "quick" });
+    const slow = held({ name: "slow" });
+    const again = held({ name: "again", annotations: { idempotent: true } });
+    const tools = [quick.tool, slow.tool, again.tool];
+    const server = world.server({ tools, ...world.life(data).options });
+    for (const name of ["quick", "slow", "again"]) await world.call(server, name, {}, { id: name });
+    await world.quiet();
+    const closed = server.close({ graceMs: 1000 });
+    expect((await world.call(server, "quick", {}, { id: "late" })).status).toBe(503);
+    quick.runs[0]!.end("in time");
+    await world.advance(999);
+    expect(world.texts()).toEqual(["in time"]);
+    await world.advance(1);
+    expect(slow.runs[0]!.ctx.signal.reason).toMatchObject({ name: "AbortError", why: "shutdown" });
+    await world.advance(10_000);
+    await closed;
+    expect(world.texts()[1]).toMatch(/^Error: The tool server was stopped/);
+    expect(world.timers).toBe(0);
+
+    await world.server({ tools, ...world.life(data).options }).start();
+    await world.quiet();
+    again.runs[1]!.end("once more");
+    await world.arrived(3);
+    expect(world.texts()[2]).toBe("once more");
+  });
+});

@@ -1,0 +1,237 @@
+// All calls that were acknowledged. None is lost: each is written down before it is acknowledged, and forgotten
+// when its result has arrived.
+import type { Invocation, ReturnAddress, ToolResult } from "../wire/index.ts";
+import type { Background } from "./background.ts";
+import { Call, type CallRecord, callKey } from "./call.ts";
+import type { DeliverOptions, Delivery } from "./deliver.ts";
+import { type PerformGround, perform } from "./perform.ts";
+import { pause } from "./platform.ts";
+import { Recent } from "./recent.ts";
+import { failure, type Outcome, resultMessage } from "./result.ts";
+import type { Store } from "./store.ts";
+import { threadKey } from "./thread-scope.ts";
+import type { Threads } from "./threads.ts";
+import type { AbortReason } from "./tool.ts";
+
+export interface CallsOptions extends PerformGround {
+  readonly store: Store;
+  readonly threads: Threads;
+  readonly background: Background;
+  /** Calls that may be under way at once. */
+  readonly max: number;
+  /** The store ends with the process, and no call can be taken up again. */
+  readonly volatile: boolean;
+}
+
+const RESTARTED = "The tool server was restarted meanwhile. Whether the call has had an effect is not known.";
+/** For words that nobody may wait for. */
+const REJECT_MS = 3_600_000;
+
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #active = new Map<string, Call>();
+  /** By their threads: hosts tell of every thread that closes, and most have none. */
+  readonly #byThread = new Map<string, Set<Call>>();
+  readonly #recent = new Recent(10_000);
+  /** Deliveries under way; each its own, because a signal is not made for a crowd of listeners. */
+  readonly #deliveries = new Set<AbortController>();
+  #stopped: (() => void) | undefined;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what the last process has left. The returned function begins. */
+  async load(): Promise<() => void> {
+    const { platform, store } = this.#options;
+    for (const [, value] of await store.list("call "))
+      this.#add(new Call(platform, store, JSON.parse(value) as CallRecord));
+    const left = [...this.#active.values()];
+    return () => {
+      for (const call of left) this.#begin(call, () => this.#takeUp(call));
+    };
+  }
+
+  #takeUp(call: Call): Promise<void> {
+    if (call.record.result !== undefined) return this.#deliver(call);
+    return this.#mayRunAgain(call) ? this.#run(call) : this.#settle(call, failure(RESTARTED));
+  }
+
+  /** A call that waits for a person has done nothing yet; one that changes nothing, or the same again, does no harm. */
+  #mayRunAgain({ record, invocation }: Call): boolean {
+    const annotations = this.#options.tools.get(invocation.operation)?.tool.annotations;
+    return record.phase === "waiting" || annotations?.idempotent === true || annotations?.readOnly === true;
+  }
+
+  /** Whether a result is still to come for this address. */
+  isActive(tenant: string, address: ReturnAddress): boolean {
+    return this.#active.has(callKey(tenant, address));
+  }
+
+  /** Resolves when the call is kept; it goes on by itself. `full`: not now. Throws if it can not be kept. */
+  async accept(tenant: string, base: string, invocation: Invocation): Promise<"accepted" | "full"> {
+    const { platform, store, max } = this.#options;
+    const record: CallRecord = {
+      tenant,
+      base,
+      invocation,
+      phase: "running",
+      choices: [],
+      authorizations: [],
+    };
+    const call = new Call(platform, store, record);
+    // A host that did not hear the acknowledgement sends again; it wants one result.
+    if (this.#active.has(call.key) || this.#recent.has(call.key)) return "accepted";
+    if (this.#active.size >= max || this.#stopped !== undefined) return "full";
+    this.#add(call);
+    try {
+      await call.save();
+    } catch (error) {
+      this.#remove(call);
+      throw error;
+    }
+    this.#begin(call, () => this.#run(call));
+    return "accepted";
+  }
+
+  /** A call that can not be read has a result too, if it says where to. */
+  reject(address: ReturnAddress, words: string): void {
+    void this.#options.background.run("refusing a call", async () => {
+      const message = resultMessage(address, failure(words), false);
+      this.#note(address, await this.#send(address, message, { giveUpAfterMs: REJECT_MS }));
+    });
+  }
+
+  /** Those of a thread, or one of them, are told to stop. An id that nobody knows is no news. */
+  abort(reason: AbortReason, tenant: string, thread: string, id?: string): void {
+    for (const call of this.#byThread.get(threadKey(tenant, thread)) ?? [])
+      if (id === undefined || call.invocation.id === id) call.abort(reason);
+  }
+
+  /** Lets calls end by themselves for a while. What does not is told to, and some of it is left for the next start. */
+  async stop(graceMs: number): Promise<void> {
+    const idle = new AbortController();
+    this.#stopped = () => this.#active.size === 0 && idle.abort();
+    this.#stopped();
+    await pause(this.#options.platform, graceMs, idle.signal);
+    for (const call of this.#active.values()) call.abort("shutdown");
+    for (const delivery of this.#deliveries) delivery.abort();
+  }
+
+  #begin(call: Call, work: () => Promise<void>): void {
+    void this.#options.background.run("a call", async () => {
+      try {
+        await work();
+      } finally {
+        this.#remove(call);
+      }
+    });
+  }
+
+  async #run(call: Call): Promise<void> {
+    const { threads } = this.#options;
+    const scope = threads.enter(call.record.tenant, call.invocation.group_id);
+    let performed: Awaited<ReturnType<typeof perform>>;
+    try {
+      performed = await perform(this.#options, call, scope);
+    } finally {
+      threads.leave(scope);
+    }
+    if (!performed.ok && call.abortReason === "shutdown" && this.#isLeft(call)) return;
+    await this.#settle(call, performed.outcome, performed.ok);
+  }
+
+  /** For the next start, which knows better what came of it. */
+  #isLeft(call: Call): boolean {
+    return !this.#options.volatile && this.#mayRunAgain(call);
+  }
+
+  async #settle(call: Call, outcome: Outcome, ok = false): Promise<void> {
+    const { subscription } = call;
+    const subscribed = subscription !== undefined && ok && !subscription.signal.aborted;
+    if (subscription !== undefined && !subscribed) await subscription.end();
+    const named = subscribed ? withId(outcome, subscription.id) : outcome;
+    await call.save({ result: resultMessage(call.invocation, named, subscribed) });
+    await this.#deliver(call);
+  }
+
+  async #deliver(call: Call): Promise<void> {
+    const { subscriptions } = this.#options;
+    const { tenant, result } = call.record;
+    // Hardly anybody waits for what was cancelled, and nobody waits for a process that ends.
+    const wanted = call.abortReason === undefined || call.abortReason === "timedOut";
+    const delivery = await this.#send(call.invocation, result!, wanted ? {} : { giveUpAfterMs: 0 });
+    if (delivery.kind === "aborted") return;
+    // It is written down, and the next start tries again.
+    if (delivery.kind === "gaveUp" && call.abortReason === "shutdown" && !this.#options.volatile) return;
+    this.#note(call.invocation, delivery);
+    if (result!.subscription) {
+      const subscription = subscriptions.find(tenant, call.invocation);
+      if (delivery.kind !== "delivered") await subscription?.end();
+      else if (subscription !== undefined) {
+        await subscription.confirm();
+        subscriptions.go(subscription);
+      }
+    }
+    this.#recent.add(call.key);
+    await call.forget();
+  }
+
+  async #send(
+    { callback_url }: ReturnAddress,
+    message: ToolResult,
+    options: Pick<DeliverOptions, "giveUpAfterMs">,
+  ): Promise<Delivery> {
+    const delivery = new AbortController();
+    this.#deliveries.add(delivery);
+    try {
+      return await this.#options.delivering.deliver(callback_url, message, {
+        ...options,
+        signal: delivery.signal,
+      });
+    } finally {
+      this.#deliveries.delete(delivery);
+    }
+  }
+
+  #note({ group_id, id }: ReturnAddress, delivery: Delivery): void {
+    if (delivery.kind === "delivered") return;
+    const { kind: how, ...more } = delivery;
+    this.#options.log({
+      level: "error",
+      says: "a result did not arrive",
+      thread: group_id,
+      id,
+      how,
+      ...more,
+    });
+  }
+
+  #add(call: Call): void {
+    this.#active.set(call.key, call);
+    const thread = threadKey(call.record.tenant, call.invocation.group_id);
+    this.#byThread.set(thread, (this.#byThread.get(thread) ?? new Set()).add(call));
+  }
+
+  #remove(call: Call): void {
+    this.#active.delete(call.key);
+    const thread = threadKey(call.record.tenant, call.invocation.group_id);
+    const others = this.#byThread.get(thread);
+    others?.delete(call);
+    if (others?.size === 0) this.#byThread.delete(thread);
+    this.#stopped?.();
+  }
+}
+
+/** A model that wants to cancel a subscription has to know what it is called. */
+function withId(outcome: Outcome, id: string): Outcome {
+  const line = `Subscription ID: ${id}`;
+  const said = [
+    outcome.text,
+    ...(outcome.content ?? []).map((item) => (item.type === "text" ? item.text : "")),
+  ];
+  if (said.some((text) => text?.includes(id))) return outcome;
+  if (outcome.content !== undefined)
+    return { ...outcome, content: [...outcome.content, { type: "text", text: line }] };
+  return { ...outcome, text: `${outcome.text}\n${line}` };
+}

@@ -1,0 +1,138 @@
+// Files for a tool server on Node. A file an entry: what is written is whole or not there, and nothing has to be
+// put in order after a crash.
+import { createHash, randomUUID } from "node:crypto";
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Folders, Store, ToolServerData } from "../store.ts";
+
+/**
+ * Keeps a tool server's state and its threads' folders on disk, readable by its owner alone. One server at a time
+ * uses a folder.
+ *
+ * @example
+ * const server = createToolServer({ name: "sandbox", auth: bearer(token), data: folderData("./data"), tools });
+ */
+export function folderData(folder: string): ToolServerData {
+  return { store: new FolderStore(join(folder, "entries")), folders: new ThreadFolders(folder) };
+}
+
+// Names that others chose never become names of files: they may be paths, too long, or differ only in their case.
+const hashed = (...names: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(names)).digest("hex");
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
+
+/** Makes a rename in it last. Not every system can open a folder; there it lasts by itself. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => undefined);
+  try {
+    await folder?.sync();
+  } catch {
+    // Some file systems refuse; the entry itself is synced.
+  } finally {
+    await folder?.close();
+  }
+}
+
+class FolderStore implements Store {
+  readonly #folder: string;
+  #made: Promise<unknown> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return (await this.#read(this.#path(key)))?.[1];
+  }
+
+  async set(key: string, value: string, { sync = false }: { sync?: boolean } = {}): Promise<void> {
+    this.#made ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#made;
+    const next = join(this.#folder, `${randomUUID()}.next`);
+    const file = await open(next, "wx", 0o600);
+    try {
+      await file.writeFile(JSON.stringify([key, value]));
+      if (sync) await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(next, this.#path(key));
+    if (sync) await syncFolder(this.#folder);
+  }
+
+  async delete(key: string): Promise<void> {
+    await rm(this.#path(key), { force: true });
+  }
+
+  async list(prefix: string): Promise<readonly (readonly [string, string])[]> {
+    const names = await readdir(this.#folder).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw error;
+    });
+    const found: (readonly [string, string])[] = [];
+    for (const name of names) {
+      // What a crash left half written was never promised to anyone.
+      if (!name.endsWith(".json")) continue;
+      const entry = await this.#read(join(this.#folder, name));
+      if (entry?.[0].startsWith(prefix)) found.push(entry);
+    }
+    return found;
+  }
+
+  async #read(path: string): Promise<readonly [string, string] | undefined> {
+    try {
+      return JSON.parse(await readFile(path, "utf8"));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      if (!(error instanceof SyntaxError)) throw error;
+      // A power cut can spoil what was not synced. It is set aside to be looked at, and spoils nothing else.
+      await rename(path, `${path}.bad`);
+      return undefined;
+    }
+  }
+
+  #path(key: string): string {
+    return join(this.#folder, `${hashed(key)}.json`);
+  }
+}
+
+class ThreadFolders implements Folders {
+  readonly #folder: string;
+  readonly #trash: string;
+
+  constructor(folder: string) {
+    this.#folder = join(folder, "threads");
+    this.#trash = join(folder, "trash");
+  }
+
+  async open(tenant: string, thread: string): Promise<string> {
+    const path = join(this.#folder, hashed(tenant, thread));
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    // Someone with a hand on the disk may have put a link there; what is behind it is not ours to give out.
+    if (!(await lstat(path)).isDirectory()) throw new Error("a thread's folder is not a folder");
+    return path;
+  }
+
+  async find(tenant: string, thread: string): Promise<string | undefined> {
+    const path = join(this.#folder, hashed(tenant, thread));
+    const found = await lstat(path).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    return found?.isDirectory() ? path : undefined;
+  }
+
+  /** Out of sight in one step, so that a crash in the middle leaves no half of a folder to the next who opens it. */
+  async remove(tenant: string, thread: string): Promise<void> {
+    await mkdir(this.#trash, { recursive: true, mode: 0o700 });
+    const aside = join(this.#trash, randomUUID());
+    try {
+      await rename(join(this.#folder, hashed(tenant, thread)), aside);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    for (const name of await readdir(this.#trash))
+      await rm(join(this.#trash, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,2 @@
+/** What a tool server needs of Node. */
+export { folderData } from "./data.ts";
