@@ -240,7 +240,7 @@ export class Actor {
     const at = this.#ports.platform.clock.now();
     const closed = this.submit({ kind: "close", at, reason }, committed);
     this.#over ??= fault("threadNotFound", this.id);
-    this.#saving?.();
+    this.#stopSaving();
     await closed;
   }
 
@@ -334,6 +334,7 @@ export class Actor {
       this.#head = seq;
       this.#state = state;
       this.#outline = outlineOf(state);
+      if (state.turn === null) this.#stopSaving();
       for (const one of tell) one();
       this.#ports.reconcile(state, commit);
       this.#ports.committed(commit, state);
@@ -371,6 +372,11 @@ export class Actor {
     for (const unsaved of this.#texts.takeUnsaved()) {
       this.offer({ kind: "saveText", ...unsaved });
     }
+  }
+
+  #stopSaving(): void {
+    this.#saving?.();
+    this.#saving = undefined;
   }
 
   #break(cause: unknown): void {
