@@ -12,11 +12,14 @@ import { within } from "./server.mjs";
 const self = fileURLToPath(import.meta.url);
 
 /**
- * @param {{ deltas?: number }} [options] in how many pieces the answer is streamed
+ * @param {{ deltas?: number, keepAliveMs?: number }} [options] in how many pieces the answer is streamed; how long a
+ * connection stays open that nobody uses: one that is closed while a client thinks would be measured with its next turn
  * @returns {Promise<{ url: string, close: () => void }>}
  */
-export async function startMockModel({ deltas = 4 } = {}) {
-  const child = spawn(process.execPath, [self, String(deltas)], { stdio: ["ignore", "pipe", "inherit"] });
+export async function startMockModel({ deltas = 4, keepAliveMs = 60_000 } = {}) {
+  const child = spawn(process.execPath, [self, String(deltas), String(keepAliveMs)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   trackChild(child);
   const [url] = await within(
     10_000,
@@ -95,8 +98,7 @@ if (process.argv[1] === self) {
       }
     });
   });
-  // A connection that is closed while a client thinks would be measured as part of its next turn.
-  server.keepAliveTimeout = 60_000;
+  server.keepAliveTimeout = Number(process.argv[3] ?? 5000);
   server.listen(0, "127.0.0.1", () => {
     const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
     console.log(`http://127.0.0.1:${port}/v1`);

@@ -18,6 +18,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
  * the peer a provider that nobody answers for
  * @property {boolean} [alone] run a copy of the program: PSS divides an executable's pages by the number of
  * processes that run it, and the bench itself is one more Node
+ * @property {Record<string, string>} [env] more for its environment
  */
 
 /**
@@ -43,7 +44,7 @@ export class Subject {
    * @param {HomeOptions} [options]
    * @returns {Home}
    */
-  home({ modelUrl, alone } = {}) {
+  home({ modelUrl, alone, env } = {}) {
     const path = temporaryFolder();
     const url = modelUrl ?? (this.name === "peer" ? "http://127.0.0.1:9/v1" : undefined);
     if (url) writeFileSync(join(path, "config.toml"), configFor(url));
@@ -56,6 +57,7 @@ export class Subject {
         HOME: path,
         BOBBIN_HOME: path,
         CODEX_HOME: path,
+        ...env,
       },
     };
     return {

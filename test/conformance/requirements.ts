@@ -88,6 +88,7 @@ const lines = {
   "LOAD-5": "Once it reads again, it gets every durable notification exactly once and in order.",
   "LOAD-6": "The deltas that a slow reader gets make up the item's text, without a gap or a repetition.",
   "LOAD-7": "Replies to a slow reader are never lost.",
+  "LOAD-8": "Many turns leave no timer, listener or signal behind, and memory where it was.",
 
   // A first turn.
   "TURN-1": "thread/start is answered, then thread/started is told.",
