@@ -35,6 +35,17 @@ function loads(one: WireClient, threadId: string): number {
 }
 
 describe("the delay", () => {
+  it("[IDLE-9] begins at once for a thread whose resume is refused", async () => {
+    const client = await host.join(undefined, { ...AT_ONCE, eventCursor: true });
+    const threadId = await client.startThread();
+    await client.turn(threadId, "one");
+    expect(await client.call("thread/unload", { threadId })).toEqual({ status: "unloaded" });
+    const from = client.frames.length;
+    const { data } = await client.refusal("thread/resume", { threadId, afterCursor: "nonsense" });
+    expect(data.code).toBe("invalidCursor");
+    await client.about(threadId, "thread/closed", from);
+  });
+
   it("[IDLE-1] is none on stdio: the reply, notLoaded, closed; a resume behind it loads afresh", async () => {
     const { client } = await stdioHost();
     const threadId = await client.startThread();

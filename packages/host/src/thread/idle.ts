@@ -67,6 +67,12 @@ export class Idle {
     this.#abandoned(actor, delayMs, clock.now() - Math.max(0, requestDeadlineMs - COMEBACK_MS));
   }
 
+  /** It was loaded for someone who does not follow it after all. */
+  refused(actor: Actor, delayMs: number): void {
+    if (actor.subscriptions.size > 0 || this.#leaving.has(actor)) return;
+    this.#abandoned(actor, delayMs, this.#ports.clock.now());
+  }
+
   #abandoned(actor: Actor, delayMs: number, since: number): void {
     this.#leaving.set(actor, { delayMs, since, dueAt: undefined, cancel: undefined });
     this.consider(actor);

@@ -75,7 +75,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         replayed: params.afterCursor == null ? undefined : connection,
       });
       // In the thread's mailbox: what the reply shows and what is told after it have no gap between them.
-      await actor.during(async (state) => {
+      const followed = actor.during(async (state) => {
         const { journal } = actor;
         const replay = await replayPoint(journal, params.afterCursor);
         const turns = params.excludeTurns ? [] : await allTurns(journal);
@@ -93,6 +93,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         if (cold || !params.excludeTurns) tellUsage(connection, state);
         idle.follow(actor, connection, replay?.cursor);
       });
+      await followed.finally(() => idle.refused(actor, connection.unloadDelayMs));
       actor.goOn();
     },
 
