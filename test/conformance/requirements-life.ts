@@ -89,7 +89,8 @@ export const lifeLines = {
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",
-  "STORE-1": "Archiving moves the journal there and back, and is told in place of closed.",
+  "STORE-1":
+    "Archiving moves the journal there and back, and is told in place of closed; an archived thread is neither resumed nor forked.",
   "STORE-2": "Archiving ends the turn first, and every subscription.",
   "STORE-3": "A deleted thread leaves no trace in the home: no file, no row, no text.",
   "STORE-4": "Deleting ends the turn first.",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { fileJournal } from "../../packages/host/src/journal/file.ts";
 import { journalRows } from "../../packages/host/src/journal/index/journal-rows.ts";
 import type { Log } from "../../packages/host/src/observe/log.ts";
+import type { SimClient } from "../simulation/sim-client.ts";
 import { HOME, type SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
 import { journals } from "./journals.ts";
@@ -25,6 +26,7 @@ export async function useEverything(host: SimHost, threadIds: Iterable<string>):
   client.rules.onlyReplies = true;
   await client.initialize({ experimentalApi: true });
   for (const threadId of threadIds) {
+    if (await isArchived(client, threadId)) await client.call("thread/unarchive", { threadId });
     await client.call("thread/resume", { threadId });
     // What waited in its queue may have begun, and a power cut may have taken the claim of one that can go on.
     const { status } = await client.call("thread/unload", { threadId, interrupt: true });
@@ -46,6 +48,11 @@ export async function endSurvivors(host: SimHost): Promise<void> {
     assert.equal(status, "unloaded", `thread/unload of ${threadId}`);
   }
   client.leave();
+}
+
+async function isArchived(client: SimClient, threadId: string): Promise<boolean> {
+  const { thread } = await client.call("thread/read", { threadId });
+  return (thread as { path: string }).path.includes("archived_sessions");
 }
 
 /** The threads that have a journal. */

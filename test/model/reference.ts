@@ -138,6 +138,7 @@ export class Reference implements Surroundings {
 
   #fork(client: ModelClient, from: ModelThread, params: Params, reply: Reply): void {
     if (from.deleted) return reply("error noRollout");
+    if (from.archived) return reply("error archived");
     const ended = from.turns.filter(({ status }) => status !== "inProgress");
     const wanted = (params.lastTurnId ?? params.beforeTurnId) as string | undefined;
     const at = ended.findIndex(({ id }) => id === wanted);
@@ -187,6 +188,7 @@ function tellUsage(client: ModelClient, thread: ModelThread): void {
 
 function resume(client: ModelClient, thread: ModelThread, params: Params, reply: Reply): void {
   if (thread.deleted) return reply("error noRollout");
+  if (thread.archived) return reply("error archived");
   const cold = thread.load === undefined;
   const after = params.afterCursor as number | undefined;
   if (cold) thread.open(after === undefined ? undefined : client);
@@ -222,7 +224,7 @@ function put(thread: ModelThread, method: string, reply: Reply): void {
   if (method === "thread/unarchive" && (thread.deleted || !thread.archived))
     return reply("error notArchived");
   if (thread.deleted || (method === "thread/archive" && thread.archived)) return reply("error noRollout");
-  if (thread.load !== undefined) thread.unload({ closed: method === "thread/unarchive" });
+  if (thread.load !== undefined) thread.unload({ closed: false });
   thread.deleted = method === "thread/delete";
   thread.archived = method === "thread/archive";
   reply(method === "thread/unarchive" ? "notLoaded" : "ok");

@@ -176,6 +176,13 @@ describe("thread/archive and thread/unarchive", () => {
     expect((await client.refusal("thread/archive", { threadId })).message).toBe(
       `no rollout found for thread id ${threadId}`,
     );
+    for (const method of ["thread/resume", "thread/fork"] as const) {
+      expect(await client.refusal(method, { threadId })).toMatchObject({
+        message: `session ${threadId} is archived. Run \`codex unarchive ${threadId}\` to unarchive it first.`,
+        data: { code: "archived" },
+      });
+    }
+    expect((await client.call("thread/loaded/list")).data).not.toContain(threadId);
 
     from = client.frames.length;
     const { result } = await client.request("thread/unarchive", { threadId }, "unarchive");

@@ -63,6 +63,12 @@ const catalogue = {
     retryable: false,
     text: (id: string) => `no archived rollout found for thread id ${id}`,
   },
+  archived: {
+    wire: -32600,
+    retryable: false,
+    // Clients that offer to unarchive it look for these words.
+    text: (id: string) => `session ${id} is archived. Run \`codex unarchive ${id}\` to unarchive it first.`,
+  },
   ephemeralTurns: {
     wire: -32600,
     retryable: false,

@@ -320,6 +320,7 @@ export class Registry {
     const told = { has: (recipient: Recipient) => recipient === request.replayed };
     if (outlives(head.state)) return this.#adopt(held, told);
     try {
+      if (journal.place.archived) throw fault("archived", id);
       const changes = request.changes(head.state.settings);
       const docs = await request.docs(changes.cwd ?? head.state.settings.cwd);
       const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };

@@ -101,6 +101,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       if (params.lastTurnId != null && params.beforeTurnId != null) throw fault("twoForkPoints");
       const access = accessOf(connection, params.threadId);
       const forked = registry.read(params.threadId, access, async (journal, from) => {
+        if (journal.place.archived) throw fault("archived", from.facts.id);
         const facts = newFacts(context, connection, {
           ephemeral: params.ephemeral ?? false,
           serviceName: from.facts.serviceName,
