@@ -3,8 +3,6 @@
  * then its line goes.
  */
 export const OPEN_FINDINGS = {
-  /** An unload does not wait for a replay: the rest of it comes after `thread/archived` was told. */
-  replayOutlivesItsThread: true,
   /** After a power cut the index may know more than the journals: its rows are newer, or of threads that are gone. */
   indexAheadAfterPowerCut: true,
 };

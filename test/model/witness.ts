@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import type { Message } from "../simulation/frame-rules.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { Ledger } from "./ledger.ts";
-import { OPEN_FINDINGS } from "./open-findings.ts";
 
 interface Seen {
   /** The last notification about the thread. */
@@ -13,13 +12,11 @@ interface Seen {
   cursor: readonly [epoch: number, seq: number, index: number] | undefined;
 }
 
-/** Told beside the feed: the usage to whoever resumes, and places, which a replay may come behind. */
-const BESIDE: ReadonlySet<string> = new Set([
-  "thread/tokenUsage/updated",
-  ...(OPEN_FINDINGS.replayOutlivesItsThread
-    ? ["thread/archived", "thread/unarchived", "thread/deleted"]
-    : []),
-]);
+/** Told beside the feed, to whoever resumes. */
+const BESIDE: ReadonlySet<string> = new Set(["thread/tokenUsage/updated"]);
+
+/** Where a thread is put: whatever was told before that is behind it. */
+const ENDS: ReadonlySet<string> = new Set(["thread/archived", "thread/deleted"]);
 
 /** What all clients of a run were told under each cursor: it may not depend on who was told, or when. */
 export type Chronicle = Map<string, string>;
@@ -72,7 +69,8 @@ export class Witness {
     if (["thread/start", "thread/fork", "thread/resume"].includes(method)) {
       const seen = this.#seen(threadId);
       seen.closed = false;
-      seen.cursor = undefined;
+      // The feed goes on where it was, unless someone asks for it from elsewhere on.
+      if (method === "thread/resume" && result.replay !== undefined) seen.cursor = undefined;
       // A replay may begin between the two that belong together.
       if (params.afterCursor !== undefined) seen.last = "thread/status/changed notLoaded";
     }
@@ -93,6 +91,9 @@ export class Witness {
     if (method === "turn/completed") {
       const { id } = params.turn as { id: string };
       this.#ledger.promise(threadId, `"turnEnded","turnId":"${id}"`, true);
+    }
+    if (params.cursor !== undefined) {
+      assert(!ENDS.has(seen.last ?? ""), this.#about(threadId, `told ${what} after ${seen.last}`));
     }
     if (!BESIDE.has(method)) seen.last = what;
     if (params.cursor !== undefined) this.#cursor(threadId, seen, params.cursor as string, what);

@@ -22,7 +22,6 @@ import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
-import { notificationFrame } from "./thread/notification-frame.ts";
 import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
@@ -135,9 +134,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     metrics,
     sections: openSections({ path: join(home, "thread_sections.json"), ...platform, log }),
     reindex: ({ state, seq }, place) => index.record(rowOf(state, seq, place), []),
-    broadcast: (thread, method, params) => {
-      broadcastTo(connections, thread, method, notificationFrame(method, params, platform.clock.now()));
-    },
   };
   const requests = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
   metrics.gauge("bobbin_connections", "Clients connected.", () => connections.size);

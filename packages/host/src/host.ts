@@ -42,6 +42,7 @@ export class Host {
     const { platform, supervisor, idle, log } = this.#parts;
     const connection = new Connection(link, meta, {
       clock: platform.clock,
+      timers: platform.timers,
       unloadDelayMs: this.#parts.unloadDelayMs,
       request: (one, id, method, params) => {
         supervisor.take(method, dispatch(this.#parts, one, id, method, params));
@@ -123,6 +124,6 @@ export function broadcastTo(
   for (const connection of connections) {
     if (thread.subscriptions?.has(connection)) continue;
     if (!maySee(connection.meta.principal, thread.owner)) continue;
-    connection.notice(`${method} ${thread.id}`, method, frame);
+    connection.notice(thread.id, method, frame);
   }
 }

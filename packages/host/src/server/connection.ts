@@ -1,17 +1,19 @@
 import type { ClientInfo, MethodName, NotificationName, NotificationParams, Result } from "@bobbin/protocol";
 import { Frame, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import { type Fault, fault } from "../errors.ts";
-import type { Clock } from "../platform/platform.ts";
+import type { Clock, Timers } from "../platform/platform.ts";
 import { notificationFrame } from "../thread/notification-frame.ts";
 import type { Outgoing, Recipient, Subscription } from "../thread/subscription.ts";
+import type { Unfinished } from "../thread/unfinished.ts";
 import { type Answer, type RequestId, readFrame } from "./frames.ts";
 import type { LinkMeta } from "./listen/door.ts";
 import { Outbox } from "./outbox.ts";
 
 /** Requests of one connection that may be under way; past it they are told to come back later. */
 const MAX_IN_FLIGHT = 1024;
-/** How long a client has to take its last replies. */
+/** How long a client has to take its last replies, and what of it to catch up if it is behind. */
 const FLUSH_MS = 2000;
+const CATCH_UP_MS = 1000;
 
 const SOCKET_DELAY_MS = 30 * 60 * 1000;
 
@@ -35,6 +37,7 @@ export interface Client {
 
 export interface ConnectionPorts {
   readonly clock: Clock;
+  readonly timers: Timers;
   /** Configured for everyone. */
   readonly unloadDelayMs: number | undefined;
   request(connection: Connection, id: RequestId, method: string, params: unknown): void;
@@ -110,6 +113,7 @@ export class Connection implements LinkEvents, Recipient {
 
   closed(): void {
     this.#state = { kind: "closed", client: this.client };
+    this.unfinished.stop();
     this.#idle?.();
     this.#ports.closed(this);
   }
@@ -143,17 +147,17 @@ export class Connection implements LinkEvents, Recipient {
     if (this.#state.kind !== "closed") this.#outbox.thread(subscription, outgoing);
   }
 
-  tell(frame: Frame): void {
-    this.#send(frame);
+  get unfinished(): Unfinished {
+    return this.#outbox.unfinished;
   }
 
   waitForRoom(subscription: Subscription): void {
     this.#outbox.waitForRoom(subscription);
   }
 
-  /** For what everyone is told; `key` names what a later notice makes obsolete. */
-  notice(key: string, method: NotificationName, frame: Frame): void {
-    if (this.client !== undefined && this.wants(method)) this.#outbox.notice(key, frame);
+  /** For what everyone is told of a thread. */
+  notice(threadId: string, method: NotificationName, frame: Frame): void {
+    if (this.client !== undefined && this.wants(method)) this.#outbox.notice({ threadId, method, frame });
   }
 
   // Replies.
@@ -186,9 +190,20 @@ export class Connection implements LinkEvents, Recipient {
   async close(): Promise<void> {
     this.leave();
     await this.answered();
-    if (this.#state.kind === "closed") return;
+    const { clock, timers } = this.#ports;
+    const begun = clock.monotonic();
+    // Its threads are closed by now, but it may be in the middle of a replay.
+    await new Promise<void>((done) => {
+      const cancel = timers.after(CATCH_UP_MS, done);
+      this.unfinished.heard(() => {
+        cancel();
+        done();
+      });
+    });
+    // Asked again: it may have gone meanwhile.
+    if (this.state === "closed") return;
     this.#outbox.flush();
-    await this.#link.close("shutdown", FLUSH_MS);
+    await this.#link.close("shutdown", FLUSH_MS - (clock.monotonic() - begun));
   }
 
   #request(id: RequestId, method: string, params: unknown): void {

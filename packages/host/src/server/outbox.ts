@@ -1,3 +1,4 @@
+import type { NotificationName } from "@bobbin/protocol";
 import { Frame, type Link } from "@bobbin/rpc";
 import type { Clock } from "../platform/platform.ts";
 import {
@@ -7,6 +8,7 @@ import {
   type Subscription,
   type TextDelta,
 } from "../thread/subscription.ts";
+import { Unfinished } from "../thread/unfinished.ts";
 
 /** Up to here a frame goes straight to the wire; past it, it waits here, where it can be merged or dropped. */
 const WIRE_BYTES = 256 * 1024;
@@ -32,7 +34,15 @@ interface WaitingThread {
   /** Undefined once text was merged into `delta`: encoded when it is sent, not at every merge. */
   frame: Frame | undefined;
   delta: TextDelta | undefined;
+  readonly aside: NotificationName | undefined;
   size: number;
+}
+
+/** What everyone is told of a thread. */
+interface Notice {
+  readonly threadId: string;
+  readonly method: NotificationName;
+  readonly frame: Frame;
 }
 
 /**
@@ -44,8 +54,9 @@ export class Outbox {
   readonly #clock: Clock;
   readonly #onSlow: () => void;
   #queue: Waiting[] = [];
-  /** Sent when the queue is empty: the last of each key, in the order in which they came. */
-  readonly #notices = new Map<string, Frame>();
+  /** Sent when the queue is empty: the last of each kind and thread, in the order in which they came. */
+  readonly #notices = new Map<string, Notice>();
+  readonly unfinished = new Unfinished();
   readonly #bytes = { reply: 0, notice: 0, thread: 0 };
   #paused = false;
   readonly #lagging = new Set<Subscription>();
@@ -70,18 +81,20 @@ export class Outbox {
     }
   }
 
-  /** For what every connection is told; under pressure only the last one of a key is kept. */
-  notice(key: string, frame: Frame): void {
+  /** For what every connection is told; under pressure only the last one of a kind and thread is kept. */
+  notice(notice: Notice): void {
+    const { threadId, method, frame } = notice;
+    const behind = this.unfinished.get(threadId);
+    if (behind?.lagging) return behind.aside(method, frame);
     if (!this.congested) return this.#link.send(frame);
-    const older = this.#notices.get(key);
-    if (older !== undefined) this.#bytes.notice -= sizeOf(older);
-    this.#notices.delete(key);
-    this.#notices.set(key, frame);
+    const key = `${method} ${threadId}`;
+    this.#dropNotice(key);
+    this.#notices.set(key, notice);
     this.#bytes.notice += sizeOf(frame);
     if (this.#bytes.notice > NOTICE_BYTES) this.#onSlow();
   }
 
-  thread(subscription: Subscription, { frame, before, delta }: Outgoing): void {
+  thread(subscription: Subscription, { frame, before, delta, aside }: Outgoing): void {
     if (!this.congested) return this.#link.send(frame);
     const last = this.#queue.at(-1);
     if (last?.kind === "thread" && last.subscription === subscription && sameStream(last.delta, delta)) {
@@ -90,7 +103,7 @@ export class Outbox {
       last.size += delta!.text.length;
       this.#bytes.thread += delta!.text.length;
     } else {
-      this.#push({ kind: "thread", subscription, before, frame, delta, size: sizeOf(frame) });
+      this.#push({ kind: "thread", subscription, before, frame, delta, aside, size: sizeOf(frame) });
     }
     if (this.#bytes.thread > QUEUE_BYTES) this.#shed();
   }
@@ -114,6 +127,7 @@ export class Outbox {
       this.#lagging.delete(subscription);
       subscription.catchUp();
     }
+    this.unfinished.look();
   }
 
   /** Hands over all that waits, whatever the wire has: it is about to be closed, and writes out what it has. */
@@ -122,9 +136,8 @@ export class Outbox {
       this.#bytes[waiting.kind] -= waiting.size;
       this.#link.send(waiting.frame ?? this.#encode(waiting));
     }
-    for (const [key, frame] of this.#notices) {
-      this.#notices.delete(key);
-      this.#bytes.notice -= sizeOf(frame);
+    for (const [key, { frame }] of this.#notices) {
+      this.#dropNotice(key);
       this.#link.send(frame);
     }
   }
@@ -139,12 +152,18 @@ export class Outbox {
   }
 
   #sendNotices(): void {
-    for (const [key, frame] of this.#notices) {
+    for (const [key, { frame }] of this.#notices) {
       if (this.#link.backlog >= WIRE_BYTES) return;
-      this.#notices.delete(key);
-      this.#bytes.notice -= sizeOf(frame);
+      this.#dropNotice(key);
       this.#link.send(frame);
     }
+  }
+
+  #dropNotice(key: string): void {
+    const notice = this.#notices.get(key);
+    if (notice === undefined) return;
+    this.#notices.delete(key);
+    this.#bytes.notice -= sizeOf(notice.frame);
   }
 
   #encode(waiting: Waiting): Frame {
@@ -164,12 +183,20 @@ export class Outbox {
       if (waiting.kind === "reply") {
         kept.push(waiting);
       } else {
-        waiting.subscription.lag(waiting.before);
-        this.#lagging.add(waiting.subscription);
+        const lagging = waiting.subscription.lag(waiting.before);
+        this.#lagging.add(lagging);
+        if (waiting.aside !== undefined) lagging.aside(waiting.aside, waiting.frame!);
       }
     }
     this.#queue = kept;
     this.#bytes.thread = 0;
+    // What waits behind the queue has to wait behind what will be made again of it, too.
+    for (const [key, { threadId, method, frame }] of this.#notices) {
+      const behind = this.unfinished.get(threadId);
+      if (!behind?.lagging) continue;
+      this.#dropNotice(key);
+      behind.aside(method, frame);
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import { Fault, fault } from "../errors.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { Cancel, Platform } from "../platform/platform.ts";
 import { Actor } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Residents } from "./residents.ts";
@@ -45,6 +45,12 @@ type Slot =
   | { readonly kind: "busy"; readonly done: Promise<void> };
 
 const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
+
+/** How long the end of a load waits for followers who have not heard all of it. */
+const PATIENCE_MS = 2000;
+
+/** Tells something about a thread that no record holds. */
+export type Announce = <N extends NotificationName>(method: N, params: NotificationParams<N>) => void;
 
 /** What a load changes, for the thread and for good. */
 export interface LoadRequest {
@@ -232,6 +238,8 @@ export class Registry {
         this.announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
         this.announce(actor, "thread/closed", { threadId: actor.id });
       }
+      // At the end of the host each connection is waited for when it is closed.
+      await actor.subscriptions.finish(this.#closing ? undefined : this.#patience);
       this.#ports.unloaded(actor);
       await release(actor.journal);
     });
@@ -242,7 +250,7 @@ export class Registry {
     threadId: string,
     access: Access,
     reason: UnloadReason,
-    work: (journal: ThreadJournal, head: Head) => Promise<void>,
+    work: (journal: ThreadJournal, head: Head, announce: Announce) => Promise<void>,
   ): Promise<void> {
     const id = parseThreadId(threadId);
     for (;;) {
@@ -254,7 +262,7 @@ export class Registry {
         return this.unload(actor, reason, undefined, async (journal) => {
           const head = await recall(journal);
           if (head === undefined) throw fault("noRollout", threadId);
-          await work(journal, head);
+          await work(journal, head, (method, params) => this.announce(actor, method, params));
         });
       }
       if (slot !== undefined) {
@@ -263,7 +271,9 @@ export class Registry {
       }
       return this.#occupy(id, async () => {
         const { journal, head } = await this.#stored.openEnded(id, access);
-        await work(journal, head);
+        await work(journal, head, (method, params) => {
+          this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
+        });
       });
     }
   }
@@ -309,6 +319,7 @@ export class Registry {
   async #park(actor: Actor): Promise<void> {
     await this.#occupy(actor.id, async () => {
       await actor.park().catch((cause) => this.#ports.supervisor.report(`parking thread ${actor.id}`, cause));
+      await actor.subscriptions.finish(undefined);
       this.#ports.unloaded(actor);
       await actor.journal.rest();
     });
@@ -421,6 +432,10 @@ export class Registry {
       if (this.#slots.get(id) === slot) this.#slots.delete(id);
     }
   }
+
+  readonly #patience = (over: () => void): Cancel => {
+    return this.#ports.platform.timers.after(PATIENCE_MS, over);
+  };
 
   #now(): number {
     return this.#ports.platform.clock.now();

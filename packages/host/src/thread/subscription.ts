@@ -1,5 +1,6 @@
 import type { NotificationName } from "@bobbin/protocol";
 import type { Frame } from "@bobbin/rpc";
+import type { Unfinished } from "./unfinished.ts";
 
 /** A durable notification's place: the commit, and which of the commit's notifications it is. */
 export interface Position {
@@ -34,8 +35,7 @@ export interface Recipient {
   wants(method: NotificationName): boolean;
   /** Takes a frame; the outbox sends it, queues it, or drops it and lets the subscription lag. */
   deliver(subscription: Subscription, outgoing: Outgoing): void;
-  /** Takes a frame that is never dropped. */
-  tell(frame: Frame): void;
+  readonly unfinished: Unfinished;
   /** True while frames wait: a subscription that catches up stops then and is called again. */
   readonly congested: boolean;
   waitForRoom(subscription: Subscription): void;
@@ -46,7 +46,9 @@ export interface Outgoing {
   readonly frame: Frame;
   readonly before: Standing;
   /** Set if the frame is text of one stream. */
-  readonly delta: TextDelta | undefined;
+  readonly delta?: TextDelta;
+  /** Set if the frame is in no record: it can not be made again, and waits for what is. */
+  readonly aside?: NotificationName;
 }
 
 /** A piece of a running item's text. Neighbouring ones of the same stream may merge. */
@@ -87,9 +89,10 @@ export interface Standing {
 
 /**
  * One connection's view of one thread. Either live, or lagging: then nothing is sent to it until its outbox
- * has room, and it catches up from where it stood.
+ * has room, and it catches up from where it stood. A load's end does not end that: what is left to tell is told.
  */
 export class Subscription {
+  readonly threadId: string;
   readonly recipient: Recipient;
   /** Makes again what was missed; set by the thread. */
   readonly catchUp: () => void;
@@ -99,8 +102,20 @@ export class Subscription {
   /** Questions that this client can not answer. */
   #refused: readonly number[] = [];
   #lagging = false;
+  /** What is in no record and came while it lagged: the last of each kind. */
+  readonly #aside = new Map<NotificationName, Frame>();
+  #finished = false;
+  #stopped = false;
+  /** The next load's, which takes over what this one has not told. */
+  #successor: Subscription | undefined;
 
-  constructor(recipient: Recipient, next: Position, catchUp: (subscription: Subscription) => void) {
+  constructor(
+    threadId: string,
+    recipient: Recipient,
+    next: Position,
+    catchUp: (subscription: Subscription) => void,
+  ) {
+    this.threadId = threadId;
     this.recipient = recipient;
     this.#next = next;
     this.catchUp = () => catchUp(this);
@@ -114,6 +129,11 @@ export class Subscription {
     return this.#lagging;
   }
 
+  /** Someone else tells the rest. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
   /** How much of a running text this subscriber has. */
   shown(stream: TextStream): number {
     return this.#shown.get(stream) ?? 0;
@@ -124,7 +144,7 @@ export class Subscription {
     if (isBefore(position, this.#next)) return;
     const before = this.#standing();
     this.#next = { seq: position.seq, index: position.index + 1 };
-    if (this.recipient.wants(method)) this.recipient.deliver(this, { frame, before, delta: undefined });
+    if (this.recipient.wants(method)) this.recipient.deliver(this, { frame, before });
   }
 
   /** Sends running text; `frame` may hold it in several pieces, `delta` is all of it in one. */
@@ -140,7 +160,7 @@ export class Subscription {
     if (this.#asked.includes(requestId)) return;
     const before = this.#standing();
     this.#asked = [...this.#asked, requestId];
-    this.recipient.deliver(this, { frame, before, delta: undefined });
+    this.recipient.deliver(this, { frame, before });
   }
 
   /** It comes anew, and may have forgotten what it was asked. */
@@ -162,9 +182,14 @@ export class Subscription {
     this.#refused = this.#refused.filter((id) => id !== requestId);
   }
 
-  /** Sends something that is in no record and can not be made again: it waits like a reply. */
-  live(method: NotificationName, frame: Frame): void {
-    if (this.recipient.wants(method)) this.recipient.tell(frame);
+  /** Sends something that is in no record; behind all that is. */
+  aside(method: NotificationName, frame: Frame): void {
+    if (!this.recipient.wants(method)) return;
+    if (!this.#lagging) {
+      return this.recipient.deliver(this, { frame, before: this.#standing(), aside: method });
+    }
+    this.#aside.delete(method);
+    this.#aside.set(method, frame);
   }
 
   /** The text is complete: how much of it was shown no longer matters. */
@@ -172,17 +197,55 @@ export class Subscription {
     this.#shown.delete(stream);
   }
 
-  /** Called by the outbox when it drops a frame: everything from there on has to be made again. */
-  lag(before: Standing = { next: this.#next, shown: this.#shown, asked: this.#asked }): void {
-    if (this.#lagging) return;
+  /**
+   * Called by the outbox when it drops a frame: everything from there on has to be made again. Gives the
+   * subscription that will.
+   */
+  lag(before: Standing = { next: this.#next, shown: this.#shown, asked: this.#asked }): Subscription {
+    if (this.#successor !== undefined) return this.#successor.lag(before);
+    if (this.#lagging) return this;
     this.#lagging = true;
     this.#next = before.next;
     this.#shown = new Map(before.shown);
     this.#asked = before.asked;
+    return this;
   }
 
+  /** It has all that is in records. */
   caughtUp(): void {
     this.#lagging = false;
+  }
+
+  /** What waited for it to catch up is sent. */
+  tellAside(): void {
+    for (const [method, frame] of this.#aside) {
+      if (this.#lagging) return;
+      this.#aside.delete(method);
+      this.aside(method, frame);
+    }
+  }
+
+  /** The load is over: as long as something of it may be on its way, what else is told of the thread comes behind. */
+  finish(): void {
+    this.#finished = true;
+    if (!this.done) this.recipient.unfinished.add(this);
+  }
+
+  /** Nothing of it is on its way any more. */
+  get done(): boolean {
+    return this.#finished && !this.#lagging && !this.recipient.congested;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** A new load is followed. `resumed`: it is told what this one has not told; else whoever asked said from where on. */
+  succeed(successor: Subscription, resumed: boolean): void {
+    this.stop();
+    if (!resumed) return;
+    this.#successor = successor;
+    if (this.#lagging) successor.lag({ next: this.#next, shown: this.#shown, asked: [] });
   }
 
   /** Only a frame that has to wait can be dropped, so only then is a copy worth its cost. */

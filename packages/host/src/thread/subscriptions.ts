@@ -3,7 +3,7 @@ import { Frame } from "@bobbin/rpc";
 import { type Notification, notify } from "../core/notify.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
-import type { Clock } from "../platform/platform.ts";
+import type { Cancel, Clock } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { type Cursor, cursorText, type Position, type Recipient, Subscription } from "./subscription.ts";
 
@@ -26,6 +26,8 @@ export interface SubscriptionsPorts {
 export class Subscriptions {
   readonly #ports: SubscriptionsPorts;
   readonly #byRecipient = new Map<Recipient, Subscription>();
+  /** Set while the end of the load waits for those who are behind. */
+  #allThere: (() => void) | undefined;
 
   constructor(ports: SubscriptionsPorts) {
     this.#ports = ports;
@@ -45,25 +47,44 @@ export class Subscriptions {
 
   /** From the next notification on, or from the one after a cursor. */
   add(recipient: Recipient, after?: Cursor): void {
-    const next = { seq: this.#ports.head() + 1, index: 0 };
-    if (after === undefined) {
-      const known = this.#byRecipient.get(recipient);
-      if (known !== undefined) {
-        known.askAgain();
-        return this.#askPending(known);
-      }
-      const subscription = this.#subscription(recipient, next);
-      this.#byRecipient.set(recipient, subscription);
-      return this.#bringUp(subscription);
+    const resumed = after === undefined;
+    const known = this.#byRecipient.get(recipient);
+    if (resumed && known !== undefined) {
+      known.askAgain();
+      return this.#askPending(known);
     }
-    const missed = this.#subscription(recipient, { seq: after.seq, index: after.index + 1 });
-    this.#byRecipient.set(recipient, missed);
-    missed.lag();
-    missed.catchUp();
+    const next = resumed
+      ? { seq: this.#ports.head() + 1, index: 0 }
+      : { seq: after.seq, index: after.index + 1 };
+    const subscription = this.#subscription(recipient, next);
+    this.#byRecipient.set(recipient, subscription);
+    if (!resumed) subscription.lag();
+    recipient.unfinished.take(this.#ports.threadId)?.succeed(subscription, resumed);
+    if (subscription.lagging) subscription.catchUp();
+    else this.#bringUp(subscription);
   }
 
   remove(recipient: Recipient): boolean {
-    return this.#byRecipient.delete(recipient);
+    const followed = this.#byRecipient.delete(recipient);
+    this.#look();
+    return followed;
+  }
+
+  /**
+   * The load is over and its end is told: those who are behind get a while to hear it, if there is `patience`,
+   * which says when it is over. What they have not heard then is told all the same, as they take it.
+   */
+  async finish(patience: ((over: () => void) => Cancel) | undefined): Promise<void> {
+    if (patience !== undefined && this.#someoneLags()) {
+      await new Promise<void>((done) => {
+        const cancel = patience(done);
+        this.#allThere = () => {
+          cancel();
+          done();
+        };
+      });
+    }
+    for (const subscription of this.#byRecipient.values()) subscription.finish();
   }
 
   /** Sends a durable notification to all who are not behind; gives the frame for those who do not follow. */
@@ -105,31 +126,63 @@ export class Subscriptions {
 
   /** Sends something that is in no record. */
   tell(method: NotificationName, frame: Frame): void {
-    for (const subscription of this.#byRecipient.values()) subscription.live(method, frame);
+    for (const subscription of this.#byRecipient.values()) subscription.aside(method, frame);
+  }
+
+  #someoneLags(): boolean {
+    return [...this.#byRecipient.values()].some(({ lagging }) => lagging);
+  }
+
+  #look(): void {
+    if (this.#allThere === undefined || this.#someoneLags()) return;
+    this.#allThere();
+    this.#allThere = undefined;
   }
 
   #subscription(recipient: Recipient, next: Position): Subscription {
-    return new Subscription(recipient, next, (one) => {
+    const { threadId } = this.#ports;
+    return new Subscription(threadId, recipient, next, (one) => {
       const done = this.#catchUp(one).catch((cause) => {
-        // A thread that was deleted meanwhile has nothing left to make good from.
         if (!this.#ports.gone()) throw cause;
+        this.#giveUp(one);
       });
       this.#ports.supervise("catching up", done);
     });
+  }
+
+  /** A thread that was deleted meanwhile has nothing left to make good from. */
+  #giveUp(subscription: Subscription): void {
+    if (!this.#follows(subscription)) return;
+    const { threadId, clock } = this.#ports;
+    const method = "thread/status/changed";
+    const end = notificationFrame(method, { threadId, status: { type: "notLoaded" } }, clock.now());
+    subscription.caughtUp();
+    subscription.aside(method, end);
+    this.#caughtUp(subscription);
+  }
+
+  #caughtUp(subscription: Subscription): void {
+    subscription.tellAside();
+    subscription.recipient.unfinished.look();
+    this.#look();
+  }
+
+  #follows(subscription: Subscription): boolean {
+    return !subscription.stopped && this.#byRecipient.get(subscription.recipient) === subscription;
   }
 
   /** Makes again, from the journal, what a subscriber missed. */
   async #catchUp(subscription: Subscription): Promise<void> {
     const { recipient } = subscription;
     const { journal, clock, threadId } = this.#ports;
-    while (this.#byRecipient.get(recipient) === subscription) {
+    while (this.#follows(subscription)) {
       const head = this.#ports.head();
       for await (const { commit } of journal.forwards(await journal.locate(subscription.next.seq - 1))) {
         if (commit.seq > head) break;
         let index = 0;
         for (const record of commit.records) {
           for (const { method, params } of notify(threadId, record)) {
-            if (this.#byRecipient.get(recipient) !== subscription) return;
+            if (!this.#follows(subscription)) return;
             if (recipient.congested) return recipient.waitForRoom(subscription);
             const position = { epoch: commit.epoch, seq: commit.seq, index: index++ };
             const told = recipient.wantsCursors ? { ...params, cursor: cursorText(position) } : params;
@@ -137,8 +190,10 @@ export class Subscriptions {
           }
         }
       }
-      if (head !== this.#ports.head()) continue;
-      return this.#bringUp(subscription);
+      // Whether it still is to be told may have changed meanwhile, and so may what.
+      if (head !== this.#ports.head() || !this.#follows(subscription)) continue;
+      this.#bringUp(subscription);
+      return this.#caughtUp(subscription);
     }
   }
 

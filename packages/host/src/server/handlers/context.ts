@@ -1,4 +1,4 @@
-import type { NotificationName, NotificationParams, Thread, Turn } from "@bobbin/protocol";
+import type { Thread, Turn } from "@bobbin/protocol";
 import type { Config } from "../../config/config.ts";
 import { type Place, threadView } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
@@ -31,12 +31,6 @@ export interface HandlerContext {
   readonly sections: Sections;
   /** What lists show of a thread follows its journal's place. */
   reindex(head: Head, place: Place): void;
-  /** Tells every connection that may see the thread. */
-  broadcast<N extends NotificationName>(
-    thread: { readonly id: string; readonly owner: string },
-    method: N,
-    params: NotificationParams<N>,
-  ): void;
 }
 
 /** A thread as clients see it. */

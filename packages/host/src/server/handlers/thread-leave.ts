@@ -33,10 +33,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
 
     async "thread/archive"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
-      const loaded = await registry.findLoaded(threadId);
-      // Refused before it is unloaded for it.
-      if (loaded?.journal.place.archived) throw fault("noRollout", threadId);
-      await registry.withStored(threadId, access, "archived", async (journal, head) => {
+      await registry.withStored(threadId, access, "archived", async (journal, head, announce) => {
         try {
           if (journal.place.archived) throw fault("noRollout", threadId);
           await journal.archive(true);
@@ -45,28 +42,32 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
           await journal.close();
         }
         reply({});
-        context.broadcast(head.state.facts, "thread/archived", { threadId: head.state.facts.id });
+        announce("thread/archived", { threadId: head.state.facts.id });
       });
     },
 
     async "thread/unarchive"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
       const view = await viewer(context, connection);
-      const loaded = await registry.findLoaded(threadId);
-      // Refused before it is unloaded for it.
-      if (loaded?.journal.place.archived === false) throw fault("notArchived", threadId);
-      const unarchived = registry.withStored(threadId, access, "requested", async (journal, head) => {
-        try {
-          if (!journal.place.archived) throw fault("notArchived", threadId);
-          await journal.archive(false);
-          context.reindex(head, journal.place);
-        } finally {
-          await journal.close();
-        }
-        const { state } = head;
-        reply({ thread: view({ ...state, status: { type: "notLoaded" } }, journal.place) });
-        context.broadcast(state.facts, "thread/unarchived", { threadId: state.facts.id });
-      });
+      // What is archived is not loaded. Refused before it is unloaded for it.
+      if ((await registry.findLoaded(threadId)) !== undefined) throw fault("notArchived", threadId);
+      const unarchived = registry.withStored(
+        threadId,
+        access,
+        "requested",
+        async (journal, head, announce) => {
+          try {
+            if (!journal.place.archived) throw fault("notArchived", threadId);
+            await journal.archive(false);
+            context.reindex(head, journal.place);
+          } finally {
+            await journal.close();
+          }
+          const { state } = head;
+          reply({ thread: view({ ...state, status: { type: "notLoaded" } }, journal.place) });
+          announce("thread/unarchived", { threadId: state.facts.id });
+        },
+      );
       await unarchived.catch((cause: unknown) => {
         throw cause instanceof Fault && cause.code === "noRollout" ? fault("notArchived", threadId) : cause;
       });
@@ -74,13 +75,13 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
 
     async "thread/delete"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
-      await registry.withStored(threadId, access, "deleted", async (journal, { state }) => {
+      await registry.withStored(threadId, access, "deleted", async (journal, { state }, announce) => {
         if (state.facts.startKey !== undefined) await context.keyedStarts.forget(state.facts.startKey);
         // The journal last: as long as it is there, a start after a crash finds the thread and lists it again.
         await index.forget(state.facts.id);
         await journal.destroy();
         reply({});
-        context.broadcast(state.facts, "thread/deleted", { threadId: state.facts.id });
+        announce("thread/deleted", { threadId: state.facts.id });
       });
     },
   };
