@@ -1,0 +1,171 @@
+import type { ThreadItem } from "@bobbin/protocol";
+import { describe, expect, it } from "vitest";
+import type { Command, TurnCommand } from "../commands.ts";
+import { decide } from "../decide.ts";
+import { next } from "../next.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState } from "../state.ts";
+import { newThread } from "../test-thread.ts";
+import type { CallStep } from "./calls.ts";
+import { onlyWaits, outlives } from "./restart.ts";
+
+const TURN = "turn-1";
+
+function after(state: ThreadState, ...commands: readonly Command[]): ThreadState {
+  return commands.reduce((before, command) => {
+    const decision = decide(before, command, new Map());
+    if (decision.kind === "refused") throw decision.fault;
+    return decision.state;
+  }, state);
+}
+
+function recordsOf(state: ThreadState, command: Command): readonly ThreadRecord[] {
+  const decision = decide(state, command, new Map());
+  if (decision.kind === "refused") throw decision.fault;
+  return decision.records;
+}
+
+const started = after(newThread(), {
+  kind: "startTurn",
+  at: 1,
+  turnId: TURN,
+  userItemId: "u",
+  clientUserMessageId: null,
+  input: [{ type: "text", text: "go", text_elements: [] }],
+  outputSchema: null,
+  changes: {},
+});
+
+const message: ThreadItem = {
+  type: "agentMessage",
+  id: "m",
+  text: "",
+  phase: null,
+  memoryCitation: null,
+  delivery: null,
+  questions: null,
+  startedAtMs: 2,
+  completedAtMs: null,
+};
+const speaks: TurnCommand = { kind: "itemStarted", at: 2, turnId: TURN, attempt: 1, item: message };
+const calls = (callId: string): TurnCommand => ({
+  kind: "toolCalled",
+  at: 2,
+  turnId: TURN,
+  attempt: 1,
+  call: { callId, name: "act", namespace: null, arguments: "{}", kind: "function" },
+});
+const step = (callId: string, from: "proposed" | "heard" | "dispatched", taken: CallStep): TurnCommand => ({
+  kind: "stepCall",
+  at: 3,
+  turnId: TURN,
+  callId,
+  from,
+  step: taken,
+});
+const asks = (callId: string, requestId: number) =>
+  step(callId, "proposed", {
+    kind: "ask",
+    requestId,
+    ask: {
+      method: "item/tool/call",
+      params: { threadId: "t", turnId: TURN, callId, namespace: null, tool: "act", arguments: {} },
+    },
+  });
+const dispatches = (callId: string, again: boolean) => step(callId, "proposed", { kind: "dispatch", again });
+const sampled: TurnCommand = {
+  kind: "sampled",
+  at: 4,
+  turnId: TURN,
+  attempt: 1,
+  outcome: {
+    kind: "done",
+    contextWindow: null,
+    usage: {
+      totalTokens: 1,
+      inputTokens: 1,
+      cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
+      outputTokens: 0,
+      reasoningOutputTokens: 0,
+    },
+  },
+};
+const adopt: Command = { kind: "adopt", at: 9 };
+const kinds = (records: readonly ThreadRecord[]) => records.map(({ type }) => type);
+
+describe("a turn whose host is gone", () => {
+  it("goes on with the same call of the model if nothing of its answer was shown", () => {
+    expect(outlives(started)).toBe(true);
+    expect(kinds(recordsOf(started, adopt))).toEqual(["adopted"]);
+    expect(next(after(started, adopt)).map(({ key }) => key)).toEqual(next(started).map(({ key }) => key));
+  });
+
+  it("ends if something was shown and nothing else is left", () => {
+    expect(outlives(after(started, speaks))).toBe(false);
+    expect(outlives(newThread())).toBe(false);
+  });
+
+  it("waits on for what clients were asked, and keeps the question", () => {
+    const asking = after(started, calls("a"), asks("a", 7), sampled);
+    expect([outlives(asking), onlyWaits(asking)]).toEqual([true, true]);
+    const adopted = after(asking, adopt);
+    expect(adopted.requests.map(({ id }) => id)).toEqual([7]);
+    expect(next(adopted)).toEqual([]);
+  });
+
+  it("gives up the rest of an answer that broke off while its calls wait, and asks again when they are settled", () => {
+    const broken = after(started, calls("a"), asks("a", 7), speaks);
+    expect(outlives(broken)).toBe(true);
+    expect(kinds(recordsOf(broken, adopt))).toEqual(["adopted", "itemCompleted", "sampleLost"]);
+    const heard = after(broken, adopt, {
+      kind: "answer",
+      at: 10,
+      requestId: 7,
+      answer: { kind: "result", result: {} },
+    });
+    expect(next(heard)).toMatchObject([{ kind: "call", stage: { kind: "heard" } }]);
+    const settled = step("a", "heard", { kind: "settle", output: "ok", success: true });
+    expect(next(after(heard, settled))).toMatchObject([{ kind: "sample", attempt: 2 }]);
+  });
+
+  it("does again what may be done again, and says of the rest that its outcome is not known", () => {
+    const both = after(
+      started,
+      calls("a"),
+      calls("b"),
+      dispatches("a", true),
+      dispatches("b", false),
+      sampled,
+    );
+    expect(outlives(both)).toBe(true);
+    const records = recordsOf(both, adopt);
+    expect(kinds(records)).toEqual(["adopted", "toolAnswered"]);
+    expect(records[1]).toMatchObject({
+      callId: "b",
+      success: false,
+      output: expect.stringMatching(/not known/),
+    });
+    expect(next(after(both, adopt))).toMatchObject([{ kind: "call", call: { callId: "a" } }]);
+    expect(outlives(after(started, calls("b"), dispatches("b", false), sampled))).toBe(false);
+  });
+
+  it("is not tried for ever", () => {
+    const twice = after(started, adopt, adopt);
+    expect(outlives(twice)).toBe(true);
+    expect(outlives(after(twice, adopt))).toBe(false);
+  });
+
+  it("that can not go on ends once, with all that it asked, ran and showed", () => {
+    const all = after(started, calls("a"), asks("a", 7), speaks);
+    const records = recordsOf(all, { kind: "close", at: 9, reason: "lost" });
+    expect(kinds(records)).toEqual([
+      "requestResolved",
+      "itemCompleted",
+      "statusChanged",
+      "turnEnded",
+      "closed",
+    ]);
+    expect(after(all, { kind: "close", at: 9, reason: "lost" })).toMatchObject({ requests: [], turn: null });
+  });
+});
