@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { ensurePeer, PEER_VERSION } from "../conformance/peer-schema/peer-binary.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { MockModel, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
 import { ensureTmux, goWithout } from "./install.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -134,5 +136,44 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     const { data } = await client.call("thread/list", {});
     const { sandbox, activePermissionProfile } = await client.call("thread/resume", { threadId: data[0].id });
     expect([sandbox.type, activePermissionProfile.id]).toEqual(["readOnly", ":read-only"]);
+  }, 120_000);
+
+  it("[CLIENT-12] shows the model's plan and asks the user for it, on a local model", async () => {
+    const plan = [
+      { step: "Look around", status: "completed" },
+      { step: "Ask the user", status: "in_progress" },
+    ];
+    const question = {
+      id: "colour",
+      header: "Colour",
+      question: "Which colour shall it be?",
+      options: [
+        { label: "Blue (Recommended)", description: "Like the sea." },
+        { label: "Green", description: "Like the wood." },
+      ],
+    };
+    const model = await MockModel.start((response, asked) => {
+      const { input } = asked.body as { input: { type: string; output?: unknown }[] };
+      const outputs = input.filter(({ type }) => type === "function_call_output");
+      const answer =
+        !JSON.stringify(input).includes("paint it") || outputs.length > 1
+          ? responses.message(`It was ${JSON.stringify(outputs[1]?.output ?? "nothing")}`)
+          : outputs.length === 0
+            ? responses.call("update_plan", JSON.stringify({ plan }), "call_plan")
+            : responses.call("request_user_input", JSON.stringify({ questions: [question] }), "call_ask");
+      return stream(responses.stream(answer))(response, asked);
+    });
+    const { home } = await modelHome("responses", model.url);
+    const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+    const terminal = await open(host);
+    await terminal.shows("mock-model");
+    await terminal.say("paint it");
+    await terminal.shows("Ask the user");
+    await terminal.shows("Which colour shall it be?");
+    await terminal.press("Down");
+    await terminal.press("Enter");
+    await terminal.shows(/It was .*Green/);
+    await terminal.press("C-c");
+    await terminal.shows("left with 0");
   }, 120_000);
 });
