@@ -1,4 +1,6 @@
+import { writeSync } from "node:fs";
 import { dirname } from "node:path";
+import type { NearFolders } from "./near-folders.ts";
 import type { AppendFile } from "./platform.ts";
 
 /** Node's callbacks on bare descriptors: a write through a FileHandle costs several objects and promises more. */
@@ -13,7 +15,12 @@ export interface Opened {
   readonly size: number;
   /** Folders whose entries are new with this file: they are synced with its first sync. */
   readonly newIn: readonly string[];
+  /** Knows where a short write may be made at once; without it all go to the thread pool. */
+  readonly near?: NearFolders | undefined;
 }
+
+/** What is longer may take its time. */
+const SHORT_BYTES = 16 * 1024;
 
 /** Steps on one file run one after the other: the size before a write has to be known if it fails half-way. */
 export class NodeAppendFile implements AppendFile {
@@ -89,9 +96,13 @@ export class NodeAppendFile implements AppendFile {
 
   #write(bytes: Uint8Array): Promise<void> {
     this.#changes++;
+    let at = this.#writeAtOnce(bytes);
+    if (at === bytes.length) {
+      this.#size += at;
+      return DONE;
+    }
     return new Promise((done, fail) => {
       const { fd } = this.#file;
-      let at = 0;
       const written = (cause: unknown, count: number): void => {
         if (cause === null && count > 0) {
           at += count;
@@ -108,9 +119,17 @@ export class NodeAppendFile implements AppendFile {
           },
         );
       };
-      if (bytes.length === 0) return done();
-      this.#fs.write(fd, bytes, 0, bytes.length, null, written);
+      this.#fs.write(fd, bytes, at, bytes.length - at, null, written);
     });
+  }
+
+  /** How many bytes went; what is wrong with the rest is told by the call in the thread pool that takes it. */
+  #writeAtOnce(bytes: Uint8Array): number {
+    const { fd, path, near } = this.#file;
+    if (bytes.length === 0) return 0;
+    // While the file is being synced, a write may have to wait for the disk.
+    if (bytes.length > SHORT_BYTES || this.#syncing !== undefined) return 0;
+    return near?.at(path, () => tryWrite(fd, bytes))?.value ?? 0;
   }
 
   async #mendAndWrite(bytes: Uint8Array): Promise<void> {
@@ -196,5 +215,15 @@ export function called(call: (answer: (cause: NodeJS.ErrnoException | null) => v
 export function closedError(path: string): Error {
   return Object.assign(new Error(`EBADF: file is closed, ${path}`), { code: "EBADF" });
 }
+
+function tryWrite(fd: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(fd, bytes);
+  } catch {
+    return 0;
+  }
+}
+
+const DONE: Promise<void> = Promise.resolve();
 
 function noop(): void {}

@@ -89,6 +89,7 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
           path,
           size,
           newIn: size === 0 ? foldersWithNews(path, made) : [],
+          near,
         });
       } catch (cause) {
         await close(fd);
