@@ -59,6 +59,11 @@ export class FakeFiles implements Files {
     return this.#once("exists", path, () => this.disk.get(path) !== undefined || this.disk.isFolder(path));
   }
 
+  /** This disk has no times: whoever asks has to read. */
+  async stamps(): Promise<undefined> {
+    return undefined;
+  }
+
   rename(from: string, to: string): Promise<void> {
     return this.#once("rename", from, () => this.disk.rename(from, to));
   }

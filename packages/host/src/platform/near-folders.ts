@@ -1,5 +1,5 @@
 import { lstatSync, type Stats, statfs } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, sep } from "node:path";
 
 /** File systems of this very machine: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs; APFS on macOS. */
 const LOCAL = new Set([
@@ -27,30 +27,27 @@ export class NearFolders {
 
   /** What `run` found, or undefined if it has to be done in the thread pool. */
   at<T>(path: string, run: () => T): { readonly value: T } | undefined {
-    const folder = dirname(path);
-    const known = this.#folders.get(folder);
-    const now = milliseconds();
-    if (known === undefined || now - known.askedAt > ASK_AGAIN_MS)
-      this.#ask(folder, known?.near ?? false, now);
+    const now = Date.now();
+    const known = this.#folder(path, now);
     if (known?.near !== true) return undefined;
     try {
       return { value: run() };
     } finally {
-      if (milliseconds() - now > SLOW_MS) known.near = false;
+      if (Date.now() - now > SLOW_MS) known.near = false;
     }
   }
 
   /** The name itself, not what a link points to: undefined in `value` if there is none. */
   lookAt(path: string): { readonly value: Stats | undefined } | undefined {
-    return this.at(path, () => {
-      try {
-        return lstatSync(path, { throwIfNoEntry: false });
-      } catch (cause) {
-        // There is nothing below what is no folder.
-        if ((cause as { code?: string }).code === "ENOTDIR") return undefined;
-        throw cause;
-      }
-    });
+    return this.at(path, () => look(path));
+  }
+
+  #folder(path: string, now: number): Folder | undefined {
+    const folder = folderOf(path);
+    const known = this.#folders.get(folder);
+    if (known === undefined || Math.abs(now - known.askedAt) > ASK_AGAIN_MS)
+      this.#ask(folder, known?.near ?? false, now);
+    return known;
   }
 
   #ask(path: string, near: boolean, askedAt: number): void {
@@ -65,10 +62,22 @@ export class NearFolders {
   }
 }
 
-/** Not from `performance`: that loads a module, and the first one to ask is a start. */
-function milliseconds(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6;
+/** Most paths are in order, and then this is all that there is to do. */
+function folderOf(path: string): string {
+  const at = path.lastIndexOf(sep);
+  return at > 0 && at < path.length - 1 ? path.slice(0, at) : dirname(path);
+}
+
+const ORDINARY = { throwIfNoEntry: false } as const;
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, ORDINARY);
+  } catch (cause) {
+    // There is nothing below what is no folder.
+    if ((cause as { code?: string }).code === "ENOTDIR") return undefined;
+    throw cause;
+  }
 }
 
 function isLocal(type: number): boolean {

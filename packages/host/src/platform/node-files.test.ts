@@ -2,7 +2,9 @@ import fs from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { NearFolders } from "./near-folders.ts";
+import { NodeAppendFile } from "./node-append-file.ts";
 import { nodeFiles } from "./node-files.ts";
 
 let home: string;
@@ -145,6 +147,84 @@ describe("an append file", () => {
     await expect(file.append(bytes("late"))).rejects.toMatchObject({ code: "EBADF" });
     await expect(file.sync()).rejects.toMatchObject({ code: "EBADF" });
     await expect(file.truncate(0)).rejects.toMatchObject({ code: "EBADF" });
+  });
+});
+
+describe("a short append on a disk of this machine", () => {
+  const near = { at: (_path: string, run: () => unknown) => ({ value: run() }) } as unknown as NearFolders;
+  const opened = (path: string, flags: string, calls: Calls = withCalls({})) =>
+    new NodeAppendFile(calls, { fd: fs.openSync(path, flags), path, size: 0, newIn: [], near });
+
+  it("is there at once", async () => {
+    const file = opened(at("x"), "a");
+    const done = [file.append(bytes("one\n")), file.append(bytes(""))];
+    expect(fs.readFileSync(at("x"), "utf8")).toBe("one\n");
+    expect(file.size).toBe(4);
+    await Promise.all(done);
+    await file.close();
+  });
+
+  it("goes to the thread pool behind those that do, and while the file is being synced", async () => {
+    const held: ((cause: Error | null) => void)[] = [];
+    const fdatasync = (_fd: number, answer: (cause: Error | null) => void): void => void held.push(answer);
+    const pooled: number[] = [];
+    const write = (...all: [number, Uint8Array, number, number, null, Answer]): void => {
+      pooled.push(all[3]);
+      fs.write(...all);
+    };
+    const file = opened(at("x"), "a", withCalls({ fdatasync, write }));
+    const long = `${"x".repeat(100_000)}\n`;
+    await Promise.all([file.append(bytes(long)), file.append(bytes("one\n"))]);
+    expect(fs.readFileSync(at("x"), "utf8")).toBe(`${long}one\n`);
+    expect(pooled).toEqual([100_001]);
+    const sync = file.sync();
+    while (held.length === 0) await new Promise(setImmediate);
+    await file.append(bytes("two\n"));
+    expect(pooled).toEqual([100_001, 4]);
+    held[0]!(null);
+    await sync;
+    await file.append(bytes("three\n"));
+    expect(fs.readFileSync(at("x"), "utf8")).toBe(`${long}one\ntwo\nthree\n`);
+    expect(pooled).toHaveLength(2);
+    await file.close();
+  });
+
+  it("that fails is told as any other", async () => {
+    fs.writeFileSync(at("x"), "old");
+    const file = opened(at("x"), "r");
+    await expect(file.append(bytes("one\n"))).rejects.toMatchObject({ code: "EBADF" });
+    await file.close();
+  });
+});
+
+describe("stamps", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it("are the same as long as nothing has changed, come or gone", async () => {
+    fs.writeFileSync(at("x"), "one");
+    fs.symlinkSync(at("x"), at("link"));
+    const paths = [at("x"), at("link"), at("none"), home];
+    const later = Date.now() + 60_000;
+    vi.spyOn(Date, "now").mockImplementation(() => later);
+    const before = await files.stamps(paths);
+    expect(before).toHaveLength(12);
+    expect(await files.stamps(paths)).toEqual(before);
+    fs.appendFileSync(at("x"), "two");
+    const changed = (await files.stamps(paths))!;
+    expect(changed.slice(0, 3)).not.toEqual(before!.slice(0, 3));
+    expect(changed.slice(3, 6)).toEqual(changed.slice(0, 3));
+    expect(changed.slice(6)).toEqual(before!.slice(6));
+    fs.writeFileSync(at("none"), "");
+    expect((await files.stamps(paths))!.slice(6, 9)).not.toEqual([0, 0, 0]);
+    fs.rmSync(at("x"));
+    expect((await files.stamps(paths))!.slice(0, 6)).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it("can not be told for a file that has changed just now", async () => {
+    fs.writeFileSync(at("x"), "one");
+    expect(await files.stamps([at("x")])).toBeUndefined();
   });
 });
 

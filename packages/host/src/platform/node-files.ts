@@ -23,6 +23,7 @@ const readFile = promisify(nodeFs.readFile);
 const readlink = promisify(nodeFs.readlink);
 const rename = promisify(nodeFs.rename);
 const rm = promisify(nodeFs.rm);
+const stat = promisify(nodeFs.stat);
 const symlink = promisify(nodeFs.symlink);
 const unlink = promisify(nodeFs.unlink);
 
@@ -113,6 +114,23 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
       return seen.value !== undefined;
     },
 
+    async stamps(paths) {
+      const stamps: number[] = [];
+      for (const path of paths) {
+        const seen = near?.lookAt(path);
+        // What a link leads to may be anywhere.
+        const found =
+          seen === undefined || seen.value?.isSymbolicLink() ? await orUndefined(stat(path)) : seen.value;
+        if (found === undefined) stamps.push(0, 0, 0);
+        // A folder is there or not; what is in it has stamps of its own.
+        else if (found.isDirectory()) stamps.push(found.ino, 0, 0);
+        // Clocks of file systems are coarse: a second change may leave the time of the first.
+        else if (Math.abs(Date.now() - found.ctimeMs) < COARSE_MS) return undefined;
+        else stamps.push(found.ino, found.size, found.ctimeMs);
+      }
+      return stamps;
+    },
+
     async rename(from, to) {
       let made: string | undefined;
       try {
@@ -179,6 +197,8 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
   }
 }
 
+/** No file system's times are coarser than this. */
+const COARSE_MS = 2000;
 const SMALL_BYTES = 64 * 1024;
 const READ_SMALL = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK | nodeFs.constants.O_NOFOLLOW;
 

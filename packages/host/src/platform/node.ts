@@ -49,6 +49,8 @@ function giveBackMemory(): void {
   );
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => (byte + 0x100).toString(16).slice(1));
+
 /** Ids from a clock and a source of random bytes; the simulation hands in seeded ones. */
 export function randomIds(now: () => number, fill: (bytes: Uint8Array) => void): Ids {
   // UUIDv7 keeps ids of one millisecond in order by counting up in the 12 bits after the version.
@@ -79,7 +81,7 @@ export function randomIds(now: () => number, fill: (bytes: Uint8Array) => void):
       const random = draw(8);
       random[0] = (random[0]! & 0x3f) | 0x80;
       let tail = "";
-      for (const byte of random) tail += (byte + 0x100).toString(16).slice(1);
+      for (const byte of random) tail += HEX[byte];
       const count = counter.toString(16).padStart(3, "0");
       return `${stamp.slice(0, 8)}-${stamp.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
     },

@@ -66,6 +66,11 @@ export interface Files {
   /** Names in a folder with what they are; none if there is no such folder. */
   list(folder: string): Promise<readonly { readonly name: string; readonly folder: boolean }[]>;
   exists(path: string): Promise<boolean>;
+  /**
+   * Tells, without reading them, whether files have come, changed or gone: as long as the numbers are the same, nothing
+   * has. Undefined where that can not be said, because one of them has changed a moment ago.
+   */
+  stamps(paths: readonly string[]): Promise<readonly number[] | undefined>;
   /** Makes the target's folders; both folders are synced. */
   rename(from: string, to: string): Promise<void>;
   /** A file, or a folder with all that is in it; nothing if it is not there. */

@@ -10,13 +10,14 @@ export async function readGitInfo(
   try {
     const found = await gitFolder(files, cwd);
     if (found === undefined) return null;
-    const head = (await files.readText(join(found, "HEAD")))?.trim();
+    const { path, linked } = found;
+    const head = (await files.readText(join(path, "HEAD")))?.trim();
     if (head === undefined) return null;
     // A worktree keeps its HEAD to itself and shares the rest.
-    const common = (await files.readText(join(found, "commondir")))?.trim();
-    const shared = common === undefined ? found : resolve(found, common);
+    const common = linked ? (await files.readText(join(path, "commondir")))?.trim() : undefined;
+    const shared = common === undefined ? path : resolve(path, common);
     const ref = /^ref: (.+)$/.exec(head)?.[1];
-    const sha = ref === undefined ? head : await resolveRef(files, [found, shared], ref);
+    const sha = ref === undefined ? head : await resolveRef(files, new Set([path, shared]), ref);
     return {
       sha: sha ?? null,
       branch: ref?.replace(/^refs\/heads\//, "") ?? null,
@@ -31,14 +32,15 @@ export async function readGitInfo(
 async function gitFolder(
   files: Pick<Files, "readText" | "exists">,
   cwd: string,
-): Promise<string | undefined> {
+): Promise<{ readonly path: string; readonly linked: boolean } | undefined> {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const git = join(folder, ".git");
     if (await files.exists(git)) {
-      if (await files.exists(join(git, "HEAD"))) return git;
+      if (await files.exists(join(git, "HEAD"))) return { path: git, linked: false };
       // A worktree or submodule: a file that says where the folder is.
       const target = /^gitdir: (.+)$/m.exec((await files.readText(git)) ?? "")?.[1];
-      if (target !== undefined) return isAbsolute(target) ? target : resolve(folder, target);
+      if (target !== undefined)
+        return { path: isAbsolute(target) ? target : resolve(folder, target), linked: true };
     }
     if (folder === dirname(folder)) return undefined;
   }
@@ -46,7 +48,7 @@ async function gitFolder(
 
 async function resolveRef(
   files: Pick<Files, "readText">,
-  folders: readonly string[],
+  folders: Iterable<string>,
   ref: string,
 ): Promise<string | undefined> {
   if (ref.split("/").includes("..")) return undefined;

@@ -31,11 +31,12 @@ async function foldersOf(
   home: string,
   cwd: string,
 ): Promise<readonly string[]> {
-  const upwards = [cwd];
-  for (let folder = cwd; folder !== dirname(folder); folder = dirname(folder)) upwards.push(dirname(folder));
-  const roots = await Promise.all(upwards.map((folder) => files.exists(join(folder, ".git"))));
-  const root = roots.indexOf(true);
-  return [home, ...upwards.slice(0, Math.max(0, root) + 1).reverse()];
+  const upwards: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    upwards.push(folder);
+    if (await files.exists(join(folder, ".git"))) return [home, ...upwards.reverse()];
+    if (folder === dirname(folder)) return [home, cwd];
+  }
 }
 
 async function docIn(files: Pick<Files, "readText">, folder: string): Promise<ProjectDoc | undefined> {

@@ -5,11 +5,10 @@ import type { ThreadState } from "../../core/state.ts";
 import { Fault, fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
 import { forkHistory } from "../../thread/fork.ts";
-import { readGitInfo } from "../../thread/git-info.ts";
 import { allTurns } from "../../thread/history.ts";
-import { readProjectDocs } from "../../thread/project-docs.ts";
 import type { LoadRequest } from "../../thread/registry.ts";
 import { type Cursor, parseCursor } from "../../thread/subscription.ts";
+import { LookAround } from "../../thread/surroundings.ts";
 import { PEER_VERSION } from "../../version.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
@@ -21,15 +20,13 @@ import { startCursors, turnsPage } from "./turn-pages.ts";
 /** How a thread comes to be loaded: started, resumed, forked. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
   const { registry, keyedStarts, platform, idle } = context;
-  const projectDocs = (cwd: string) => readProjectDocs(platform.files, context.home, cwd);
+  const around = new LookAround(platform.files, context.home);
+  const projectDocs = async (cwd: string) => (await around.at(cwd)).docs;
   const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
   return {
     async "thread/start"(params, { connection, reply }) {
       const settings = newSettings(params, context);
-      const [gitInfo, docs] = await Promise.all([
-        readGitInfo(platform.files, settings.cwd),
-        projectDocs(settings.cwd),
-      ]);
+      const { gitInfo, docs } = await around.at(settings.cwd);
       const ephemeral = params.ephemeral ?? false;
       const load = askedLoadSettings(params);
       const start = (more: Partial<ThreadFacts> = {}) => {

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { LookAround } from "./surroundings.ts";
+
+/** Files with versions for stamps, and a count of what was read. */
+function world(texts: Record<string, string>) {
+  const files = new Map(Object.entries(texts));
+  const versions = new Map<string, number>();
+  let version = 1;
+  let reads = 0;
+  const exists = (path: string) =>
+    [...files.keys()].some((one) => one === path || one.startsWith(`${path}/`));
+  return {
+    around: new LookAround(
+      {
+        readText: async (path) => {
+          reads++;
+          return files.get(path);
+        },
+        exists: async (path) => exists(path),
+        stamps: async (paths) => paths.map((path) => (exists(path) ? (versions.get(path) ?? 1) : 0)),
+      },
+      "/home",
+    ),
+    write(path: string, text: string): void {
+      files.set(path, text);
+      versions.set(path, ++version);
+    },
+    remove: (path: string) => files.delete(path),
+    /** How many files `work` reads. */
+    async reads(work: () => Promise<unknown>): Promise<number> {
+      reads = 0;
+      await work();
+      return reads;
+    },
+  };
+}
+
+const repository = {
+  "/work/.git/HEAD": "ref: refs/heads/main\n",
+  "/work/.git/refs/heads/main": "1111\n",
+  "/work/.git/config": '[remote "origin"]\n\turl = https://localhost/x.git\n',
+  "/work/AGENTS.md": "Be brief.",
+};
+
+describe("what is around a folder", () => {
+  it("is read again only if something has changed", async () => {
+    const { around, reads } = world(repository);
+    const look = () => around.at("/work/src");
+    const first = await look();
+    expect(first.gitInfo).toEqual({ sha: "1111", branch: "main", originUrl: "https://localhost/x.git" });
+    expect(first.docs).toEqual([{ path: "/work/AGENTS.md", text: "Be brief." }]);
+    await look();
+    expect(await reads(look)).toBe(0);
+    expect(await look()).toMatchObject({ gitInfo: first.gitInfo, docs: first.docs });
+  });
+
+  it.each<[string, (files: ReturnType<typeof world>) => void, object]>([
+    [
+      "a changed text",
+      (files) => files.write("/work/AGENTS.md", "Be long."),
+      { docs: [{ text: "Be long." }] },
+    ],
+    [
+      "a new file",
+      (files) => files.write("/work/src/AGENTS.md", "Here."),
+      { docs: [{ text: "Be brief." }, { text: "Here." }] },
+    ],
+    [
+      "a file in the home",
+      (files) => files.write("/home/AGENTS.md", "All."),
+      { docs: [{ text: "All." }, {}] },
+    ],
+    ["a removed file", (files) => files.remove("/work/AGENTS.md"), { docs: [] }],
+    ["a commit", (files) => files.write("/work/.git/refs/heads/main", "2222"), { gitInfo: { sha: "2222" } }],
+    [
+      "another branch",
+      (files) => {
+        files.write("/work/.git/refs/heads/next", "3333");
+        files.write("/work/.git/HEAD", "ref: refs/heads/next\n");
+      },
+      { gitInfo: { sha: "3333", branch: "next" } },
+    ],
+    [
+      "a repository below",
+      (files) => files.write("/work/src/.git/HEAD", "4444"),
+      { gitInfo: { sha: "4444", branch: null } },
+    ],
+  ])("shows %s the next time", async (_, change, shown) => {
+    const files = world(repository);
+    for (let time = 0; time < 3; time++) await files.around.at("/work/src");
+    change(files);
+    expect(await files.around.at("/work/src")).toMatchObject(shown);
+    expect(await files.around.at("/work/src")).toMatchObject(shown);
+  });
+
+  it("is not remembered from a reading that something may have changed under", async () => {
+    const files = world(repository);
+    await files.around.at("/work");
+    // What the second look remembers is older than what it reads: a change in between shows at the third.
+    const second = files.around.at("/work");
+    files.write("/work/AGENTS.md", "Changed.");
+    await second;
+    expect((await files.around.at("/work")).docs).toMatchObject([{ text: "Changed." }]);
+  });
+});
