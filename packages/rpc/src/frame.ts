@@ -1,11 +1,10 @@
 /**
  * What goes out in one write: one message, or all of one tick. Encoded at most once however many connections
- * it goes to: each wire form (lines, WebSocket text frames) is made when it is first asked for, then shared.
+ * it goes to: WebSocket text frames are made when they are first asked for, then shared.
  */
 export class Frame {
   /** JSON texts, in order. */
   readonly messages: readonly string[];
-  #lines: Buffer | undefined;
   #websocket: Buffer | undefined;
 
   constructor(...messages: readonly string[]) {
@@ -16,10 +15,9 @@ export class Frame {
     return new Frame(JSON.stringify(message));
   }
 
-  /** For JSONL wires: each text and its LF. */
-  get lines(): Buffer {
-    this.#lines ??= Buffer.from(`${this.messages.join("\n")}\n`);
-    return this.#lines;
+  /** For JSONL wires: each text and its LF. Not kept, because such a wire has one reader. */
+  get lines(): string {
+    return this.messages.length === 1 ? `${this.messages[0]}\n` : `${this.messages.join("\n")}\n`;
   }
 
   /** For WebSocket wires: unmasked, final text frames, headers and payloads in one buffer. */

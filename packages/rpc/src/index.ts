@@ -1,3 +1,4 @@
+export { Encoded, jsonOf } from "./encoded.ts";
 export { Frame } from "./frame.ts";
 export { type LineEvents, LineSplitter } from "./lines.ts";
 export { type CloseReason, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "./link.ts";

@@ -1,11 +1,12 @@
 import type { MethodName, Params, Result } from "@bobbin/protocol";
+import type { Encoded } from "@bobbin/rpc";
 import type { Connection } from "./connection.ts";
 
 /** One request under way. */
 export interface Call<M extends MethodName> {
   readonly connection: Connection;
   /** Exactly once. Sent at once: what is told after it comes after it on the wire. */
-  reply(result: Result<M>): void;
+  reply(result: Result<M> | Encoded<Result<M>>): void;
 }
 
 /** Serves a method: replies, or throws what the client is told instead. */

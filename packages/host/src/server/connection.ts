@@ -1,5 +1,5 @@
 import type { ClientInfo, MethodName, NotificationName, NotificationParams, Result } from "@bobbin/protocol";
-import { Frame, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
+import { type Encoded, Frame, jsonOf, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import { type Fault, fault } from "../errors.ts";
 import type { Clock, Timers } from "../platform/platform.ts";
 import { notificationFrame } from "../thread/notification-frame.ts";
@@ -162,8 +162,8 @@ export class Connection implements LinkEvents, Recipient {
 
   // Replies.
 
-  reply<M extends MethodName>(id: RequestId, result: Result<M>): void {
-    const json = `{"id":${id.json},"result":${JSON.stringify(result)}}`;
+  reply<M extends MethodName>(id: RequestId, result: Result<M> | Encoded<Result<M>>): void {
+    const json = `{"id":${id.json},"result":${jsonOf(result)}}`;
     // A character is at least one byte: only what may be too large is measured.
     const tooLarge = json.length * 3 > MAX_MESSAGE_BYTES && Buffer.byteLength(json) > MAX_MESSAGE_BYTES;
     this.#send(tooLarge ? errorFrame(id, fault("replyTooLarge", MAX_MESSAGE_BYTES)) : new Frame(json));

@@ -1,4 +1,5 @@
 import type { LoadSettings, NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
+import type { Encoded } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "../core/life/records.ts";
 import type { Place } from "../core/life/views.ts";
@@ -311,7 +312,11 @@ export class Registry {
   }
 
   /** Tells something about a thread that no record holds. */
-  announce<N extends NotificationName>(actor: Actor, method: N, params: NotificationParams<N>): void {
+  announce<N extends NotificationName>(
+    actor: Actor,
+    method: N,
+    params: NotificationParams<N> | Encoded<NotificationParams<N>>,
+  ): void {
     actor.announce(method, notificationFrame(method, params, this.#now()));
   }
 

@@ -74,9 +74,13 @@ export function askedSettings(
     summary: params.summary,
     personality: params.personality,
   };
-  const changes = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null);
-  const chosen = sandbox === undefined ? {} : { permissionProfile: params.permissions ?? null };
-  return { ...(Object.fromEntries(changes) as Partial<ThreadSettings>), ...chosen };
+  const changes: Partial<Record<keyof ThreadSettings, unknown>> = {};
+  for (const key in asked) {
+    const value = asked[key as keyof ThreadSettings];
+    if (value !== undefined && value !== null) changes[key as keyof ThreadSettings] = value;
+  }
+  if (sandbox !== undefined) changes.permissionProfile = params.permissions ?? null;
+  return changes as Partial<ThreadSettings>;
 }
 
 /** The profiles that are built in, and the sandbox that each of them is. */
@@ -98,19 +102,20 @@ function askedSandbox({ sandbox, sandboxPolicy: policy, permissions }: Asked): S
 
 /** Settings that are bound when a thread is loaded; keys that were not given are left out. */
 export function askedLoadSettings(params: LoadSettings): LoadSettings {
-  const { developerInstructions, baseInstructions, toolServers, mcpServers, dynamicTools, memoryMode } =
-    params;
-  if (dynamicTools != null) checkDynamicTools(dynamicTools);
-  const asked = {
-    developerInstructions,
-    baseInstructions,
-    toolServers,
-    mcpServers,
-    dynamicTools,
-    memoryMode,
-  };
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  if (params.dynamicTools != null) checkDynamicTools(params.dynamicTools);
+  const asked: Record<string, unknown> = {};
+  for (const key of LOAD_SETTINGS) if (params[key] !== undefined) asked[key] = params[key];
+  return asked;
 }
+
+const LOAD_SETTINGS = [
+  "developerInstructions",
+  "baseInstructions",
+  "toolServers",
+  "mcpServers",
+  "dynamicTools",
+  "memoryMode",
+] as const satisfies readonly (keyof LoadSettings)[];
 
 function sandboxPolicy(mode: SandboxMode): SandboxPolicy {
   switch (mode) {

@@ -1,4 +1,5 @@
-import type { Result, Thread } from "@bobbin/protocol";
+import type { NotificationParams, Result } from "@bobbin/protocol";
+import { Encoded } from "@bobbin/rpc";
 import type { ThreadFacts } from "../../core/life/records.ts";
 import { activeProfile, threadView } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
@@ -52,16 +53,20 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       if (again) {
         await actor.during(async (state) => {
           const thread = (await viewer(context, connection))(state, actor.journal.place);
-          reply(loadedView(thread, state));
+          reply({ thread, ...loadedView(state) });
           idle.follow(actor, connection);
         });
         return actor.goOn();
       }
       const state = await actor.peek();
       idle.follow(actor, connection);
-      const thread = threadView(state, actor.journal.place);
-      reply(loadedView(thread, state));
-      registry.announce(actor, "thread/started", { thread });
+      const thread = Encoded.of(threadView(state, actor.journal.place));
+      reply(Encoded.with<Result<"thread/start">, "thread">(loadedView(state), "thread", thread));
+      registry.announce(
+        actor,
+        "thread/started",
+        Encoded.with<NotificationParams<"thread/started">, "thread">({}, "thread", thread),
+      );
     },
 
     async "thread/resume"(params, { connection, reply }) {
@@ -81,7 +86,8 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         const cursors = await startCursors(journal);
         const thread = (await viewer(context, connection))(state, journal.place, turns);
         reply({
-          ...loadedView(thread, state),
+          thread,
+          ...loadedView(state),
           collaborationMode: null,
           initialTurnsPage: page,
           ...cursors,
@@ -123,7 +129,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         const turns = params.excludeTurns ? [] : await allTurns(actor.journal);
         idle.follow(actor, connection);
         const thread = threadView(state, actor.journal.place);
-        reply(loadedView({ ...thread, turns }, state));
+        reply({ thread: { ...thread, turns }, ...loadedView(state) });
         if (!params.excludeTurns) tellUsage(connection, state);
         registry.announce(actor, "thread/started", { thread });
       });
@@ -179,9 +185,8 @@ function newFacts(
 }
 
 /** What start, resume and fork tell alike. */
-function loadedView(thread: Thread, { settings, docs }: ThreadState): Result<"thread/start"> {
+function loadedView({ settings, docs }: ThreadState): Omit<Result<"thread/start">, "thread"> {
   return {
-    thread,
     model: settings.model,
     modelProvider: settings.modelProvider,
     serviceTier: settings.serviceTier,

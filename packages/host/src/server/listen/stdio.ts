@@ -9,6 +9,7 @@ export interface StdioOptions {
 }
 
 const DEFAULT_GRACE_MS = 5_000;
+const SENDING_CHARACTERS = 64 * 1024;
 
 /**
  * The process's own client, JSON lines on stdin and stdout. When stdin ends the client has said all it will
@@ -31,7 +32,8 @@ class StdioLink implements Link {
   #state: "open" | "told" | "over" = "open";
   #reading = true;
   #backlogged = false;
-  #corked = false;
+  /** Sent in this tick: a reply and what it caused go out in one write, because each one wakes the reader. */
+  #sending = "";
   #ending = false;
   #over!: () => void;
   readonly #lines = new LineSplitter({
@@ -50,7 +52,7 @@ class StdioLink implements Link {
   }
 
   get backlog(): number {
-    return this.#state === "over" ? 0 : this.#stdout.writableLength;
+    return this.#state === "over" ? 0 : this.#stdout.writableLength + this.#sending.length;
   }
 
   begin(events: LinkEvents): void {
@@ -71,13 +73,10 @@ class StdioLink implements Link {
   send(frame: Frame): void {
     if (this.#state === "over" || this.#ending) return;
     this.#backlogged = true;
-    // A reply and what it caused go out in one write: each one wakes the reader.
-    if (!this.#corked) {
-      this.#corked = true;
-      this.#stdout.cork();
-      process.nextTick(this.#uncork);
-    }
-    this.#stdout.write(frame.lines, this.#written);
+    if (this.#sending === "") process.nextTick(this.#write);
+    this.#sending += frame.lines;
+    // Strings have their limits, and so has what is worth waiting for.
+    if (this.#sending.length > SENDING_CHARACTERS) this.#write();
   }
 
   pause(): void {
@@ -96,6 +95,7 @@ class StdioLink implements Link {
     if (this.#state === "over") return this.#isOver;
     if (!this.#ending) {
       this.#ending = true;
+      this.#write();
       this.#stopReading();
       this.#stdout.end(() => this.#finish());
     }
@@ -109,13 +109,15 @@ class StdioLink implements Link {
     return this.#isOver;
   }
 
-  readonly #uncork = (): void => {
-    this.#corked = false;
-    this.#stdout.uncork();
+  readonly #write = (): void => {
+    const text = this.#sending;
+    this.#sending = "";
+    // Whoever has gone meanwhile takes nothing any more.
+    if (text !== "" && this.#state !== "over") this.#stdout.write(text, this.#written);
   };
 
   readonly #written = (): void => {
-    if (!this.#backlogged || this.#stdout.writableLength > 0) return;
+    if (!this.#backlogged || this.backlog > 0) return;
     this.#backlogged = false;
     this.#events?.drained();
   };
