@@ -31,6 +31,8 @@ type Birth =
   | { readonly kind: "making"; readonly making: Promise<void> }
   | { readonly kind: "made" };
 
+const RESTING: Promise<void> = Promise.resolve();
+
 /** One thread's file, held for writing. */
 export class FileThreadJournal implements ThreadJournal, Holder {
   readonly #threadId: string;
@@ -143,7 +145,11 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return true;
   }
 
-  async rest(): Promise<void> {
+  rest(): Promise<void> {
+    return this.#file === undefined && this.#birth.kind !== "making" ? RESTING : this.#rest();
+  }
+
+  async #rest(): Promise<void> {
     // Whether or not it could be made, what is open of it is closed.
     if (this.#birth.kind === "making") await this.#birth.making.catch(() => {});
     const file = this.#file;

@@ -11,8 +11,16 @@ export class Metrics {
 
   counter(name: string, help: string): (labels?: Labels, by?: number) => void {
     const values = this.#declare(name, "counter", help);
+    // What is counted often is written out once.
+    const texts = new Map<string, string>();
     return (labels, by = 1) => {
-      const key = labelText(labels);
+      let plain = "";
+      for (const label in labels) plain += `${label}\0${labels[label]}\0`;
+      let key = texts.get(plain);
+      if (key === undefined) {
+        key = labelText(labels);
+        texts.set(plain, key);
+      }
       values.set(key, (values.get(key) ?? 0) + by);
     };
   }

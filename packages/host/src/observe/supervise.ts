@@ -10,9 +10,13 @@ export class Supervisor {
   }
 
   take(what: string, work: Promise<unknown>): void {
-    const watched = work
-      .catch((cause) => this.report(what, cause))
-      .finally(() => this.#pending.delete(watched));
+    const watched: Promise<unknown> = work.then(
+      () => this.#pending.delete(watched),
+      (cause) => {
+        this.#pending.delete(watched);
+        this.report(what, cause);
+      },
+    );
     this.#pending.add(watched);
   }
 

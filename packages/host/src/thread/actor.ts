@@ -207,6 +207,8 @@ export class Actor {
 
   /** The state as it is after the commands before. */
   async peek(): Promise<ThreadState> {
+    if (this.#running === undefined && this.#over === undefined && this.#state !== undefined)
+      return this.#state;
     let seen!: ThreadState;
     await this.look((state) => {
       seen = state;

@@ -1,3 +1,4 @@
+import type { ThreadStatus } from "@bobbin/protocol";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import type { ThreadState } from "../state.ts";
 import type { LifeRecord } from "./records.ts";
@@ -5,33 +6,46 @@ import type { LifeRecord } from "./records.ts";
 type Created = Extract<LifeRecord, { type: "created" }>;
 type Checkpoint = Extract<LifeRecord, { type: "checkpoint" }>;
 
-/** What every thread starts with. */
-const BLANK = {
-  pendingLoad: null,
-  epoch: 1,
-  preview: "",
-  hasUserMessage: false,
-  name: null,
-  gitInfo: null,
-  section: null,
-  status: { type: "idle" },
-  usage: null,
-  accepted: [],
-  queue: EMPTY_QUEUE,
-  turn: null,
-  requests: [],
-  grants: [],
-  callIds: [],
-  lastTurn: null,
-} as const;
+const IDLE: ThreadStatus = { type: "idle" };
+const NONE: readonly never[] = [];
 
-export function foldCreated({ at, facts, settings, load, docs }: Created): ThreadState {
-  return { ...BLANK, facts, settings, load, docs, createdAt: at, updatedAt: at };
+/** What every thread starts with. */
+export function foldCreated({
+  at,
+  facts,
+  settings,
+  load,
+  docs,
+}: Pick<Created, "at" | "facts" | "settings" | "load" | "docs">): ThreadState {
+  return {
+    facts,
+    settings,
+    load,
+    docs,
+    pendingLoad: null,
+    epoch: 1,
+    createdAt: at,
+    updatedAt: at,
+    preview: "",
+    hasUserMessage: false,
+    name: null,
+    gitInfo: null,
+    section: null,
+    status: IDLE,
+    usage: null,
+    accepted: NONE,
+    queue: EMPTY_QUEUE,
+    turn: null,
+    requests: NONE,
+    grants: NONE,
+    callIds: NONE,
+    lastTurn: null,
+  };
 }
 
 /** A checkpoint of an earlier version lacks what came later: as it was for a new thread. */
 export function foldCheckpoint({ state }: Checkpoint): ThreadState {
-  return { ...BLANK, ...state };
+  return { ...foldCreated({ ...state, at: state.createdAt }), ...state };
 }
 
 export function foldLife(
