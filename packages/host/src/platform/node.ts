@@ -17,7 +17,7 @@ export function nodePlatform(): Platform {
     liveness: nodeLiveness,
     fetch: (input, init) => fetch(input, init),
     http: nodeHttp(),
-    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    clock: { now: () => Date.now(), monotonic },
     timers: {
       after(ms, run) {
         const timer = setTimeout(run, ms);
@@ -31,6 +31,12 @@ export function nodePlatform(): Platform {
       (bytes) => randomFillSync(bytes),
     ),
   };
+}
+
+/** Not from `performance`, which is a module that has to be loaded. */
+function monotonic(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
 }
 
 /**
