@@ -143,6 +143,9 @@ describe("a turn on the responses wire", () => {
     const png = Buffer.from("89504e470d0a1a0a00", "hex");
     await writeFile(join(cwd, "dot.png"), png);
     await writeFile(join(cwd, "AGENTS.md"), "Use tabs.");
+    const wav = Buffer.from("RIFF....WAVE");
+    await writeFile(join(cwd, "hum.wav"), wav);
+    await writeFile(join(cwd, "SKILL.md"), "Put things away.");
     const other = await client.startThread({
       cwd,
       developerInstructions: "Be kind.",
@@ -157,6 +160,12 @@ describe("a turn on the responses wire", () => {
         { type: "localImage", path: join(cwd, "dot.png") },
         { type: "localImage", path: join(cwd, "none.png") },
         { type: "image", url: "https://example.org/a.png" },
+        { type: "audio", url: "data:audio/wav;base64,UklGRg==" },
+        { type: "localAudio", path: join(cwd, "hum.wav") },
+        { type: "localAudio", path: join(cwd, "dot.png") },
+        { type: "skill", name: "tidy", path: join(cwd, "SKILL.md") },
+        { type: "skill", name: "gone", path: join(cwd, "NONE.md") },
+        { type: "mention", name: "that", path: "app://that" },
       ],
       outputSchema: { type: "object", properties: {} },
     });
@@ -177,6 +186,15 @@ describe("a turn on the responses wire", () => {
       { type: "input_image", image_url: `data:image/png;base64,${png.toString("base64")}` },
       { type: "input_text", text: expect.stringContaining("none.png could not be read") },
       { type: "input_image", image_url: "https://example.org/a.png" },
+      { type: "input_audio", audio_url: "data:audio/wav;base64,UklGRg==" },
+      { type: "input_audio", audio_url: `data:audio/wav;base64,${wav.toString("base64")}` },
+      { type: "input_text", text: expect.stringContaining("dot.png could not be read: it is no WAV") },
+      {
+        type: "input_text",
+        text: `<skill>\n<name>tidy</name>\n<path>${join(cwd, "SKILL.md")}</path>\nPut things away.\n</skill>`,
+      },
+      { type: "input_text", text: expect.stringContaining("skill gone") },
+      { type: "input_text", text: "[that](app://that)" },
     ]);
     expect(text.format.schema).toEqual({ type: "object", properties: {} });
     expect(threadId).not.toBe(other);

@@ -1,8 +1,10 @@
 // Tools that live in the client or need no operating system, on the real program with a local model.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { chat, MockModel, messages, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
@@ -147,16 +149,17 @@ describe("a tool that lives in the client", () => {
     expect(tools.map(({ name }) => name)).toEqual([
       "update_plan",
       "request_user_input",
+      "view_image",
       "lookup",
       "crm",
       "past",
     ]);
-    expect(tools[3]).toMatchObject({
+    expect(tools[4]).toMatchObject({
       type: "namespace",
       description: "Customers.",
       tools: [{ name: "find" }],
     });
-    expect(tools[4]).toMatchObject({ description: "Tools in the past namespace.", tools: [{ name: "old" }] });
+    expect(tools[5]).toMatchObject({ description: "Tools in the past namespace.", tools: [{ name: "old" }] });
   });
 
   it("[DYN-3] is refused with what is wrong with it", async () => {
@@ -476,5 +479,80 @@ describe("what the model calls", () => {
     expect(
       outputs(model, 1).map((one: { call_id: string; output: { text: string }[] }) => one.output[0]!.text),
     ).toEqual(["answer to x", "answer to x-2", "answer to y"]);
+  });
+
+  it("[VIEW-1] view_image shows the model a picture, as every wire can, or says why not", async () => {
+    const png = Buffer.from("89504e470d0a1a0a00", "hex");
+    const data = png.toString("base64");
+    const args = JSON.stringify({ path: "dot.png" });
+    const wires: [
+      string,
+      Reply,
+      Reply, // biome-ignore lint/suspicious/noExplicitAny: whatever was sent.
+      (body: any) => unknown,
+      unknown,
+    ][] = [
+      [
+        "responses",
+        call(responses.call("view_image", args, "v"), responses.call("view_image", '{"path":"no.png"}', "n")),
+        say("seen"),
+        ({ input }) => input.slice(-2).map(({ output }: { output: unknown }) => output),
+        [
+          [{ type: "input_image", image_url: `data:image/png;base64,${data}` }],
+          expect.stringMatching(/no\.png can not be shown: there is no such file/),
+        ],
+      ],
+      [
+        "chat",
+        stream(
+          chat.stream(
+            chat.delta({
+              tool_calls: [{ index: 0, id: "v", function: { name: "view_image", arguments: args } }],
+            }),
+          ),
+        ),
+        stream(chat.stream(chat.delta({ content: "seen" }))),
+        ({ messages }) => messages.slice(-2),
+        [
+          { role: "tool", tool_call_id: "v", content: "(input_image)" },
+          {
+            role: "user",
+            content: [{ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }],
+          },
+        ],
+      ],
+      [
+        "messages",
+        stream(
+          messages.stream(
+            [
+              messages.block(
+                0,
+                { type: "tool_use", id: "v", name: "view_image", input: {} },
+                { type: "input_json_delta", partial_json: args },
+              ),
+            ],
+            "tool_use",
+          ),
+        ),
+        stream(messages.stream([messages.text(0, "seen")])),
+        ({ messages: said }) => said.at(-1).content[0].content,
+        [{ type: "image", source: { type: "base64", media_type: "image/png", data } }],
+      ],
+    ];
+    for (const [wire, first, second, shown, expected] of wires) {
+      const model = await MockModel.start(first, second);
+      const { home, cwd } = await modelHome(wire, model.url);
+      await writeFile(join(cwd, "dot.png"), png);
+      const host = await spawnHost({ home, args: SOCKET });
+      const client = await host.join();
+      const threadId = await client.startThread({ cwd });
+      await client.turn(threadId, "look at it");
+      expect(shown(model.asked[1]!.body), wire).toEqual(expected);
+      const views = client.told("item/completed").filter(({ params }) => params.item.type === "imageView");
+      const ofPicture = views.find(({ params }) => params.item.id === "v");
+      expect(ofPicture?.params.item.path).toBe(join(cwd, "dot.png"));
+      await host.kill();
+    }
   });
 });

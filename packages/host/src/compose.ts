@@ -30,6 +30,7 @@ import { updatePlan } from "./tool/plan.ts";
 import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { requestUserInput } from "./tool/user-input.ts";
+import { viewImage } from "./tool/view-image.ts";
 import { Pasts } from "./turn/past.ts";
 import { Runner } from "./turn/runner.ts";
 
@@ -76,8 +77,9 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     left: (actor) => questions.left(actor),
   });
   const pasts = new Pasts();
+  const builtIn = [updatePlan, requestUserInput, viewImage(platform.files)];
   const toolbox = new Toolbox([
-    () => [updatePlan, requestUserInput],
+    () => builtIn,
     dynamicTools,
     ...(options.tools === undefined ? [] : [options.tools]),
   ]);

@@ -1,5 +1,5 @@
-import type { ContextItem, ContextMessage, ModelRequest } from "./model.ts";
-import { outputText, splitSystem, textOf } from "./plain-context.ts";
+import type { ContextItem, ContextMessage, ContextPart, ModelRequest } from "./model.ts";
+import { outputImages, outputText, splitSystem, textOf, UNHEARD } from "./plain-context.ts";
 import { PlainTools, plainArguments, plainName } from "./tool-names.ts";
 
 interface AssistantMessage {
@@ -46,7 +46,14 @@ function messages(items: readonly ContextItem[], withTools: boolean): unknown[] 
     }
     return answer;
   };
+  /** Tools answer in words there: what they have to show follows as the user's. */
+  let shown: ContextPart[] = [];
+  const show = (): void => {
+    if (shown.length > 0) out.push({ role: "user", content: shown.map(partOf) });
+    shown = [];
+  };
   for (const [index, item] of items.entries()) {
+    if (item.type !== "toolOutput") show();
     switch (item.type) {
       case "message":
         if (item.role === "assistant") {
@@ -83,17 +90,34 @@ function messages(items: readonly ContextItem[], withTools: boolean): unknown[] 
             ? { role: "tool", tool_call_id: item.callId, content: outputText(item.output) }
             : { role: "user", content: `(The answer of the tool: ${outputText(item.output)})` },
         );
+        shown.push(...outputImages(item.output));
         break;
     }
   }
+  show();
   return out;
 }
 
 function userContent(message: ContextMessage): unknown {
   if (message.parts.every((part) => part.type === "text")) return textOf(message);
-  return message.parts.map((part) => {
-    if (part.type === "text") return part;
-    const detail = part.detail === null ? {} : { detail: part.detail };
-    return { type: "image_url", image_url: { url: part.url, ...detail } };
-  });
+  return message.parts.map(partOf);
+}
+
+function partOf(part: ContextPart): unknown {
+  switch (part.type) {
+    case "text":
+      return part;
+    case "image": {
+      const detail = part.detail === null ? {} : { detail: part.detail };
+      return { type: "image_url", image_url: { url: part.url, ...detail } };
+    }
+    case "audio": {
+      const data = /^data:audio\/(?:x-)?(wav|mp3|mpeg);base64,(.*)$/s.exec(part.url);
+      if (data === null) return { type: "text", text: UNHEARD };
+      return {
+        type: "input_audio",
+        input_audio: { data: data[2], format: data[1] === "wav" ? "wav" : "mp3" },
+      };
+    }
+  }
 }

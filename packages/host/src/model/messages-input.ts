@@ -1,5 +1,6 @@
+import type { FunctionCallOutputBody } from "@bobbin/protocol";
 import type { ContextItem, ContextPart, ModelRequest } from "./model.ts";
-import { outputText, splitSystem } from "./plain-context.ts";
+import { outputImages, outputText, splitSystem, UNHEARD } from "./plain-context.ts";
 import { PlainTools, plainArguments, plainName } from "./tool-names.ts";
 
 interface Block {
@@ -87,7 +88,7 @@ function messagesOf(items: readonly ContextItem[]): Message[] {
         add("user", {
           type: "tool_result",
           tool_use_id: item.callId.replace(/[^\w-]/g, "_"),
-          content: outputText(item.output),
+          content: outputContent(item.output),
           ...(!item.success && { is_error: true }),
         });
         break;
@@ -105,8 +106,16 @@ function thinks(messages: readonly Message[]): boolean {
   return !answered || /thinking$/.test(messages.at(-2)?.content[0]?.type ?? "");
 }
 
+function outputContent(output: FunctionCallOutputBody): unknown {
+  const images = outputImages(output);
+  if (typeof output === "string" || images.length === 0) return outputText(output);
+  const words = outputText(output.filter(({ type }) => type !== "input_image"));
+  return [...(words === "" ? [] : [{ type: "text", text: words }]), ...images.map(partBlock)];
+}
+
 function partBlock(part: ContextPart): Block {
   if (part.type === "text") return part;
+  if (part.type === "audio") return { type: "text", text: UNHEARD };
   const data = /^data:([^;,]+);base64,(.*)$/s.exec(part.url);
   if (data === null) return { type: "image", source: { type: "url", url: part.url } };
   return { type: "image", source: { type: "base64", media_type: data[1], data: data[2] } };

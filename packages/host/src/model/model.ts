@@ -68,7 +68,8 @@ export interface ContextMessage {
 
 export type ContextPart =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image"; readonly url: string; readonly detail: ImageDetail | null };
+  | { readonly type: "image"; readonly url: string; readonly detail: ImageDetail | null }
+  | { readonly type: "audio"; readonly url: string };
 
 export type ToolSpec =
   | {

@@ -1,5 +1,5 @@
 import type { FunctionCallOutputBody } from "@bobbin/protocol";
-import type { ContextItem, ContextMessage, ModelRequest } from "./model.ts";
+import type { ContextItem, ContextMessage, ContextPart, ModelRequest } from "./model.ts";
 
 /**
  * For wires with one system text at the start: what developers say before the conversation belongs to it. Later it
@@ -26,8 +26,23 @@ export function textOf({ parts }: ContextMessage): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-/** The words of an output; pictures in it are named. */
+/** The words of an output; what is none is named. */
 export function outputText(output: FunctionCallOutputBody): string {
   if (typeof output === "string") return output;
   return output.map((part) => (part.type === "input_text" ? part.text : `(${part.type})`)).join("\n");
 }
+
+/** The pictures of an output. */
+export function outputImages(output: FunctionCallOutputBody): readonly ContextImage[] {
+  if (typeof output === "string") return [];
+  return output.flatMap((part) =>
+    part.type === "input_image" && typeof part.image_url === "string"
+      ? [{ type: "image", url: part.image_url, detail: part.detail ?? null } as const]
+      : [],
+  );
+}
+
+type ContextImage = Extract<ContextPart, { type: "image" }>;
+
+/** What a wire has no place for, in words. */
+export const UNHEARD = "(audio, which this model can not be given)";

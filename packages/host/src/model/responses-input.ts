@@ -67,6 +67,7 @@ function contentOf({ role, parts }: ContextMessage): unknown[] {
   const type = role === "assistant" ? "output_text" : "input_text";
   return parts.map((part) => {
     if (part.type === "text") return { type, text: part.text };
+    if (part.type === "audio") return { type: "input_audio", audio_url: part.url };
     return {
       type: "input_image",
       image_url: part.url,

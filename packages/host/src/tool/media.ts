@@ -1,0 +1,60 @@
+import type { Files } from "../platform/platform.ts";
+
+/** A larger one is refused by every provider. */
+const MAX_BYTES = 20 * 1024 * 1024;
+
+type Kind = "image" | "audio";
+
+/** How files of each kind begin, in bytes as latin1; a dot is any byte. */
+const BEGINNINGS: { readonly [K in Kind]: readonly (readonly [string, string])[] } = {
+  image: [
+    ["\x89PNG", "image/png"],
+    ["\xff\xd8\xff", "image/jpeg"],
+    ["GIF8", "image/gif"],
+    ["RIFF....WEBP", "image/webp"],
+  ],
+  audio: [
+    ["RIFF....WAVE", "audio/wav"],
+    ["ID3", "audio/mp3"],
+    ["\xff\xfb", "audio/mp3"],
+    ["\xff\xf3", "audio/mp3"],
+    ["\xff\xf2", "audio/mp3"],
+    ["....ftyp", "audio/m4a"],
+    ["\x1a\x45\xdf\xa3", "audio/webm"],
+    ["OggS", "audio/ogg"],
+  ],
+};
+
+function begins(start: string, pattern: string): boolean {
+  return Array.from(pattern).every((byte, at) => byte === "." || byte === start[at]);
+}
+
+const NAMES: { readonly [K in Kind]: string } = {
+  image: "PNG, JPEG, GIF or WebP",
+  audio: "WAV, MP3, M4A, WebM or Ogg",
+};
+
+/** A picture or a sound as a data URL, or why not, for whoever asked for it. */
+export async function readMedia(
+  path: string,
+  kind: Kind,
+  files: Pick<Files, "openRead">,
+): Promise<{ readonly url: string } | { readonly problem: string }> {
+  try {
+    const file = await files.openRead(path);
+    if (file === undefined) return { problem: "there is no such file" };
+    try {
+      const size = await file.size();
+      if (size > MAX_BYTES) return { problem: `it is larger than ${MAX_BYTES} bytes` };
+      const bytes = Buffer.from(await file.read(0, size));
+      const start = bytes.toString("latin1", 0, 12);
+      const type = BEGINNINGS[kind].find(([pattern]) => begins(start, pattern))?.[1];
+      if (type === undefined) return { problem: `it is no ${NAMES[kind]}` };
+      return { url: `data:${type};base64,${bytes.toString("base64")}` };
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    return { problem: (cause as Error).message };
+  }
+}

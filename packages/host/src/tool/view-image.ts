@@ -1,0 +1,54 @@
+import { resolve } from "node:path";
+import type { FunctionCallOutputContentItem, ThreadItem } from "@bobbin/protocol";
+import type { Files } from "../platform/platform.ts";
+import { readMedia } from "./media.ts";
+import { type Invocation, refusal, type Tool } from "./tool.ts";
+
+const parameters = {
+  type: "object",
+  properties: { path: { type: "string", description: "Where the picture is, on this machine." } },
+  required: ["path"],
+  additionalProperties: false,
+};
+
+/** `view_image`: shows the model a picture that is a file. */
+export function viewImage(files: Pick<Files, "openRead">): Tool {
+  return {
+    name: "view_image",
+    namespace: null,
+    parameters,
+    spec: {
+      kind: "function",
+      name: "view_image",
+      namespace: null,
+      description:
+        "Shows you a picture that is a file on this machine. For what has to be seen to be judged.",
+      parameters,
+      strict: false,
+    },
+    begin: (invocation) => ({ kind: "dispatch", again: true, item: item(invocation, null) }),
+    async perform(invocation) {
+      const read = await readMedia(pathOf(invocation), "image", files);
+      const done = item(invocation, invocation.now);
+      if ("problem" in read) {
+        return { ...refusal(`${pathOf(invocation)} can not be shown: ${read.problem}`), item: done };
+      }
+      const shown = { type: "input_image", image_url: read.url } as FunctionCallOutputContentItem;
+      return { kind: "settle", output: [shown], success: true, item: done };
+    },
+  };
+}
+
+function pathOf({ thread, args }: Invocation): string {
+  return resolve(thread.settings.cwd, (args as { path: string }).path);
+}
+
+function item(invocation: Invocation, completedAtMs: number | null): ThreadItem {
+  return {
+    type: "imageView",
+    id: invocation.call.callId,
+    path: pathOf(invocation),
+    startedAtMs: invocation.startedAt,
+    completedAtMs,
+  };
+}
