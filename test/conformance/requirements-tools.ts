@@ -21,6 +21,7 @@ export const toolLines = {
   "ASK-8": "request_user_input asks the user, blocking, and gives the answers to the model.",
   "ASK-9": "A host that shuts down leaves a turn that waits as it is, and the next one goes on with it.",
   "ASK-10": "What a user says while tools are at work reaches the model behind their answers.",
+  "ASK-11": "A turn that waits for an answer hibernates, and goes on when it comes.",
 
   // What the model does by itself.
   "PLAN-1": "update_plan is told as turn/plan/updated.",

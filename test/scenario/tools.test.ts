@@ -397,6 +397,21 @@ describe("a question to clients", () => {
     expect(outputs(model, 1)[0].output[0].text).toMatch(/not connected/);
   });
 
+  it("[ASK-11] lets its thread sleep, and wakes it when it is answered", async () => {
+    const { client, threadId } = await stage([call(lookUp()), say("awake")], {}, [
+      "max_resident_threads = 1",
+    ]);
+    const turnId = await client.say(threadId, "look");
+    const { id } = await asked(client, "item/tool/call");
+    const other = await client.startThread();
+    await client.call("thread/name/set", { threadId: other, name: "other" });
+    const { threads } = await client.call("server/diagnostics");
+    const mine = threads.find((thread: { threadId: string }) => thread.threadId === threadId);
+    expect(mine).toMatchObject({ resident: false, turnId, pendingRequests: 1, pendingCalls: 1 });
+    answerCall(client, id);
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("completed");
+  });
+
   it("[ASK-10] does not hold up what the user says meanwhile", async () => {
     const { model, client, threadId } = await stage([call(lookUp()), say("I see")]);
     const turnId = await client.say(threadId, "look");
