@@ -77,6 +77,7 @@ export const lifeLines = {
   "CRASH-2": "After a kill every accepted turn has exactly one end.",
   "CRASH-3": "After a kill the index equals a rebuild.",
   "CRASH-4": "After an orderly end no claim and no lock is left.",
+  "CRASH-5": "After a power cut the index equals a rebuild, and every load has an end.",
   "FAULT-1": "A home that can not be written to is read; what wants to write is refused with a code.",
   "FAULT-2": "Folders that are removed at run time are made again.",
   "FAULT-3": "A full disk is told, loses nothing, stops no other thread, and is over when there is room.",

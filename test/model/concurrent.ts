@@ -7,7 +7,6 @@ import { CLIENT_KINDS } from "./acts.ts";
 import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
 import { checkJournals } from "./journals.ts";
 import { Ledger } from "./ledger.ts";
-import { OPEN_FINDINGS } from "./open-findings.ts";
 import { byMood } from "./scripts.ts";
 import { type Chronicle, Witness } from "./witness.ts";
 
@@ -30,7 +29,6 @@ export class Concurrent {
   readonly #turns: { readonly threadId: string; readonly turnId: string }[] = [];
   readonly #cursors = new Map<string, string>();
   readonly #maxResident: number;
-  #powerWasCut = false;
   readonly done: string[] = [];
 
   constructor(world: World) {
@@ -69,9 +67,7 @@ export class Concurrent {
 
   #crash(host: SimHost, kind: "kill" | "power"): void {
     host.crash(kind);
-    if (kind === "kill") return;
-    this.#ledger.powerCut();
-    this.#powerWasCut = true;
+    if (kind === "power") this.#ledger.powerCut();
   }
 
   /** With everyone gone for long enough, nothing is loaded. */
@@ -92,16 +88,13 @@ export class Concurrent {
     await this.#world.scheduler.quiet();
     await endSurvivors(host);
     await this.#world.scheduler.quiet();
-    // A power cut may take the claims that a start goes by; what they named is made good when it is used.
-    if (!this.#powerWasCut) {
-      checkJournals(this.#world.disk);
-      await checkIndex(this.#world, host);
-    }
+    checkJournals(this.#world.disk, { unused: true });
+    await checkIndex(this.#world, host);
     this.#ledger.check(this.#world.disk);
     await useEverything(host, storedThreads(this.#world));
     await this.#world.scheduler.quiet();
     checkJournals(this.#world.disk);
-    if (!this.#powerWasCut || !OPEN_FINDINGS.indexAheadAfterPowerCut) await checkIndex(this.#world, host);
+    await checkIndex(this.#world, host);
     await host.close();
   }
 

@@ -6,7 +6,6 @@ import type { World } from "../simulation/world.ts";
 import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
 import { checkJournals } from "./journals.ts";
 import { Ledger } from "./ledger.ts";
-import { OPEN_FINDINGS } from "./open-findings.ts";
 import { byMood } from "./scripts.ts";
 import { Witness } from "./witness.ts";
 
@@ -62,26 +61,21 @@ async function liveAndDie(world: World, kind: "kill" | "power", steps: number): 
   first.crash(kind);
   if (kind === "power") ledger.powerCut();
   await life;
-  await checkAfterwards(world, kind, ledger, await world.start());
+  await checkAfterwards(world, ledger, await world.start());
   return over;
 }
 
-async function checkAfterwards(
-  world: World,
-  kind: "kill" | "power",
-  ledger: Ledger,
-  host: SimHost,
-): Promise<void> {
+async function checkAfterwards(world: World, ledger: Ledger, host: SimHost): Promise<void> {
   await world.scheduler.quiet();
   await endSurvivors(host);
   await world.scheduler.quiet();
   ledger.check(world.disk);
-  if (kind === "kill") checkJournals(world.disk);
-  if (kind === "kill" || !OPEN_FINDINGS.indexAheadAfterPowerCut) await checkIndex(world, host);
+  checkJournals(world.disk, { unused: true });
+  await checkIndex(world, host);
   await useEverything(host, storedThreads(world));
   await world.scheduler.quiet();
   checkJournals(world.disk);
-  if (kind === "kill" || !OPEN_FINDINGS.indexAheadAfterPowerCut) await checkIndex(world, host);
+  await checkIndex(world, host);
   await host.close();
 }
 

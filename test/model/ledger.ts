@@ -13,6 +13,7 @@ interface Promised {
 export class Ledger {
   #promised: Promised[] = [];
   readonly #gone = new Set<string>();
+  readonly #deleted = new Set<string>();
 
   promise(threadId: string, record: string, synced: boolean): void {
     this.#promised.push({ threadId, record, synced });
@@ -21,6 +22,11 @@ export class Ledger {
   /** Someone wants it deleted: nothing is promised of it any more. */
   deleting(threadId: string): void {
     this.#gone.add(threadId);
+  }
+
+  /** It was told to be gone: nothing may bring it back. */
+  deleted(threadId: string): void {
+    this.#deleted.add(threadId);
   }
 
   powerCut(): void {
@@ -33,6 +39,10 @@ export class Ledger {
       const path = disk.paths.find((name) => name.endsWith(`${threadId}.jsonl`));
       assert(path !== undefined, `thread ${threadId} was acknowledged (${record}) and is gone`);
       assert(disk.text(path)!.includes(record), `${path} lost what was acknowledged: ${record}`);
+    }
+    for (const threadId of this.#deleted) {
+      const left = disk.paths.filter((name) => name.includes(threadId));
+      assert.deepEqual(left, [], `what is left of the deleted thread ${threadId}`);
     }
   }
 }

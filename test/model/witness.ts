@@ -62,6 +62,9 @@ export class Witness {
           false,
         );
         break;
+      case "thread/delete":
+        this.#ledger.deleted(threadId);
+        break;
       case "thread/name/set":
         this.#ledger.promise(threadId, `"name":"${params.name as string}"`, false);
         break;

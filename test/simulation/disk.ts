@@ -60,6 +60,7 @@ export class Disk {
   /** The names that a power cut leaves. */
   #safeNames = new Map<string, Inode>();
   readonly #folders = new Set<string>(["/"]);
+  #powerCuts = 0;
   #faults: { readonly fault: DiskFault; skip: number; times: number }[] = [];
 
   constructor(random: Random) {
@@ -150,9 +151,12 @@ export class Disk {
     for (const path of under(this.#folders, from)) this.#folders.delete(path);
   }
 
-  /** Not synced: a power cut may bring it back. */
-  remove(path: string): void {
-    for (const name of under(this.#names.keys(), path)) this.#names.delete(name);
+  /** Unless it is synced, a power cut may bring it back. */
+  remove(path: string, synced = false): void {
+    for (const name of under(this.#names.keys(), path)) {
+      this.#names.delete(name);
+      if (synced) this.#safeNames.delete(name);
+    }
     for (const folder of under(this.#folders, path)) if (folder !== "/") this.#folders.delete(folder);
   }
 
@@ -161,8 +165,14 @@ export class Disk {
     for (const [path, other] of this.#names) if (other === inode) this.#safeNames.set(path, inode);
   }
 
+  /** The run of the machine: another one after each power cut. */
+  get boot(): string {
+    return `boot ${this.#powerCuts}`;
+  }
+
   /** What is left after the power went and came back. */
   powerCut(): void {
+    this.#powerCuts++;
     const left = new Map<string, Inode>();
     for (const path of new Set([...this.#names.keys(), ...this.#safeNames.keys()])) {
       const now = this.#names.get(path);

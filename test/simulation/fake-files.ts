@@ -68,8 +68,8 @@ export class FakeFiles implements Files {
     return this.#once("rename", from, () => this.disk.rename(from, to));
   }
 
-  remove(path: string): Promise<void> {
-    return this.#once("remove", path, () => this.disk.remove(path));
+  remove(path: string, options?: { readonly synced?: boolean }): Promise<void> {
+    return this.#once("remove", path, () => this.disk.remove(path, options?.synced));
   }
 
   claim(path: string, text: string): Promise<boolean> {

@@ -15,6 +15,7 @@ export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, own
   return {
     files: new FakeFiles(disk, scheduler, owner),
     liveness: locks.of(owner, scheduler),
+    boot: { id: async () => disk.boot, isNow: async (id) => id === disk.boot },
     // Models are fakes of their port there, so nothing may come here.
     fetch: () => Promise.reject(new Error("the simulation has no network")),
     http: () => Promise.reject(new Error("the simulation has no network")),

@@ -15,6 +15,8 @@ export class MemoryIndex implements ThreadIndex {
   #rows = new Map<string, ThreadRow>();
   readonly #texts = new Map<string, IndexedText[]>();
   #flushed = new Map<string, ThreadRow>();
+  /** What was flushed since something was last synced: a power cut takes the last ones, or none. */
+  #unsynced: ReadonlyMap<string, ThreadRow>[] = [];
   /** What was recorded since the last flush, in its order. */
   #waiting: ThreadRow[] = [];
 
@@ -32,13 +34,29 @@ export class MemoryIndex implements ThreadIndex {
     this.#rows.delete(threadId);
     this.#flushed.delete(threadId);
     this.#texts.delete(threadId);
+    this.#unsynced = [];
+  }
+
+  async restate(row: ThreadRow, texts: readonly IndexedText[]): Promise<void> {
+    this.#waiting = this.#waiting.filter(({ id }) => id !== row.id);
+    this.#rows.set(row.id, row);
+    this.#texts.set(row.id, [...texts]);
+    await this.flush();
+  }
+
+  async ids(): Promise<readonly string[]> {
+    return [...this.#rows.keys()];
   }
 
   /** The host died: of what waited, the first ones may have been written. */
-  lose(random: Random): void {
+  lose(random: Random, kind: "kill" | "power"): void {
     for (const row of this.#waiting.slice(0, random.between(0, this.#waiting.length)))
       put(this.#flushed, row);
     this.#waiting = [];
+    if (kind === "power" && this.#unsynced.length > 0 && random.chance(0.5)) {
+      this.#flushed = new Map(random.pick(this.#unsynced));
+    }
+    this.#unsynced = [];
     this.#rows = new Map(this.#flushed);
   }
 
@@ -61,12 +79,14 @@ export class MemoryIndex implements ThreadIndex {
   }
 
   async flush(): Promise<void> {
+    this.#unsynced.push(this.#flushed);
     this.#flushed = new Map(this.#rows);
     this.#waiting = [];
   }
 
   async close(): Promise<void> {
     await this.flush();
+    this.#unsynced = [];
   }
 }
 

@@ -101,7 +101,7 @@ export class SimHost implements Owner {
     this.#world.scheduler.note(this.name, `crash (${kind})`);
     this.#world.scheduler.drop(this);
     for (const client of this.#clients) client.cut("killed");
-    this.#world.index.lose(this.#world.random);
+    this.#world.index.lose(this.#world.random, kind);
     if (kind === "power") this.#world.disk.powerCut();
   }
 

@@ -171,7 +171,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     await this.#shared.starts.clear();
-    await saved(() => this.#shared.files.remove(this.#place.path!));
+    await saved(() => this.#shared.files.remove(this.#place.path!, { synced: true }));
     this.#shared.leases.giveBack(this.#threadId);
   }
 

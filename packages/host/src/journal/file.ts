@@ -136,6 +136,12 @@ export function fileJournal(
       await leases.take(threadId);
       leases.giveBack(threadId);
     },
+    lostPower: () => leases.power.lost(),
+    async madeGood() {
+      // No claim tells the next start of what is not on disk by then.
+      await beforeGivingBack();
+      await leases.power.madeGood();
+    },
     close: () => leases.close(),
   };
 }

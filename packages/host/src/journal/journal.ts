@@ -23,6 +23,10 @@ export interface Journal {
   abandoned(): Promise<readonly string[]>;
   /** Ends the claim of a host that is gone on a thread that is gone too. */
   disown(threadId: string): Promise<void>;
+  /** The machine went down while threads were held: what is told of abandoned ones, and by the index, may not be all. */
+  lostPower(): Promise<boolean>;
+  /** All that could be lost was made good. */
+  madeGood(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,9 +1,11 @@
 import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
 import type { Files, Liveness, Platform } from "../platform/platform.ts";
+import { PowerMark } from "./power-mark.ts";
 import { STARTS, Starts, unmade } from "./starts.ts";
 
 const TAKEOVER = "takeover";
+const BOOT = "boot.mark";
 
 /**
  * Which host has which thread. `live/` holds a claim a thread, with the id of the host that has it, and a lock a
@@ -17,6 +19,7 @@ export class Leases {
   #name: string | undefined;
   /** What this host has acknowledged of new threads before it made them. */
   readonly starts: Starts;
+  readonly power: PowerMark;
   readonly #beforeGivingBack: () => Promise<void>;
   /** What this host has, or is about to take. */
   readonly #held = new Set<string>();
@@ -29,7 +32,7 @@ export class Leases {
   /** `beforeGivingBack`: what has to be on disk first, because a claim is what a start looks at after a crash. */
   constructor(
     home: string,
-    { files, liveness, ids }: Pick<Platform, "files" | "liveness" | "ids">,
+    { files, liveness, ids, boot }: Pick<Platform, "files" | "liveness" | "ids" | "boot">,
     beforeGivingBack: () => Promise<void>,
   ) {
     this.#beforeGivingBack = beforeGivingBack;
@@ -38,6 +41,12 @@ export class Leases {
     this.#liveness = liveness;
     this.#ids = ids;
     this.starts = new Starts(() => join(this.#folder, `${this.hostId}${STARTS}`), files);
+    this.power = new PowerMark({
+      path: join(this.#folder, BOOT),
+      files,
+      boot,
+      exclusively: (work) => this.exclusively(work),
+    });
   }
 
   /** Named when it first has to be found: a start that has nothing to hold needs no random bytes. */
@@ -49,6 +58,7 @@ export class Leases {
   /** For a thread that no one else can know of yet. */
   async takeNew(threadId: string): Promise<void> {
     await this.announce();
+    await this.power.make();
     await this.#files.claim(this.#claim(threadId), this.hostId);
     this.#claimed.add(threadId);
     this.#held.add(threadId);
@@ -60,6 +70,7 @@ export class Leases {
     this.#held.add(threadId);
     try {
       await this.announce();
+      await this.power.make();
       // A claim that is going already has to be gone before it is made anew.
       await this.#removing.get(threadId);
       if (this.#claimed.has(threadId)) return;
@@ -173,8 +184,15 @@ export class Leases {
   async close(): Promise<void> {
     await Promise.all(this.#givingBack.values());
     await this.starts.close();
+    await this.power.remove(() => this.#lastOne());
     const release = await this.#announced;
     await release?.();
+  }
+
+  /** No claim is left, and no other host, living or dead. */
+  async #lastOne(): Promise<boolean> {
+    const expected = new Set([BOOT, `${this.hostId}.lock`, `${TAKEOVER}.lock`]);
+    return (await this.#files.list(this.#folder)).every(({ name }) => expected.has(name));
   }
 
   /** Once, with the first thread: a host that has none need not be found. */

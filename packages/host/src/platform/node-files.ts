@@ -144,7 +144,7 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
       await syncFolders([dirname(from), ...foldersWithNews(to, made)]);
     },
 
-    async remove(path) {
+    async remove(path, options) {
       try {
         await unlink(path);
       } catch (cause) {
@@ -154,6 +154,7 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
         if (code !== "EISDIR" && code !== "EPERM") throw cause;
         await rm(path, { recursive: true, force: true });
       }
+      if (options?.synced) await syncFolders([dirname(path)]);
     },
 
     async claim(path, text) {

@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
 import { nodeLiveness } from "./node-liveness.ts";
@@ -15,6 +16,7 @@ export function nodePlatform(): Platform {
     }),
     files: nodeFiles(),
     liveness: nodeLiveness,
+    boot: nodeBoot,
     fetch: (input, init) => fetch(input, init),
     http: nodeHttp(),
     clock: { now: () => Date.now(), monotonic },

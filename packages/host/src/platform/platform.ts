@@ -8,6 +8,7 @@ export interface Platform {
   readonly ids: Ids;
   readonly files: Files;
   readonly liveness: Liveness;
+  readonly boot: Boot;
   readonly fetch: typeof globalThis.fetch;
   /** What of `fetch` a model's call needs, at a third of its cost; `fetch` itself fits, too. */
   readonly http: Http;
@@ -73,8 +74,8 @@ export interface Files {
   stamps(paths: readonly string[]): Promise<readonly number[] | undefined>;
   /** Makes the target's folders; both folders are synced. */
   rename(from: string, to: string): Promise<void>;
-  /** A file, or a folder with all that is in it; nothing if it is not there. */
-  remove(path: string): Promise<void>;
+  /** A file, or a folder with all that is in it; nothing if it is not there. `synced`: it stays away after a power cut. */
+  remove(path: string, options?: { readonly synced?: boolean }): Promise<void>;
   /** A file that is there or not, with a short text, made in one step: false if it is there already. */
   claim(path: string, text: string): Promise<boolean>;
   /** A claim's text, or undefined if there is none. */
@@ -92,6 +93,12 @@ export interface Liveness {
   alive(path: string): Promise<boolean>;
   /** Runs while no one else, in no process, runs under the same path. */
   exclusively<T>(path: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** One run of the machine, from its start to its end: what was not synced does not outlive it. */
+export interface Boot {
+  id(): Promise<string>;
+  isNow(id: string): Promise<boolean>;
 }
 
 export interface AppendFile {

@@ -34,7 +34,9 @@ export interface RegistryPorts extends StoredPorts {
   changed(actor: Actor): void;
   unloaded(actor: Actor): void;
   /** A thread whose host is gone is about to be closed: what that host did not get to write has to be made good. */
-  recovering(threadId: string): Promise<void>;
+  recovering(threadId: string): Promise<{ readonly open: boolean }>;
+  /** Every thread that lists know of. */
+  listed(): Promise<readonly string[]>;
   /** A thread of a host that is gone is loaded again, and nobody follows it. */
   adopted(actor: Actor): void;
 }
@@ -299,16 +301,25 @@ export class Registry {
 
   /** Threads that their host did not close go on where they can, and are closed now where they can not. */
   async recover(): Promise<void> {
-    for (const id of await this.#ports.journal.abandoned()) {
-      try {
-        await this.#recover(id);
-      } catch (cause) {
-        if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
-        // Another host, started at the same time, was quicker.
-        else if (cause instanceof Fault && cause.code === "heldElsewhere") continue;
-        else this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
-      }
-    }
+    const { journal } = this.#ports;
+    for (const id of await journal.abandoned()) await this.#recover(id, (lost) => this.#closeLost(lost));
+    if (await journal.lostPower()) await this.#recoverAll();
+  }
+
+  /** After a power cut no claim is sure to be left: every thread is looked at, and everything that is listed. */
+  async #recoverAll(): Promise<void> {
+    const { journal } = this.#ports;
+    const seen = new Set<string>();
+    const look = async (id: string) => {
+      if (seen.has(id) || this.#closing) return;
+      seen.add(id);
+      await this.#recover(id, async (lost) => {
+        if ((await this.#ports.recovering(lost)).open) await this.#closeLost(lost);
+      });
+    };
+    for await (const { id } of journal.threads()) await look(id);
+    for (const id of await this.#ports.listed()) await look(id);
+    if (!this.#closing) await journal.madeGood();
   }
 
   /** Tells something about a thread that no record holds. */
@@ -360,12 +371,23 @@ export class Registry {
     }
   }
 
+  async #recover(id: string, work: (id: string) => Promise<void>): Promise<void> {
+    try {
+      await this.#whileNotLoaded(id, work);
+    } catch (cause) {
+      if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
+      // Another host, started at the same time, was quicker.
+      else if (cause instanceof Fault && cause.code === "heldElsewhere") return;
+      else this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
+    }
+  }
+
   /** Whoever has loaded it in the meantime has made good what was lost; whoever has only changed it has not. */
-  async #recover(id: string): Promise<void> {
+  async #whileNotLoaded(id: string, work: (id: string) => Promise<void>): Promise<void> {
     for (;;) {
       const slot = this.#slots.get(id);
-      if (slot?.kind === "loaded") return this.#ports.recovering(id);
-      if (slot === undefined) return this.#occupy(id, () => this.#closeLost(id));
+      if (slot?.kind === "loaded") return void (await this.#ports.recovering(id));
+      if (slot === undefined) return this.#occupy(id, () => work(id));
       await slot.done;
     }
   }

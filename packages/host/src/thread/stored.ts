@@ -44,6 +44,8 @@ export interface StoredPorts {
   broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
   /** Every commit of every stored thread. */
   committed(commit: Commit, state: ThreadState, journal: JournalReader): void;
+  /** A stored thread is about to be taken: what a power cut took of it is made good before anything is added. */
+  taking(threadId: string): Promise<void>;
 }
 
 /** A thread's journal, held for writing, and what it says. */
@@ -89,6 +91,7 @@ export class Stored {
   }
 
   async open(id: string, access: Access): Promise<Held> {
+    await this.#ports.taking(id);
     const journal = await this.#ports.journal.open(id);
     if (journal === undefined) throw fault("noRollout", id);
     try {

@@ -1,7 +1,7 @@
 import type { Commit } from "../../core/records.ts";
 import type { Log } from "../../observe/log.ts";
-import type { Journal } from "../journal.ts";
-import { headOf, isStart, recall } from "../recall.ts";
+import type { Journal, JournalReader } from "../journal.ts";
+import { type Head, headOf, isStart, recall } from "../recall.ts";
 import { droppedTurns, isIndexed, rowOf, textsOf } from "./row.ts";
 import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
 
@@ -33,55 +33,74 @@ export async function* journalRows(journal: Journal, log: Log): AsyncIterable<Re
   }
 }
 
-/** One pass from the front, because texts are everywhere; the head comes from the last checkpoint on. */
 async function readRow(journal: Journal, id: string): Promise<RebuiltRow | undefined> {
   const reader = await journal.read(id);
   if (reader === undefined) return undefined;
   try {
-    let sinceStart: Commit[] = [];
-    const texts: IndexedText[] = [];
-    const gone = new Set<string>();
-    for await (const { commit } of reader.forwards()) {
-      if (isStart(commit)) sinceStart = [];
-      sinceStart.push(commit);
-      texts.push(...textsOf(commit));
-      for (const turnId of droppedTurns(commit)) gone.add(turnId);
-    }
-    const head = headOf(sinceStart);
-    if (head === undefined || !isIndexed(head.state, head.seq)) return undefined;
-    return {
-      row: rowOf(head.state, head.seq, reader.place),
-      texts: texts.filter(({ turnId }) => !gone.has(turnId)),
-    };
+    return await wholeRow(reader);
   } finally {
     await reader.close();
   }
 }
 
-/** Brings the index up to what a thread's journal says; what it knows already is not read again. */
-export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadId: string): Promise<void> {
+/** One pass from the front, because texts are everywhere; the head comes from the last checkpoint on. */
+async function wholeRow(reader: JournalReader): Promise<RebuiltRow | undefined> {
+  let sinceStart: Commit[] = [];
+  const texts: IndexedText[] = [];
+  const gone = new Set<string>();
+  for await (const { commit } of reader.forwards()) {
+    if (isStart(commit)) sinceStart = [];
+    sinceStart.push(commit);
+    texts.push(...textsOf(commit));
+    for (const turnId of droppedTurns(commit)) gone.add(turnId);
+  }
+  const head = headOf(sinceStart);
+  if (head === undefined || !isIndexed(head.state, head.seq)) return undefined;
+  return {
+    row: rowOf(head.state, head.seq, reader.place),
+    texts: texts.filter(({ turnId }) => !gone.has(turnId)),
+  };
+}
+
+/** What of a thread the index has to agree with. */
+interface Told {
+  /** Its load has come to no end. */
+  readonly open: boolean;
+}
+
+/** Brings the index to what a thread's journal says; what it knows already is not read again. */
+export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadId: string): Promise<Told> {
   const known = await index.get(threadId);
   const reader = await journal.read(threadId);
-  if (reader === undefined) {
-    if (known !== undefined) await index.forget(threadId);
-    return;
-  }
   try {
-    const head = await recall(reader);
-    if (head === undefined) {
-      // A power cut may leave a journal with nothing in it.
+    // A power cut may take a journal, or leave one with nothing in it.
+    const head = reader && (await recall(reader));
+    if (head === undefined || !isIndexed(head.state, head.seq)) {
       if (known !== undefined) await index.forget(threadId);
-      return;
-    }
-    if (!isIndexed(head.state, head.seq)) return;
-    const texts: IndexedText[] = [];
-    const gone: string[] = [];
-    for await (const { commit } of reader.forwards(await reader.locate(known?.seq ?? 0))) {
-      texts.push(...textsOf(commit));
-      gone.push(...droppedTurns(commit));
-    }
-    index.record(rowOf(head.state, head.seq, reader.place), texts, gone);
+    } else await catchUp(index, reader!, head, known);
+    return { open: head !== undefined && head.state.status.type !== "notLoaded" };
   } finally {
-    await reader.close();
+    await reader?.close();
   }
+}
+
+async function catchUp(
+  index: ThreadIndex,
+  reader: JournalReader,
+  head: Head,
+  known: ThreadRow | undefined,
+): Promise<void> {
+  if (known !== undefined && known.seq > head.seq) {
+    // It knows of commits that a power cut took.
+    const whole = await wholeRow(reader);
+    return whole && index.restate(whole.row, whole.texts);
+  }
+  if (known?.seq === head.seq && known.archived === reader.place.archived) return;
+  const texts: IndexedText[] = [];
+  const gone: string[] = [];
+  for await (const { commit } of reader.forwards(await reader.locate(known?.seq ?? 0))) {
+    texts.push(...textsOf(commit));
+    gone.push(...droppedTurns(commit));
+  }
+  index.record(rowOf(head.state, head.seq, reader.place), texts, gone);
 }

@@ -118,6 +118,23 @@ describe("the index", () => {
     expect(await found(index, "seq 3")).toEqual([["t1", "seq 3"]]);
   });
 
+  it("takes what is restated in place of something newer, its texts too, and names all that it knows", async () => {
+    const index = open();
+    const text = (itemId: string, what: string): IndexedText => {
+      return { turnId: itemId, itemId, role: "user", at: 1, text: what };
+    };
+    index.record(sampleRow("t1", { seq: 7, thread: { name: "later" } }), [
+      text("i1", "old"),
+      text("i2", "new"),
+    ]);
+    index.record(sampleRow("t2"), []);
+    await index.restate(sampleRow("t1", { seq: 4, thread: { name: "before" } }), [text("i1", "old")]);
+    expect((await index.get("t1"))?.thread.name).toBe("before");
+    expect([await found(index, "new"), await found(index, "later")]).toEqual([[], []]);
+    expect(await found(index, "old")).toEqual([["t1", "old"]]);
+    expect((await index.ids()).toSorted()).toEqual(["t1", "t2"]);
+  });
+
   it("writes many rows in batches", async () => {
     const index = open();
     for (let n = 0; n < 1234; n++) record(index, sampleRow(`t${n}`, { createdAt: n }));

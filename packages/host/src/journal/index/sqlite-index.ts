@@ -70,6 +70,11 @@ class SqliteThreadIndex implements ThreadIndex {
     this.#arm(FLUSH_MS);
   }
 
+  async restate(row: ThreadRow, texts: readonly IndexedText[]): Promise<void> {
+    this.#waiting.drop(row.id);
+    await this.#use((store) => store.replace({ row, texts }));
+  }
+
   async forget(threadId: string): Promise<void> {
     this.#waiting.drop(threadId);
     await this.#use((store) => store.forget(threadId));
@@ -79,6 +84,11 @@ class SqliteThreadIndex implements ThreadIndex {
     await this.#tryFlush();
     const known = await this.#use((store) => store.get(threadId));
     return known ?? this.#ask((store) => store.get(threadId));
+  }
+
+  async ids(): Promise<readonly string[]> {
+    await this.#tryFlush();
+    return this.#use((store) => store.ids());
   }
 
   async list(query: ThreadQuery): Promise<ThreadPage> {

@@ -71,6 +71,13 @@ export class Store {
     });
   }
 
+  replace(entry: Entry): void {
+    this.#transaction(() => {
+      this.#writes.forget(entry.row.id);
+      this.#writes.put(entry);
+    });
+  }
+
   forget(threadId: string): void {
     // Every trace: what becomes free is overwritten, and the log that still has it is emptied.
     this.#transaction(() => {
@@ -85,6 +92,10 @@ export class Store {
       "SELECT b.row AS row FROM threads t JOIN bodies b ON b.key = t.key WHERE t.id = ?",
     ).get(threadId) as { row: string } | undefined;
     return found && (JSON.parse(found.row) as ThreadRow);
+  }
+
+  ids(): string[] {
+    return (this.#prepared("SELECT id FROM threads").all() as { id: string }[]).map(({ id }) => id);
   }
 
   list(query: ThreadQuery): ThreadPage {

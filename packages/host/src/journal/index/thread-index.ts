@@ -38,10 +38,14 @@ export interface ThreadIndex {
    * `goneTurns`: turns that a rollback took away, whose texts are not to be found any more.
    */
   record(row: ThreadRow, texts: readonly IndexedText[], goneTurns?: readonly string[]): void;
+  /** Takes what the journal says in place of all that is known of a thread, older or newer. */
+  restate(row: ThreadRow, texts: readonly IndexedText[]): Promise<void>;
   /** Removes every trace of a thread. */
   forget(threadId: string): Promise<void>;
   /** Does not wait for a rebuild if the thread is known already. */
   get(threadId: string): Promise<ThreadRow | undefined>;
+  /** All threads that it knows of, in no order. */
+  ids(): Promise<readonly string[]>;
   list(query: ThreadQuery): Promise<ThreadPage>;
   search(query: SearchQuery): Promise<SearchPage>;
   /** Writes what waits to be written. */
