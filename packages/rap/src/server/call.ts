@@ -1,5 +1,6 @@
 // One call that was acknowledged, until its result has arrived.
 import type { DisplaySegment, Invocation, ReturnAddress, ToolResult } from "../wire/index.ts";
+import { Entry } from "./entry.ts";
 import { type Platform, pause } from "./platform.ts";
 import { ToolError } from "./result.ts";
 import type { Store } from "./store.ts";
@@ -35,7 +36,7 @@ export const callKey = (tenant: string, { group_id, id, callback_url }: ReturnAd
 export class Call {
   readonly key: string;
   readonly #platform: Platform;
-  readonly #store: Store;
+  readonly #entry: Entry;
   readonly #over = new AbortController();
   #record: CallRecord;
   #asked = 0;
@@ -47,9 +48,9 @@ export class Call {
 
   constructor(platform: Platform, store: Store, record: CallRecord) {
     this.#platform = platform;
-    this.#store = store;
     this.#record = record;
     this.key = callKey(record.tenant, record.invocation);
+    this.#entry = new Entry(store, this.key);
   }
 
   get record(): CallRecord {
@@ -71,11 +72,11 @@ export class Call {
 
   async save(change: Partial<CallRecord> = {}): Promise<void> {
     this.#record = { ...this.#record, ...change };
-    await this.#store.set(this.key, JSON.stringify(this.#record));
+    await this.#entry.write(this.#record);
   }
 
   async forget(): Promise<void> {
-    await this.#store.delete(this.key);
+    await this.#entry.remove();
   }
 
   /** Which of the questions of this call comes now; the same order at every run. */

@@ -4,6 +4,7 @@ import type { Invocation, ReturnAddress, ToolResult } from "../wire/index.ts";
 import type { Background } from "./background.ts";
 import { Call, type CallRecord, callKey } from "./call.ts";
 import type { DeliverOptions, Delivery } from "./deliver.ts";
+import { told } from "./log.ts";
 import { type PerformGround, perform } from "./perform.ts";
 import { pause } from "./platform.ts";
 import { Recent } from "./recent.ts";
@@ -53,7 +54,7 @@ export class Calls {
   }
 
   #takeUp(call: Call): Promise<void> {
-    if (call.record.result !== undefined) return this.#deliver(call);
+    if (call.record.result !== undefined) return this.#deliver(call, call.record.result);
     return this.#mayRunAgain(call) ? this.#run(call) : this.#settle(call, failure(RESTARTED));
   }
 
@@ -151,22 +152,24 @@ export class Calls {
     const subscribed = subscription !== undefined && ok && !subscription.signal.aborted;
     if (subscription !== undefined && !subscribed) await subscription.end();
     const named = subscribed ? withId(outcome, subscription.id) : outcome;
-    await call.save({ result: resultMessage(call.invocation, named, subscribed) });
-    await this.#deliver(call);
+    await this.#deliver(call, resultMessage(call.invocation, named, subscribed));
   }
 
-  async #deliver(call: Call): Promise<void> {
+  async #deliver(call: Call, result: ToolResult): Promise<void> {
     const { subscriptions } = this.#options;
-    const { tenant, result } = call.record;
     // Hardly anybody waits for what was cancelled, and nobody waits for a process that ends.
     const wanted = call.abortReason === undefined || call.abortReason === "timedOut";
-    const delivery = await this.#send(call.invocation, result!, wanted ? {} : { giveUpAfterMs: 0 });
-    if (delivery.kind === "aborted") return;
+    const delivery = await this.#send(call.invocation, result, {
+      ...(!wanted && { giveUpAfterMs: 0 }),
+      // Most results are taken at once, and need not be written down.
+      delayed: () => this.#keep(call, result),
+    });
+    if (delivery.kind === "aborted") return this.#keep(call, result);
     // It is written down, and the next start tries again.
     if (delivery.kind === "gaveUp" && call.abortReason === "shutdown" && !this.#options.volatile) return;
     this.#note(call.invocation, delivery);
-    if (result!.subscription) {
-      const subscription = subscriptions.find(tenant, call.invocation);
+    if (result.subscription) {
+      const subscription = subscriptions.find(call.record.tenant, call.invocation);
       if (delivery.kind !== "delivered") await subscription?.end();
       else if (subscription !== undefined) {
         await subscription.confirm();
@@ -177,10 +180,17 @@ export class Calls {
     await call.forget();
   }
 
+  /** A disk that is full does not keep a result from being sent. */
+  async #keep(call: Call, result: ToolResult): Promise<void> {
+    await call.save({ result }).catch((error: unknown) => {
+      this.#options.log({ level: "error", says: "a result could not be kept", error: told(error) });
+    });
+  }
+
   async #send(
     { callback_url }: ReturnAddress,
     message: ToolResult,
-    options: Pick<DeliverOptions, "giveUpAfterMs">,
+    options: Pick<DeliverOptions, "giveUpAfterMs" | "delayed">,
   ): Promise<Delivery> {
     const delivery = new AbortController();
     this.#deliveries.add(delivery);

@@ -34,6 +34,8 @@ export interface DeliverOptions {
   readonly signal?: AbortSignal;
   /** When it is given up, if that is earlier; 0 for what is hardly wanted any more. */
   readonly giveUpAfterMs?: number;
+  /** Called when it was not taken at once, before it is tried again. */
+  readonly delayed?: () => Promise<void>;
 }
 
 export class Delivering {
@@ -45,7 +47,7 @@ export class Delivering {
     this.#policy = policy;
   }
 
-  /** Posts until it is taken, refused for good, or given up. Does not throw. */
+  /** Posts until it is taken, refused for good, or given up. Throws only what `delayed` throws. */
   async deliver(url: string, message: CallbackMessage, options: DeliverOptions = {}): Promise<Delivery> {
     const { firstMs, maxMs } = this.#policy;
     const giveUpAfterMs = Math.min(
@@ -58,6 +60,7 @@ export class Delivering {
       if (options.signal?.aborted) return { kind: "aborted" };
       const ended = await this.#attempt(url, body, options);
       if (typeof ended !== "string") return ended;
+      if (attempt === 0) await options.delayed?.();
       const wait = Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + this.#platform.randomBytes(1)[0]! / 512);
       if (this.#platform.now() + wait - begun > giveUpAfterMs) return { kind: "gaveUp", last: ended };
       if ((await pause(this.#platform, wait, options.signal)) === "aborted") return { kind: "aborted" };

@@ -1,6 +1,7 @@
 // One subscription: its events in order, each kept until the host has it.
 import type { JsonObject, ReturnAddress, SubscriptionEvent } from "../wire/index.ts";
 import type { Delivering } from "./deliver.ts";
+import { Entry } from "./entry.ts";
 import { type Log, told } from "./log.ts";
 import { type Platform, pause, randomToken } from "./platform.ts";
 import { Bucket, type Rate } from "./rate.ts";
@@ -59,6 +60,7 @@ interface Queued extends EventRecord {
 
 export class LiveSubscription implements Subscription {
   readonly #ground: SubscriptionGround;
+  readonly #entry: Entry;
   readonly #over = new AbortController();
   readonly #ended: (self: LiveSubscription) => void;
   readonly #bucket: Bucket;
@@ -76,6 +78,7 @@ export class LiveSubscription implements Subscription {
   ) {
     this.#ground = ground;
     this.#record = record;
+    this.#entry = new Entry(ground.store, subscriptionKey(record));
     this.#ended = ended;
     this.#bucket = new Bucket(ground.rate, ground.platform.now);
     this.#queue = events.map((event) => ({ ...event, stored: Promise.resolve(true) }));
@@ -152,7 +155,7 @@ export class LiveSubscription implements Subscription {
     this.#over.abort("ended");
     this.#ended(this);
     const { store } = this.#ground;
-    await store.delete(subscriptionKey(this.#record));
+    await this.#entry.remove();
     await Promise.all(this.#queue.map(({ seq }) => store.delete(this.#eventKey(seq))));
   }
 
@@ -184,7 +187,7 @@ export class LiveSubscription implements Subscription {
   }
 
   async save(): Promise<void> {
-    await this.#ground.store.set(subscriptionKey(this.#record), JSON.stringify(this.#record), { sync: true });
+    await this.#entry.write(this.#record, { sync: true });
   }
 
   /** Sends what waits. Nothing is sent before the host knows of the subscription. */

@@ -1,4 +1,5 @@
 // What a server keeps for one thread, from its first call until it is closed or forgotten.
+import { Entry } from "./entry.ts";
 import { type Log, told } from "./log.ts";
 import { type Platform, pause } from "./platform.ts";
 import { ToolError } from "./result.ts";
@@ -40,11 +41,12 @@ export class ThreadScope {
   readonly #ground: ScopeGround;
   /** When what an earlier life of the thread left is gone. */
   readonly #ready: Promise<void>;
+  readonly #entry: Entry;
   readonly #resources = new Map<string, Resource>();
   #record: ThreadRecord;
   #kept: boolean;
+  #known: Promise<void> | undefined;
   #keptLastUsed = 0;
-  #written: Promise<void> = Promise.resolve();
   #users = 0;
   #unused: (() => void) | undefined;
   #closing = false;
@@ -52,6 +54,7 @@ export class ThreadScope {
   constructor(ground: ScopeGround, record: ThreadRecord, kept: boolean, ready: Promise<void>) {
     this.#ground = ground;
     this.#record = record;
+    this.#entry = new Entry(ground.store, threadKey(record.tenant, record.id));
     this.#kept = kept;
     this.#ready = ready;
   }
@@ -98,19 +101,12 @@ export class ThreadScope {
   }
 
   /** Writes down that the thread is known, so that it is closed or forgotten in due time after a restart too. */
-  keep(): Promise<void> {
+  async keep(): Promise<void> {
     this.#kept = true;
-    // One after the other, so that none is left when the thread is forgotten.
-    const written = this.#written
-      .catch(() => {})
-      .then(async () => {
-        await this.#ready;
-        if (this.#closing) return;
-        this.#keptLastUsed = this.lastUsed;
-        await this.#ground.store.set(threadKey(this.tenant, this.id), JSON.stringify(this.#record));
-      });
-    this.#written = written;
-    return written;
+    await this.#ready;
+    if (this.#closing) return;
+    this.#keptLastUsed = this.lastUsed;
+    await this.#entry.write(this.#record);
   }
 
   /** Writes its last use down again when the one that is written is too old to judge by. */
@@ -144,11 +140,10 @@ export class ThreadScope {
     await this.#ready;
     await this.release();
     if (!this.#kept) return;
-    const { store, folders } = this.#ground;
+    const { folders } = this.#ground;
     await this.#step("the hook of a closed thread", () => closed(this));
     await this.#step("removing a thread's folder", async () => folders?.remove(this.tenant, this.id));
-    await this.#written.catch(() => {});
-    await this.#step("forgetting a thread", () => store.delete(threadKey(this.tenant, this.id)));
+    await this.#step("forgetting a thread", () => this.#entry.remove());
   }
 
   /** Closes what lives in this process, newest first. */
@@ -202,7 +197,8 @@ export class ThreadScope {
     if (folders === undefined)
       throw new Error("ctx.thread.directory() needs `data` with folders, such as folderData() on Node");
     // Known before it is made: a folder that nobody knows of would stay for ever.
-    await (this.#kept ? this.#written : this.keep());
+    this.#known ??= this.keep();
+    await this.#known;
     await this.#ready;
     if (this.#closing) throw new ToolError("The thread was closed.");
     return folders.open(this.tenant, this.id);

@@ -1,0 +1,241 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../../../../../test/support/eventually.ts";
+import { freshFolder } from "../../../../../test/support/folder.ts";
+import {
+  bearer,
+  createToolServer,
+  type LogEntry,
+  noAuth,
+  type Serving,
+  type ToolServerOptions,
+  tool,
+} from "../index.ts";
+import { folderData } from "./index.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const echo = tool({
+  name: "echo",
+  description: "Says it again.",
+  input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  run: ({ text }) => String(text),
+});
+
+async function serving(
+  more: Partial<ToolServerOptions> = {},
+): Promise<Serving & { readonly logs: LogEntry[] }> {
+  const logs: LogEntry[] = [];
+  const data = folderData(await freshFolder("rap"));
+  const server = createToolServer({
+    name: "real",
+    auth: noAuth,
+    tools: [echo],
+    data,
+    log: (entry) => logs.push(entry),
+    retry: { firstMs: 5, maxMs: 20 },
+    ...more,
+  });
+  const listening = await server.serve();
+  ends.push(() => listening.close({ graceMs: 0 }));
+  return { ...listening, logs };
+}
+
+type Received = { readonly headers: IncomingMessage["headers"]; readonly body: Record<string, unknown> };
+
+/** A host on the loopback. What `answer` returns false for is left to it. */
+async function hosting(answer: (response: ServerResponse, times: number) => boolean = () => true) {
+  const received: Received[] = [];
+  const http: Server = createServer((request, response) => {
+    let text = "";
+    request.setEncoding("utf8");
+    request.on("data", (chunk: string) => {
+      text += chunk;
+    });
+    request.on("end", () => {
+      received.push({ headers: request.headers, body: JSON.parse(text) });
+      if (answer(response, received.length)) response.end();
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  ends.push(async () => {
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+  });
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/callback/1`;
+  return { url, received };
+}
+
+const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+const call = (callback_url: string, id = "call_1", text = "hello"): object => ({
+  operation: "echo",
+  arguments: { text },
+  id,
+  group_id: "thread_1",
+  callback_url,
+});
+
+/** Says something on a bare connection, and gives what comes back before it ends. */
+function raw(port: number, ...said: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    let heard = "";
+    const socket = connect(port, "127.0.0.1", () => {
+      for (const part of said) socket.write(part, "latin1");
+    });
+    socket.on("data", (chunk) => {
+      heard += chunk.toString("latin1");
+    });
+    socket.on("close", () => resolve(heard));
+    socket.on("error", () => {});
+  });
+}
+
+describe("a tool server on the loopback", () => {
+  it("is discovered where it listens, takes a call, and brings the result", async () => {
+    const { url } = await serving();
+    const host = await hosting();
+    const toolset = (await (await fetch(`${url}/.well-known/rap-toolset`)).json()) as { endpoint: string };
+    expect(toolset.endpoint).toBe(`${url}/invoke`);
+    const response = await post(toolset.endpoint, call(host.url, "call_1", "grüezi 🧵"));
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    await eventually(() => host.received.length === 1, "the result arrives");
+    expect(host.received[0]!.headers["content-type"]).toBe("application/json");
+    expect(host.received[0]!.body).toMatchObject({ type: "tool_result", id: "call_1", text: "grüezi 🧵" });
+  });
+
+  it("insists when a host resets, hangs up, or answers 500", async () => {
+    const { url } = await serving();
+    const host = await hosting((response, times) => {
+      if (times === 1) response.socket!.resetAndDestroy();
+      else if (times === 2) response.socket!.end();
+      else if (times === 3) response.writeHead(500);
+      return times >= 3;
+    });
+    await post(`${url}/invoke`, call(host.url));
+    await eventually(() => host.received.length === 4, "it is sent four times");
+    expect(new Set(host.received.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  it("does not insist after 410, nor follow a 301", async () => {
+    const { url, logs } = await serving();
+    const closed = await hosting((response) => !!response.writeHead(410));
+    const trap = await hosting();
+    const moved = await hosting((response) => !!response.writeHead(301, { Location: trap.url }));
+    await post(`${url}/invoke`, call(closed.url, "a"));
+    await post(`${url}/invoke`, call(moved.url, "b"));
+    await eventually(() => logs.length === 2, "both are given up");
+    expect(logs.map(({ status }) => status).sort()).toEqual([301, 410]);
+    expect([closed.received.length, moved.received.length, trap.received.length]).toEqual([1, 1, 0]);
+  });
+
+  it("takes 500 closings at once, twice, and answers each with an empty 200", async () => {
+    const { url } = await serving();
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 500 }, async (_, index) => {
+          const response = await post(`${url}/close_thread`, { thread_id: `thread_${index}` });
+          return `${response.status}${await response.text()}`;
+        }),
+      );
+      expect(new Set(answers)).toEqual(new Set(["200"]));
+    }
+  });
+
+  it("answers hostile ids as it answers others", async () => {
+    const { url, logs } = await serving();
+    const ids = ["../../etc", "a\0b", "\u202e", "ｅ", "x".repeat(10_240), "%00", "..\\", "\u{10ffff}"];
+    for (const id of ids)
+      for (const [path, body] of [
+        ["close_thread", { thread_id: id }],
+        ["cancel_tool_call", { thread_id: id, tool_call_id: id }],
+      ] as const)
+        expect((await post(`${url}/${path}`, body)).status, `${path} ${id}`).toBe(200);
+    expect((await post(`${url}/close_thread`, '{"thread_id":"\\ud800"}')).status).toBe(200);
+    expect(logs).toEqual([]);
+  });
+
+  it("says 401 to who has no credentials, before it reads what they say", async () => {
+    const { url, port } = await serving({ auth: bearer("the-right-token") });
+    expect((await post(`${url}/close_thread`, { thread_id: "t" })).status).toBe(401);
+    const right = { Authorization: "Bearer the-right-token" };
+    expect((await post(`${url}/close_thread`, { thread_id: "t" }, right)).status).toBe(200);
+    const said = "POST /close_thread HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{";
+    const heard = await raw(port, said);
+    expect(heard).toMatch(/^HTTP\/1.1 401 /);
+    expect(heard).toMatch(/connection: close/i);
+  });
+
+  it("goes on after requests that are no requests", async () => {
+    const { url, port, logs } = await serving();
+    const heard = await Promise.all([
+      raw(
+        port,
+        "GET //evil.example.com/.well-known/rap-toolset HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+      ),
+      raw(port, "GET /.well-known/rap-toolset HTTP/1.1\r\nHost: a b/c@d:e\r\nConnection: close\r\n\r\n"),
+      raw(port, "GET http://evil.example.com/invoke HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+      raw(port, "GET /%ff%00/../invoke HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+      raw(port, "TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+      raw(port, "nonsense\r\n\r\n"),
+    ]);
+    expect(heard.map((answer) => answer.slice(9, 12))).toEqual(["404", "200", "404", "405", "400", "400"]);
+    expect(heard[1]).toContain(`"endpoint":"${url}/invoke"`);
+    expect((await post(`${url}/close_thread`, { thread_id: "t" })).status).toBe(200);
+    expect(logs).toEqual([]);
+  });
+
+  it("is not held up by one who goes away in the middle", async () => {
+    const { url, port } = await serving();
+    const head =
+      "POST /close_thread HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n";
+    for (let times = 0; times < 20; times++)
+      await new Promise<void>((resolve) => {
+        const socket = connect(port, "127.0.0.1", () => {
+          socket.write(`${head}{"thread_id":`, () => socket.resetAndDestroy());
+        });
+        socket.on("close", () => resolve());
+        socket.on("error", () => {});
+      });
+    expect((await post(`${url}/close_thread`, { thread_id: "t" })).status).toBe(200);
+  });
+
+  it("refuses a body that is too large without reading all of it", async () => {
+    const { url } = await serving();
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1 << 20).fill(32));
+      },
+    });
+    const sent = fetch(`${url}/invoke`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: endless,
+      duplex: "half",
+    } as RequestInit);
+    // Some clients tell the answer, and some only that the connection was closed on them.
+    const status = await sent.then(
+      (response) => response.status,
+      () => 413,
+    );
+    expect(status).toBe(413);
+    expect((await post(`${url}/close_thread`, { thread_id: "t" })).status).toBe(200);
+  });
+
+  it("is gone when it is closed, and can be closed twice", async () => {
+    const { url, close } = await serving();
+    expect((await post(`${url}/close_thread`, { thread_id: "t" })).status).toBe(200);
+    await close();
+    await expect(post(`${url}/close_thread`, { thread_id: "t" })).rejects.toThrow();
+    await close();
+  });
+});
