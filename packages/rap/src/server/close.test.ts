@@ -411,6 +411,26 @@ describe("a folder of a thread", () => {
     expect(await readFile(join(outside, "precious"), "utf8")).toBe("mine");
   });
 
+  it("[RAPS-63] is set aside, and not removed, if whoever looks after closed threads fails", async () => {
+    const world = new RapWorld();
+    const root = await freshFolder("rap");
+    const server = world.server({
+      data: folderData(root),
+      tools: [writing],
+      onThreadClosed: async () => {
+        throw new Error("no space left");
+      },
+    });
+    const { text: folder } = await world.result(server, "do");
+    await close(world, server);
+    await eventually(() => world.logs.length === 2, "it is told");
+    const [name] = await readdir(join(root, "aside"));
+    expect(await readdir(join(root, "aside", name!))).toEqual(["call_1"]);
+    expect(world.logs[1]).toMatchObject({ thread: "thread_1", path: join(root, "aside", name!) });
+    expect((await world.result(server, "do", {}, { id: "call_2" })).text).toBe(folder);
+    expect(await readdir(folder!)).toEqual(["call_2"]);
+  });
+
   it("[RAPS-69] goes when the thread is closed after a restart, and the hook is told", async () => {
     const world = new RapWorld();
     const data = folderData(await freshFolder("rap"));

@@ -26,7 +26,10 @@ export interface ToolServerOptions {
     readonly secret: string;
     readonly providers: { readonly [name: string]: OAuthProvider };
   };
-  /** Called for each thread that has made a call here, when it is closed or was not used for too long. */
+  /**
+   * Called for each thread that has made a call here, when it is closed or was not used for too long. If it fails, the
+   * thread's folder is set aside in place of being removed.
+   */
   readonly onThreadClosed?: (thread: ClosedThread) => Promise<void> | void;
   /** Hands a session over to another server. A server with this declares that it needs migration. */
   readonly migrate?: (session: MigratingSession) => Promise<void>;

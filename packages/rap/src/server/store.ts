@@ -20,6 +20,8 @@ export interface Folders {
   find(tenant: string, thread: string): Promise<string | undefined>;
   /** Gone with all that is in it; nothing happens if there is none. */
   remove(tenant: string, thread: string): Promise<void>;
+  /** Out of the thread's way but not gone, for people to look at; where it is now, if there was one. */
+  setAside(tenant: string, thread: string): Promise<string | undefined>;
 }
 
 /** What a tool server keeps, and where. */

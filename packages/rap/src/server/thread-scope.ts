@@ -32,6 +32,8 @@ interface Resource {
 
 /** How long something may take to close before it is left alone. */
 const CLOSE_MS = 30_000;
+/** How long someone may look after what a thread leaves behind. */
+const HOOK_MS = 600_000;
 /** How long calls that were told to stop may still use what the thread has. */
 const CALLS_MS = 10_000;
 
@@ -140,9 +142,8 @@ export class ThreadScope {
     await this.#ready;
     await this.release();
     if (!this.#kept) return;
-    const { folders } = this.#ground;
-    await this.#step("the hook of a closed thread", () => closed(this));
-    await this.#step("removing a thread's folder", async () => folders?.remove(this.tenant, this.id));
+    const lookedAfter = await this.#step("the hook of a closed thread", () => closed(this), HOOK_MS);
+    await this.#step("removing a thread's folder", () => this.#removeFolder(lookedAfter));
     await this.#step("forgetting a thread", () => this.#entry.remove());
   }
 
@@ -164,6 +165,15 @@ export class ThreadScope {
       if (value)
         await this.#step(`closing the resource ${JSON.stringify(key)}`, async () => close(value.value));
     }
+  }
+
+  /** What nobody has looked after is not thrown away. */
+  async #removeFolder(lookedAfter: boolean): Promise<void> {
+    const { folders, log } = this.#ground;
+    if (lookedAfter) return folders?.remove(this.tenant, this.id);
+    const path = await folders?.setAside(this.tenant, this.id);
+    if (path !== undefined)
+      log({ level: "error", says: "a thread's folder was set aside", thread: this.id, path });
   }
 
   /** The folder if there is one, for whoever looks after a closed thread. */
@@ -204,16 +214,20 @@ export class ThreadScope {
     return folders.open(this.tenant, this.id);
   }
 
-  async #step(what: string, work: () => Promise<void>): Promise<void> {
+  /** Whether it went well. */
+  async #step(what: string, work: () => Promise<void>, ms = CLOSE_MS): Promise<boolean> {
+    const { log } = this.#ground;
     try {
       const ended = await this.#bounded(
         work().then(() => true),
-        CLOSE_MS,
+        ms,
       );
-      if (!ended) this.#ground.log({ level: "error", says: `${what} takes too long`, thread: this.id });
+      if (ended) return true;
+      log({ level: "error", says: `${what} takes too long`, thread: this.id });
     } catch (error) {
-      this.#ground.log({ level: "error", says: `${what} failed`, thread: this.id, error: told(error) });
+      log({ level: "error", says: `${what} failed`, thread: this.id, error: told(error) });
     }
+    return false;
   }
 
   async #bounded<T>(work: Promise<T>, ms: number): Promise<T | undefined> {

@@ -31,9 +31,10 @@ describe("entries in a folder", () => {
     await writeFile(join(root, "entries", "half.next"), '["bad",');
     await writeFile(join(root, "entries", `${"0".repeat(64)}.json`), '["bad",');
     expect(await store.list("")).toEqual([["good", "1"]]);
-    expect((await readdir(join(root, "entries"))).toSorted()).toEqual(
-      [file!, "half.next", `${"0".repeat(64)}.json.bad`].toSorted(),
-    );
+    expect(await readdir(join(root, "entries"))).toContain("half.next");
+    expect(await folderData(root).store.list("")).toEqual([["good", "1"]]);
+    const names = await readdir(join(root, "entries"));
+    expect(names.toSorted()).toEqual([file!, `${"0".repeat(64)}.json.bad`].toSorted());
   });
 
   it("can be written many at once, the last one counts", async () => {

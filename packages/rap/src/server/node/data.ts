@@ -76,7 +76,8 @@ class FolderStore implements Store {
     });
     const found: (readonly [string, string])[] = [];
     for (const name of names) {
-      // What a crash left half written was never promised to anyone.
+      // What a crash left half written was never promised to anyone. Once this process writes, it may be its own.
+      if (name.endsWith(".next") && !this.#made) unlinkSync(join(this.#folder, name));
       if (!name.endsWith(".json")) continue;
       const entry = await this.#read(join(this.#folder, name));
       if (entry?.[0].startsWith(prefix)) found.push(entry);
@@ -104,10 +105,12 @@ class FolderStore implements Store {
 class ThreadFolders implements Folders {
   readonly #folder: string;
   readonly #trash: string;
+  readonly #aside: string;
 
   constructor(folder: string) {
     this.#folder = join(folder, "threads");
     this.#trash = join(folder, "trash");
+    this.#aside = join(folder, "aside");
   }
 
   async open(tenant: string, thread: string): Promise<string> {
@@ -129,14 +132,24 @@ class ThreadFolders implements Folders {
 
   /** Out of sight in one step, so that a crash in the middle leaves no half of a folder to the next who opens it. */
   async remove(tenant: string, thread: string): Promise<void> {
-    await mkdir(this.#trash, { recursive: true, mode: 0o700 });
-    const aside = join(this.#trash, randomUUID());
-    try {
-      await rename(join(this.#folder, hashed(tenant, thread)), aside);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
+    await this.#move(tenant, thread, this.#trash);
     for (const name of await readdir(this.#trash))
       await rm(join(this.#trash, name), { recursive: true, force: true });
+  }
+
+  setAside(tenant: string, thread: string): Promise<string | undefined> {
+    return this.#move(tenant, thread, this.#aside);
+  }
+
+  async #move(tenant: string, thread: string, to: string): Promise<string | undefined> {
+    await mkdir(to, { recursive: true, mode: 0o700 });
+    const path = join(to, randomUUID());
+    try {
+      await rename(join(this.#folder, hashed(tenant, thread)), path);
+      return path;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
   }
 }

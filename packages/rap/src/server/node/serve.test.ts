@@ -134,7 +134,7 @@ describe("a tool server on the loopback", () => {
     await post(`${url}/invoke`, call(closed.url, "a"));
     await post(`${url}/invoke`, call(moved.url, "b"));
     await eventually(() => logs.length === 2, "both are given up");
-    expect(logs.map(({ status }) => status).sort()).toEqual([301, 410]);
+    expect(new Set(logs.map(({ status }) => status))).toEqual(new Set([301, 410]));
     expect([closed.received.length, moved.received.length, trap.received.length]).toEqual([1, 1, 0]);
   });
 
