@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "../..");
 /** Ids in the titles of tests, by the files that name them. */
 function claims(): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const folder of ["test", "packages"]) {
+  for (const folder of ["test", "packages", "examples"]) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
       if (!entry.endsWith(".test.ts") || entry.includes("node_modules")) continue;
       const text = readFileSync(join(root, folder, entry), "utf8");

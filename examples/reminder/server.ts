@@ -1,0 +1,32 @@
+import { createToolServer, type ToolServer, type ToolServerOptions, tool } from "@bobbin/rap";
+import { z } from "zod";
+
+const LONGEST_S = 366 * 24 * 3600;
+
+const remindMe = tool({
+  name: "remind_me",
+  description:
+    "Reminds this conversation of something later. Answers at once; the reminder comes as an event when it is time.",
+  input: z.object({
+    text: z.string().min(1).max(2000).describe("What to be reminded of"),
+    in_seconds: z.number().positive().max(LONGEST_S).describe("How long from now"),
+  }),
+  annotations: { readOnly: true },
+  async run({ text, in_seconds }, ctx) {
+    const at = Date.now() + in_seconds * 1000;
+    const { id } = await ctx.subscribe({ text, at });
+    return `I will remind you at ${new Date(at).toISOString()}. Subscription ID: ${id}`;
+  },
+  // Runs when the reminder was set, and again whenever the server starts.
+  async listen(subscription) {
+    const { text, at } = subscription.state;
+    if (!(await subscription.sleepUntil(Number(at)))) return;
+    // It belongs into the conversation that asked for it.
+    await subscription.emit(`Reminder: ${text}`, { associative: true, final: true });
+  },
+});
+
+/** Reminds conversations of things: an example of subscriptions. */
+export function createReminderServer(options: Omit<ToolServerOptions, "name" | "tools">): ToolServer {
+  return createToolServer({ name: "reminder", description: "Reminders", tools: [remindMe], ...options });
+}

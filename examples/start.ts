@@ -1,0 +1,33 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Auth, bearer, noAuth, type ToolServer, type ToolServerData } from "@bobbin/rap";
+import { folderData } from "@bobbin/rap/node";
+
+/** What every example takes from its environment. */
+export interface Surroundings {
+  readonly auth: Auth;
+  readonly data: ToolServerData;
+  readonly folder: string;
+}
+
+/** Serves until the process is told to end, and says how a host finds it. */
+export async function start(
+  name: string,
+  port: number,
+  make: (surroundings: Surroundings) => ToolServer,
+): Promise<void> {
+  const { RAP_TOKEN, RAP_DATA, PORT } = process.env;
+  const folder = RAP_DATA ?? join(homedir(), ".bobbin-examples", name);
+  const server = make({ auth: RAP_TOKEN ? bearer(RAP_TOKEN) : noAuth, data: folderData(folder), folder });
+  const serving = await server.serve({ port: PORT === undefined ? port : Number(PORT) });
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void serving.close().then(() => process.exit(0)));
+  const lines = [
+    `listening on ${serving.url}, keeping things in ${folder}`,
+    "in the host's config.toml:",
+    `  [rap_servers.${name}]`,
+    `  url = "${serving.url}"`,
+    ...(RAP_TOKEN ? ['  bearer_token_env_var = "RAP_TOKEN"'] : []),
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
