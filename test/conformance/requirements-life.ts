@@ -65,6 +65,7 @@ export const lifeLines = {
   "IDLE-6": "A turn that runs when the last subscriber leaves goes on to its end.",
   "IDLE-7": "A resume that races with the unload ends with a loaded thread and a subscription.",
   "IDLE-8": "The same when the thread is unloaded, named and read meanwhile.",
+  "IDLE-10": "Only what is under way holds the delay up: a change of the thread, or a look at it, does not.",
   "IDLE-9": "A thread that was loaded for a resume which is refused does not stay.",
   "REPLAY-1":
     "Durable notifications carry a cursor for those who want it; two subscribers see the same order.",

@@ -160,14 +160,13 @@ export class ModelThread {
     this.changed();
   }
 
-  /** After every change: a thread that nobody follows stays for its delay from here on. */
+  /** A thread that nobody follows stays for its delay from when its last turn ended; other changes do not count. */
   changed(): void {
     const leaving = this.load?.leaving;
     if (leaving === undefined) return;
-    leaving.dueAt = undefined;
-    if (this.load!.running !== undefined) return;
-    if (leaving.delayMs === 0) this.unload();
-    else leaving.dueAt = this.#around.now + leaving.delayMs;
+    if (this.load!.running !== undefined) leaving.dueAt = undefined;
+    else if (leaving.delayMs === 0) this.unload();
+    else leaving.dueAt ??= this.#around.now + leaving.delayMs;
   }
 
   startTurn(id: string, input: string): void {

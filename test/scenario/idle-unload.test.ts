@@ -100,6 +100,29 @@ describe("the delay", () => {
     expect((await one.call("thread/loaded/list")).data).toContain(kept);
   });
 
+  it("[IDLE-10] goes on when somebody changes the thread or looks at it, and begins anew behind a turn", async () => {
+    const one = await host.join(undefined, { experimentalApi: true, threadUnloadDelaySecs: 3600 });
+    const threadId = await one.startThread();
+    await one.turn(threadId, "one");
+    await one.call("thread/unsubscribe", { threadId });
+    let before = (await unloadsIn(one, threadId))!;
+    for (const [method, params] of [
+      ["thread/name/set", { name: "x" }],
+      ["thread/loadSettings/update", { developerInstructions: "y" }],
+      ["thread/read", { includeTurns: true }],
+      ["thread/rollback", { numTurns: 1 }],
+      ["thread/resume", { afterCursor: "no cursor" }],
+    ] as const) {
+      const { error } = await one.request(method, { threadId, ...params });
+      expect(error?.data.code).toBe(method === "thread/resume" ? "invalidCursor" : undefined);
+      const after = (await unloadsIn(one, threadId))!;
+      expect(after, method).toBeLessThan(before);
+      before = after;
+    }
+    await one.call("turn/start", { threadId, input: [{ type: "text", text: "two" }] });
+    await eventually(async () => ((await unloadsIn(one, threadId)) ?? 0) > before, "the delay begins anew");
+  });
+
   it("[IDLE-4] is that of the last one to leave; as long as one follows there is none", async () => {
     const quick = await host.join(undefined, AT_ONCE);
     const threadId = await quick.startThread();

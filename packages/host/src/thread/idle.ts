@@ -22,7 +22,8 @@ interface Leaving {
   readonly delayMs: number;
   /** Since when nobody retains it. */
   readonly since: number;
-  dueAt: number | undefined;
+  /** Since when nothing is under way, on the clock that only grows; undefined while something is. */
+  idleSince: number | undefined;
   cancel: Cancel | undefined;
 }
 
@@ -74,7 +75,7 @@ export class Idle {
   }
 
   #abandoned(actor: Actor, delayMs: number, since: number): void {
-    this.#leaving.set(actor, { delayMs, since, dueAt: undefined, cancel: undefined });
+    this.#leaving.set(actor, { delayMs, since, idleSince: undefined, cancel: undefined });
     this.consider(actor);
   }
 
@@ -84,28 +85,36 @@ export class Idle {
     for (const actor of [...(this.#followed.get(recipient) ?? [])]) this.leave(actor, recipient, delayMs);
   }
 
-  /** Called when something has changed that may matter. */
+  /** Called when something has changed that may matter. Only what is under way holds the delay up: a new name does not. */
   consider(actor: Actor): void {
     const leaving = this.#leaving.get(actor);
     if (leaving === undefined) return;
-    leaving.cancel?.();
-    leaving.cancel = undefined;
-    leaving.dueAt = undefined;
+    const active = actor.activeTurn !== undefined || actor.busy;
+    if (active || leaving.idleSince === undefined) {
+      leaving.cancel?.();
+      leaving.cancel = undefined;
+      leaving.idleSince = active ? undefined : this.#ports.clock.monotonic();
+    }
     // A resume that is under way would be answered, and the thread gone a moment later.
     if (actor.visited) return;
-    if (actor.activeTurn !== undefined) return this.#awaitAnswer(actor, leaving);
-    if (actor.busy) return;
-    if (leaving.delayMs === 0) return this.#unload(actor);
-    leaving.dueAt = this.#ports.clock.now() + leaving.delayMs;
-    leaving.cancel = this.#ports.timers.after(leaving.delayMs, () => {
-      if (!actor.visited) this.#unload(actor);
+    if (active) return this.#awaitAnswer(actor, leaving);
+    const remaining = this.#remaining(leaving)!;
+    if (remaining === 0) return this.#unload(actor);
+    leaving.cancel ??= this.#ports.timers.after(remaining, () => {
+      leaving.cancel = undefined;
+      this.consider(actor);
     });
   }
 
   /** How long the thread still stays, if it is leaving. */
   remainingMs(actor: Actor): number | null {
-    const dueAt = this.#leaving.get(actor)?.dueAt;
-    return dueAt === undefined ? null : Math.max(0, dueAt - this.#ports.clock.now());
+    const leaving = this.#leaving.get(actor);
+    return leaving === undefined ? null : this.#remaining(leaving);
+  }
+
+  #remaining({ delayMs, idleSince }: Leaving): number | null {
+    if (idleSince === undefined) return null;
+    return Math.max(0, Math.ceil(idleSince + delayMs - this.#ports.clock.monotonic()));
   }
 
   /** Someone retains it again, or it is gone. */
