@@ -20,4 +20,16 @@ export const inputLines = {
   "QUEUE-4": "An idle thread starts queued input at once; one that is not loaded, once it is resumed.",
   "QUEUE-5": "A queue has bounds, and what it can not do is refused in the words that clients match.",
   "QUEUE-6": "A queued turn begins although nobody follows the thread any more.",
+
+  // What goes on by itself.
+  "GOAL-1":
+    "A goal is set, changed, read and cleared, loaded or not; what it can not be is refused in known words.",
+  "GOAL-2": "An active goal goes on by itself, turn after turn, until the model or someone ends it.",
+  "GOAL-3": "Tokens and seconds of its turns are counted; at its budget it stops, and the model is told.",
+  "GOAL-4":
+    "An interrupt stops it until it is set active or the thread is resumed; it stays active all the while.",
+  "GOAL-5": "A turn that fails blocks it; one that fails at a usage limit makes it usageLimited.",
+  "GOAL-6": "Turns that begin by themselves and call no tool are at most ten in a row.",
+  "GOAL-7": "Whoever resumes a thread is told its goal, or that it has none.",
+  "GOAL-8": "A fork takes the goal only if asked to, and goes on with it after its first turn.",
 } as const;

@@ -196,6 +196,7 @@ function resume(client: ModelClient, thread: ModelThread, params: Params, reply:
   const gap = after === undefined ? "" : " gap=false";
   reply(`${load.status}${gap} turns: ${params.excludeTurns ? "" : thread.shown()}`);
   if (cold || !params.excludeTurns) tellUsage(client, thread);
+  thread.aside(client, "goal/cleared");
   const isNew = !load.subscribers.has(client);
   thread.follow(client);
   if (after !== undefined) thread.replay(client, after);

@@ -13,7 +13,7 @@ interface Seen {
 }
 
 /** Told beside the feed, to whoever resumes. */
-const BESIDE: ReadonlySet<string> = new Set(["thread/tokenUsage/updated"]);
+const BESIDE: ReadonlySet<string> = new Set(["thread/tokenUsage/updated", "thread/goal/cleared"]);
 
 /** Where a thread is put: whatever was told before that is behind it. */
 const ENDS: ReadonlySet<string> = new Set(["thread/archived", "thread/deleted"]);

@@ -169,7 +169,7 @@ describe("thread/start", () => {
 });
 
 describe("thread/resume", () => {
-  it("[LIFE-6] cold tells idle, then answers, then tells the usage; warm tells no status", async () => {
+  it("[LIFE-6] [GOAL-7] cold tells idle, then answers, then tells usage and goal; warm tells no status", async () => {
     const [threadId, turns] = await stored(["one", "two"]);
     const witness = await host.join();
     const ask = async (params: object, id: string): Promise<string[]> => {
@@ -179,17 +179,14 @@ describe("thread/resume", () => {
       return story(client.frames.slice(from, -1), threadId);
     };
     const idle = "thread/status/changed idle";
-    expect(await ask({}, "cold")).toEqual([idle, "reply cold", "thread/tokenUsage/updated"]);
+    const told = ["thread/tokenUsage/updated", "thread/goal/cleared"];
+    expect(await ask({}, "cold")).toEqual([idle, "reply cold", ...told]);
     expect(client.told("thread/tokenUsage/updated").at(-1)!.params.turnId).toBe(turns[1]);
-    expect(await ask({}, "warm")).toEqual(["reply warm", "thread/tokenUsage/updated"]);
-    expect(await ask({ excludeTurns: true }, "less")).toEqual(["reply less"]);
+    expect(await ask({}, "warm")).toEqual(["reply warm", ...told]);
+    expect(await ask({ excludeTurns: true }, "less")).toEqual(["reply less", "thread/goal/cleared"]);
     await client.call("thread/unload", { threadId });
     await client.about(threadId, "thread/closed");
-    expect(await ask({ excludeTurns: true }, "cold less")).toEqual([
-      idle,
-      "reply cold less",
-      "thread/tokenUsage/updated",
-    ]);
+    expect(await ask({ excludeTurns: true }, "cold less")).toEqual([idle, "reply cold less", ...told]);
     await witness.call("thread/loaded/list");
     expect(story(witness.frames, threadId).slice(1, -1)).toEqual([
       idle,

@@ -68,11 +68,11 @@ it("[QUEUE-2] goes on with the queue when a turn ends, and takes nothing of it b
   const busy = await client.refusal("thread/queue/start", { threadId });
   expect(busy.message).toBe("thread already has an active or pending turn");
   // More input of the running turn goes before, whatever it is called.
-  await client.call("turn/start", { threadId, input: input("more"), clientUserMessageId: "one-1" });
+  await client.call("turn/start", { threadId, input: input("slowly more"), clientUserMessageId: "one-1" });
   expect(await queued(client, threadId)).toHaveLength(2);
   await client.turnCompleted(turnId);
   await client.until(() => client.count("turn/completed") === 3, "three turns");
-  expect(said(client)).toEqual(["slowly, please", "more", "one", "two"]);
+  expect(said(client)).toEqual(["slowly, please", "slowly more", "one", "two"]);
   const names = client.told("item/started").map(({ params }) => params.item.clientId);
   expect(names.filter((name) => name !== undefined)).toEqual([null, "one-1", "one-1", "two-2"]);
   expect(await queued(client, threadId)).toEqual([]);

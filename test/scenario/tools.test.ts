@@ -150,16 +150,19 @@ describe("a tool that lives in the client", () => {
       "update_plan",
       "request_user_input",
       "view_image",
+      "get_goal",
+      "create_goal",
+      "update_goal",
       "lookup",
       "crm",
       "past",
     ]);
-    expect(tools[4]).toMatchObject({
+    expect(tools[7]).toMatchObject({
       type: "namespace",
       description: "Customers.",
       tools: [{ name: "find" }],
     });
-    expect(tools[5]).toMatchObject({ description: "Tools in the past namespace.", tools: [{ name: "old" }] });
+    expect(tools[8]).toMatchObject({ description: "Tools in the past namespace.", tools: [{ name: "old" }] });
   });
 
   it("[DYN-3] is refused with what is wrong with it", async () => {

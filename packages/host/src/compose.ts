@@ -26,6 +26,7 @@ import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
+import { goalTools } from "./tool/goal.ts";
 import { updatePlan } from "./tool/plan.ts";
 import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
@@ -80,6 +81,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const builtIn = [updatePlan, requestUserInput, viewImage(platform.files)];
   const toolbox = new Toolbox([
     () => builtIn,
+    goalTools(config.maxGoalTokenBudget),
     dynamicTools,
     ...(options.tools === undefined ? [] : [options.tools]),
   ]);

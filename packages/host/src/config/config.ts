@@ -14,6 +14,8 @@ export interface Config {
   readonly sandboxMode: SandboxMode;
   readonly effort: string | null;
   readonly personality: Personality | null;
+  /** The most tokens that a goal may be given, and what it gets if nobody says; null: no bound. */
+  readonly maxGoalTokenBudget: number | null;
   /** How long a thread stays loaded that nobody follows; by default it depends on the transport. */
   readonly threadUnloadDelaySecs: number | undefined;
   /** How long a question to clients waits when none is there to answer it. */
@@ -37,6 +39,7 @@ export function readConfig(table: Table): Config {
     serverRequestDeadlineSecs: whole(table, "server_request_deadline_secs", 0) ?? 1800,
     journalSync: oneOf(table, "journal_sync", ["turns", "always", "never"]) ?? "turns",
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
+    maxGoalTokenBudget: whole(subtable(table, "goals") ?? {}, "max_goal_token_budget", 1, "goals.") ?? null,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };
 }

@@ -2,6 +2,7 @@ import type {
   GitInfo,
   LoadSettings,
   QueuedSubmission,
+  ThreadGoalStatus,
   ThreadItem,
   TokenUsageBreakdown,
   TurnError,
@@ -14,7 +15,7 @@ import type { Carry, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
-export type Command = LifeCommand | TurnCommand | QueueCommand;
+export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand;
 
 export type LifeCommand =
   | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
@@ -145,6 +146,37 @@ export type QueueCommand =
       readonly userItemId: string;
       readonly asked: boolean;
     };
+
+export type GoalCommand =
+  /** What is not given stays. `tokenBudget` null: none. `maxBudget`: what is configured as the most, or null. */
+  | {
+      readonly kind: "setGoal";
+      readonly at: number;
+      readonly objective: string | undefined;
+      readonly status: ThreadGoalStatus | undefined;
+      readonly tokenBudget: number | null | undefined;
+      readonly maxBudget: number | null;
+    }
+  | { readonly kind: "clearGoal"; readonly at: number }
+  /** What the model does to it in a turn. */
+  | {
+      readonly kind: "createGoal";
+      readonly at: number;
+      readonly turnId: string;
+      readonly objective: string;
+      readonly tokenBudget: number | null;
+      readonly maxBudget: number | null;
+    }
+  | {
+      readonly kind: "finishGoal";
+      readonly at: number;
+      readonly turnId: string;
+      readonly status: "complete" | "blocked";
+    }
+  /** The thread's own next step. */
+  | { readonly kind: "continueGoal"; readonly at: number; readonly turnId: string }
+  /** Someone is back: a goal that waits because of an interrupt goes on. */
+  | { readonly kind: "takeUpGoal"; readonly at: number };
 
 /** How a call of the model went. */
 export type SampleOutcome =

@@ -2,6 +2,8 @@ import type { ThreadStatus } from "@bobbin/protocol";
 import { Fault } from "../errors.ts";
 import type { Command } from "./commands.ts";
 import { fold } from "./fold.ts";
+import { withGoal } from "./goal/account.ts";
+import { decideGoal } from "./goal/decide.ts";
 import { decideLife } from "./life/decide.ts";
 import { decideQueue } from "./queue/decide.ts";
 import type { ThreadRecord } from "./records.ts";
@@ -20,7 +22,7 @@ export type ShownText = ReadonlyMap<string, string>;
 export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
   const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
-  return { kind: "accepted", ...withStatus(state, outcome) };
+  return { kind: "accepted", ...withStatus(state, withGoal(state, outcome, workedUntil(command))) };
 }
 
 function decideArea(state: ThreadState, command: Command, shown: ShownText): readonly ThreadRecord[] | Fault {
@@ -42,8 +44,29 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "reorderQueue":
     case "startQueued":
       return decideQueue(state, command);
+    case "setGoal":
+    case "clearGoal":
+    case "createGoal":
+    case "finishGoal":
+    case "continueGoal":
+    case "takeUpGoal":
+      return decideGoal(state, command);
     default:
       return decideLife(state, command, shown);
+  }
+}
+
+/** Until when what was under way was worked on; undefined if its host was gone for who knows how long. */
+function workedUntil(command: Command): number | undefined {
+  switch (command.kind) {
+    case "open":
+    case "adopt":
+    case "saveText":
+      return undefined;
+    case "close":
+      return command.reason === "lost" ? undefined : command.at;
+    default:
+      return command.at;
   }
 }
 

@@ -1,3 +1,4 @@
+import { foldGoal, foldGoalTurn } from "./goal/fold.ts";
 import { foldCheckpoint, foldCreated, foldLife } from "./life/fold.ts";
 import { foldQueue } from "./queue/fold.ts";
 import type { ThreadRecord } from "./records.ts";
@@ -39,7 +40,7 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "sampleLost":
     case "usageReported":
     case "turnEnded":
-      return foldTurn(state, record);
+      return foldGoalTurn(foldTurn(state, record), record);
     case "submissionQueued":
     case "submissionChanged":
     case "queueReordered":
@@ -48,5 +49,10 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "requestSent":
     case "requestResolved":
       return foldRequest(state, record);
+    case "goalChanged":
+    case "goalCleared":
+    case "goalContext":
+    case "goalTakenUp":
+      return foldGoal(state, record);
   }
 }

@@ -3,7 +3,7 @@ import type { CallStage, CallState } from "./turn/calls.ts";
 import type { ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
-export type Effect = SampleEffect | CallEffect | StartQueuedEffect;
+export type Effect = SampleEffect | CallEffect | StartQueuedEffect | ContinueGoalEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -29,6 +29,12 @@ export interface StartQueuedEffect {
   readonly key: string;
   readonly kind: "startQueued";
   readonly id: string;
+}
+
+/** The thread goes on with its goal. */
+export interface ContinueGoalEffect {
+  readonly key: string;
+  readonly kind: "continueGoal";
 }
 
 /**
@@ -70,8 +76,11 @@ function callEffects(turnId: string, { call, stage }: CallState): readonly CallE
 }
 
 /** What an idle thread begins by itself. One that is not loaded begins nothing. */
-function nextTurn({ status, queue }: ThreadState): readonly Effect[] {
+function nextTurn({ status, queue, goal }: ThreadState): readonly Effect[] {
+  if (status.type === "notLoaded") return [];
   const [first] = queue.items;
-  if (first === undefined || queue.paused || status.type === "notLoaded") return [];
-  return [{ key: `queue ${first.id}`, kind: "startQueued", id: first.id }];
+  if (first !== undefined && !queue.paused)
+    return [{ key: `queue ${first.id}`, kind: "startQueued", id: first.id }];
+  if (goal?.goal.status !== "active" || goal.held || goal.deferred) return [];
+  return [{ key: "goal", kind: "continueGoal" }];
 }

@@ -1,4 +1,5 @@
 import type { NotificationName, NotificationParams, ThreadStatus, Turn } from "@bobbin/protocol";
+import { goalView } from "./goal/views.ts";
 import { settingsView } from "./life/views.ts";
 import type { ThreadRecord } from "./records.ts";
 import { seconds } from "./seconds.ts";
@@ -24,6 +25,8 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "sectionChanged":
     case "itemsInjected":
     case "inputAccepted":
+    case "goalContext":
+    case "goalTakenUp":
     case "sampleRequested":
     case "textSaved":
     case "toolCalled":
@@ -129,6 +132,13 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "queueReordered":
     case "submissionRemoved":
       return [{ method: "thread/queue/changed", params: { threadId }, audience: "subscribers" }];
+    case "goalChanged": {
+      const { turnId } = record;
+      const goal = goalView(threadId, record.goal);
+      return [{ method: "thread/goal/updated", params: { threadId, turnId, goal }, audience: "subscribers" }];
+    }
+    case "goalCleared":
+      return [{ method: "thread/goal/cleared", params: { threadId }, audience: "subscribers" }];
     case "turnEnded":
       return [...turnError(threadId, record), turnCompleted(threadId, record)];
   }

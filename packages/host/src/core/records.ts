@@ -1,10 +1,11 @@
+import type { GoalRecord } from "./goal/records.ts";
 import type { LifeRecord } from "./life/records.ts";
 import type { QueueRecord } from "./queue/records.ts";
 import type { RequestRecord } from "./requests/records.ts";
 import type { TurnRecord } from "./turn/records.ts";
 
 /** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
-export type ThreadRecord = LifeRecord | RequestRecord | TurnRecord | QueueRecord;
+export type ThreadRecord = LifeRecord | RequestRecord | TurnRecord | QueueRecord | GoalRecord;
 
 /**
  * The manifest: every record type and the version of its shape that we write. A change of shape raises the number,
@@ -46,6 +47,10 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   submissionChanged: 1,
   queueReordered: 1,
   submissionRemoved: 1,
+  goalChanged: 1,
+  goalCleared: 1,
+  goalContext: 1,
+  goalTakenUp: 1,
 };
 
 /** What one append writes. `prev` is the seq that it was decided upon: a writer that lost its place shows. */

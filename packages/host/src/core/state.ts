@@ -6,6 +6,7 @@ import type {
   ThreadTokenUsage,
   TurnStatus,
 } from "@bobbin/protocol";
+import type { GoalState } from "./goal/records.ts";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 import type { Queue } from "./queue/records.ts";
 import type { PendingRequest } from "./requests/records.ts";
@@ -40,6 +41,7 @@ export interface ThreadState {
   /** The last input that clients gave a name of their own, and the turn that took it. */
   readonly accepted: readonly AcceptedInput[];
   readonly queue: Queue;
+  readonly goal: GoalState | null;
   readonly turn: TurnState | null;
   /** Questions to clients that wait for an answer. */
   readonly requests: readonly PendingRequest[];

@@ -4,10 +4,20 @@ import { fault } from "../errors.ts";
 import type { JournalReader } from "../journal/journal.ts";
 import { turnsBackwards } from "./history.ts";
 
+/** What a turn's records say of the thread that it ran in: how clients named input, what they agreed to, its goal. */
+const NOT_HISTORY: ReadonlySet<ThreadRecord["type"]> = new Set([
+  "inputAccepted",
+  "approvalGranted",
+  "submissionRemoved",
+  "goalChanged",
+]);
+
 /** Which turns a fork takes: all that ended, or up to one of them. */
 export interface ForkPoint {
   readonly lastTurnId?: string | null | undefined;
   readonly beforeTurnId?: string | null | undefined;
+  /** It takes the goal, too, and goes on with it after its first turn. */
+  readonly deferGoalContinuation?: boolean | undefined;
 }
 
 /**
@@ -24,6 +34,10 @@ export async function* forkHistory(
   const at = state.updatedAt;
   if (name !== null) yield [{ type: "renamed", at, name }];
   for (const start of starts) yield await turnRecords(journal, start);
+  if (point.deferGoalContinuation && state.goal !== null) {
+    const { goal } = state.goal;
+    yield [{ type: "goalChanged", at, turnId: null, goal, countedUntil: null, deferred: true }];
+  }
 }
 
 /** Where the turns are, oldest first. */
@@ -54,8 +68,7 @@ async function turnRecords(journal: JournalReader, start: number): Promise<reado
     for (const record of commit.records) {
       if (record.type === "turnStarted" && turnId === undefined) turnId = record.turnId;
       if (turnId === undefined || !("turnId" in record) || record.turnId !== turnId) continue;
-      // What clients called their input, and what they agreed to, was said to the other thread.
-      if (record.type === "inputAccepted" || record.type === "approvalGranted") continue;
+      if (NOT_HISTORY.has(record.type)) continue;
       records.push(record);
       if (record.type === "turnEnded") return records;
     }

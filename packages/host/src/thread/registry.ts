@@ -430,7 +430,8 @@ export class Registry {
     });
     const reconcile = this.#ports.runner(actor);
     this.#slots.set(actor.id, { kind: "loaded", actor });
-    reconcile(head.state);
+    // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
+    if (head.state.turn !== null) reconcile(head.state);
     this.#touched(actor);
     return actor;
   }

@@ -52,6 +52,10 @@ export async function conversation(
         }
         answer.end();
         break;
+      case "goalContext":
+        answer.end();
+        answer.add(message("user", record.text));
+        break;
       case "sampleRequested":
       case "turnEnded":
         answer.end();

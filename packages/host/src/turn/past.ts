@@ -112,6 +112,7 @@ function matters({ type }: ThreadRecord): boolean {
     case "sampleRequested":
     case "turnEnded":
     case "itemsInjected":
+    case "goalContext":
       return true;
     default:
       return false;

@@ -57,6 +57,7 @@ export class Runner {
       this.#running.set(effect.key, controller);
       const { signal } = controller;
       if (effect.kind === "startQueued") this.#startQueued(effect);
+      else if (effect.kind === "continueGoal") this.#continueGoal();
       else if (effect.kind === "call") supervisor.take(effect.key, this.#call(effect, state, signal));
       else supervisor.take(effect.key, this.#sample(effect, state, signal));
     }
@@ -135,6 +136,11 @@ export class Runner {
     const { clock, ids } = this.#ports.platform;
     const fresh = { turnId: ids.uuid(), userItemId: ids.uuid() };
     this.#actor.offer({ kind: "startQueued", at: clock.now(), id, ...fresh, asked: false });
+  }
+
+  #continueGoal(): void {
+    const { clock, ids } = this.#ports.platform;
+    this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
   }
 
   /** Takes a call one step further. Whatever a tool does, the model gets an answer. */

@@ -1,4 +1,5 @@
 import type { ThreadStatus } from "@bobbin/protocol";
+import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import type { ThreadState } from "../state.ts";
 import type { LifeRecord } from "./records.ts";
@@ -35,6 +36,7 @@ export function foldCreated({
     usage: null,
     accepted: NONE,
     queue: EMPTY_QUEUE,
+    goal: null,
     turn: null,
     requests: NONE,
     grants: NONE,
@@ -61,6 +63,7 @@ export function foldLife(
         docs: record.docs ?? state.docs,
         pendingLoad: null,
         status: { type: "idle" },
+        goal: foldGoalOpened(state.goal, record.at),
       };
     case "adopted":
       return {
@@ -68,6 +71,7 @@ export function foldLife(
         epoch: record.epoch,
         status: record.status,
         turn: state.turn && { ...state.turn, lostHosts: state.turn.lostHosts + 1 },
+        goal: foldGoalAdopted(state.goal, record.at),
       };
     case "closed":
       return { ...state, status: { type: "notLoaded" }, grants: [] };

@@ -1,4 +1,5 @@
 import type { FunctionCallOutputBody, ThreadItem, TurnPlanStep } from "@bobbin/protocol";
+import type { GoalCommand } from "../commands.ts";
 import type { Ask, RequestAnswer } from "../requests/records.ts";
 import type { ToolCall } from "./records.ts";
 
@@ -30,6 +31,8 @@ export type CallStep =
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
       readonly plan?: { readonly explanation: string | null; readonly steps: readonly TurnPlanStep[] };
+      /** What becomes of the thread's goal; the model is answered with that in place of `output`. */
+      readonly goal?: GoalCommand;
     } & Shown)
   /** The user wants none of it. */
   | { readonly kind: "interrupt" };

@@ -1,6 +1,7 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import type { TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
+import { goalCall } from "../goal/call.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { isSettled } from "./calls.ts";
@@ -33,13 +34,16 @@ export function stepCall(
     case "wait":
       return [{ type: "toolWaiting", turnId, at, callId, until: step.until }];
     case "settle": {
-      const { output, success, item, plan } = step;
+      const { item, plan } = step;
+      const { goal, output, success } =
+        step.goal === undefined ? { ...step, goal: [] } : goalCall(state, step.goal);
       const others = turn.calls.filter((one) => one !== found);
       return [
         ...granted(turnId, step.grant),
         ...(plan === undefined
           ? []
           : ([{ type: "planUpdated", turnId, explanation: plan.explanation, plan: plan.steps }] as const)),
+        ...goal,
         ...started(turn, at, item),
         ...(item === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item }] as const)),
         { type: "toolAnswered", turnId, at, callId, output, success },

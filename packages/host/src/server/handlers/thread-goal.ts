@@ -1,11 +1,66 @@
+import { goalView } from "../../core/goal/views.ts";
+import type { ThreadState } from "../../core/state.ts";
+import { Fault, fault } from "../../errors.ts";
+import type { Access } from "../../thread/stored.ts";
 import type { Handlers } from "../call.ts";
+import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 
-/** No goal can be set yet, so none is: clients ask whenever they take up a thread. */
-export function threadGoalHandlers({ registry }: HandlerContext): Handlers {
+/** What a thread is to reach over many turns. The thread may be loaded or not. */
+export function threadGoalHandlers({ registry, platform, config }: HandlerContext): Handlers {
+  /** The thread as it is, if it can have a goal. */
+  const withGoals = async (threadId: string, access: Access): Promise<ThreadState> => {
+    const looked = registry.read(threadId, access, async (journal, state) => {
+      if (state.facts.ephemeral) throw fault("ephemeralGoal", state.facts.id);
+      if (journal.place.archived && state.status.type === "notLoaded")
+        throw fault("threadNotFound", state.facts.id);
+      return state;
+    });
+    return looked.catch((cause: unknown) => {
+      throw cause instanceof Fault && cause.code === "threadNotLoaded"
+        ? fault("threadNotFound", threadId)
+        : cause;
+    });
+  };
+
   return {
     async "thread/goal/get"({ threadId }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection, threadId), async () => reply({ goal: null }));
+      const { facts, goal } = await withGoals(threadId, accessOf(connection, threadId));
+      reply({ goal: goal && goalView(facts.id, goal.goal) });
+    },
+
+    async "thread/goal/set"(params, { connection, reply }) {
+      const { threadId, tokenBudget } = params;
+      const access = accessOf(connection, threadId);
+      await withGoals(threadId, access);
+      const command = {
+        kind: "setGoal",
+        at: platform.clock.now(),
+        objective: params.objective ?? undefined,
+        status: params.status ?? undefined,
+        tokenBudget,
+        maxBudget: config.maxGoalTokenBudget,
+      } as const;
+      await registry.edit(threadId, access, command, ({ facts, goal }) =>
+        reply({ goal: goalView(facts.id, goal!.goal) }),
+      );
+    },
+
+    async "thread/goal/clear"({ threadId }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      await withGoals(threadId, access);
+      const command = { kind: "clearGoal", at: platform.clock.now() } as const;
+      await registry.edit(threadId, access, command, (_state, _place, records) =>
+        reply({ cleared: records.length > 0 }),
+      );
     },
   };
+}
+
+/** Whoever takes up a thread learns whether it has a goal. */
+export function tellGoal(connection: Connection, { facts, goal }: ThreadState): void {
+  const { id: threadId } = facts;
+  if (facts.ephemeral) return;
+  if (goal === null) return connection.notify("thread/goal/cleared", { threadId });
+  connection.notify("thread/goal/updated", { threadId, turnId: null, goal: goalView(threadId, goal.goal) });
 }

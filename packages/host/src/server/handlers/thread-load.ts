@@ -16,6 +16,7 @@ import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { askedLoadSettings, askedSettings, configured, newSettings } from "./settings.ts";
+import { tellGoal } from "./thread-goal.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
 
 /** How a thread comes to be loaded: started, resumed, forked. Each makes the connection follow it. */
@@ -94,14 +95,17 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
           ...(replay && { replay: { gap: replay.gap } }),
         });
         if (cold || !params.excludeTurns) tellUsage(connection, state);
+        tellGoal(connection, state);
         idle.follow(actor, connection, replay?.cursor);
       });
       await followed.finally(() => idle.refused(actor, connection.unloadDelayMs));
+      if (!cold) actor.offer({ kind: "takeUpGoal", at: platform.clock.now() });
       actor.goOn();
     },
 
     async "thread/fork"(params, { connection, reply }) {
       if (params.lastTurnId != null && params.beforeTurnId != null) throw fault("twoForkPoints");
+      if (params.deferGoalContinuation && params.ephemeral) throw fault("deferredEphemeral");
       const access = accessOf(connection, params.threadId);
       const forked = registry.read(params.threadId, access, async (journal, from) => {
         if (journal.place.archived) throw fault("archived", from.facts.id);
@@ -131,6 +135,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         const thread = threadView(state, actor.journal.place);
         reply({ thread: { ...thread, turns }, ...loadedView(state) });
         if (!params.excludeTurns) tellUsage(connection, state);
+        if (state.goal !== null) tellGoal(connection, state);
         registry.announce(actor, "thread/started", { thread });
       });
       await forked.catch((cause: unknown) => {

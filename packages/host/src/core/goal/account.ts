@@ -1,0 +1,123 @@
+import type { ThreadGoalStatus, TokenUsageBreakdown, TurnError, TurnStatus } from "@bobbin/protocol";
+import { fold } from "../fold.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState } from "../state.ts";
+import type { Goal, GoalState } from "./records.ts";
+import { goalNews } from "./words.ts";
+
+/** So many turns by itself, without one call of a tool, lead nowhere: a model that can not end the goal would never stop. */
+const MAX_FRUITLESS = 10;
+
+/**
+ * Adds what the records mean for the thread's goal: what was used goes before a turn's end, news go before the next
+ * call of the model. `at` is undefined where the time that has passed was nobody's work.
+ */
+export function withGoal(
+  before: ThreadState,
+  records: readonly ThreadRecord[],
+  at: number | undefined,
+): readonly ThreadRecord[] {
+  if (before.goal === null) return records;
+  const out: ThreadRecord[] = [];
+  let state = before;
+  let tokens = 0;
+  const add = (record: ThreadRecord): void => {
+    out.push(record);
+    state = fold(state, record);
+  };
+  const account = (turnId: string, end?: Ending): void => {
+    const { goal } = state;
+    if (goal === null) return;
+    const next = accounted(goal, { turnId, tokens, at, end });
+    tokens = 0;
+    if (next !== undefined) add({ type: "goalChanged", at: at ?? goal.goal.updatedAt, turnId, ...next });
+  };
+  for (const record of records) {
+    if (record.type === "turnEnded") account(record.turnId, record);
+    if (record.type === "sampleRequested" && record.attempt > 1) {
+      account(record.turnId);
+      const { goal } = state;
+      const { turnId } = record;
+      if (goal?.news) {
+        const text = goalNews(goal.news, goal.goal);
+        add({ type: "goalContext", at: at ?? goal.goal.updatedAt, turnId, about: goal.news, text });
+      }
+    }
+    add(record);
+    if (record.type === "usageReported") tokens += spent(record.usage.last);
+  }
+  if (tokens > 0 && state.turn !== null) account(state.turn.id);
+  return out;
+}
+
+interface Ending {
+  readonly status: TurnStatus;
+  readonly error: TurnError | null;
+}
+
+interface Work {
+  readonly turnId: string;
+  readonly tokens: number;
+  readonly at: number | undefined;
+  readonly end?: Ending | undefined;
+}
+
+/** The goal after some work; undefined if that changes nothing. */
+function accounted(
+  { goal, countedUntil, fruitless, endedIn }: GoalState,
+  { turnId, tokens, at, end }: Work,
+): { readonly goal: Goal; readonly countedUntil: number | null } | undefined {
+  const counts = goal.status === "active" || goal.status === "budgetLimited" || endedIn === turnId;
+  const used = counts ? tokens : 0;
+  const timed = withTime(goal, countedUntil, at);
+  const tokensUsed = goal.tokensUsed + used;
+  const limited = statusWithin(goal.status, tokensUsed, goal.tokenBudget);
+  const status = end === undefined ? limited : statusAfter(limited, end, fruitless);
+  const runs = status === "active" || status === "budgetLimited";
+  if (used === 0 && status === goal.status && timed.goal === goal) return undefined;
+  return {
+    goal: { ...timed.goal, tokensUsed, status, updatedAt: at ?? goal.updatedAt },
+    countedUntil: runs ? timed.countedUntil : null,
+  };
+}
+
+function statusAfter(
+  status: ThreadGoalStatus,
+  { status: turn, error }: Ending,
+  fruitless: number,
+): ThreadGoalStatus {
+  if (turn === "failed") {
+    if (error?.codexErrorInfo === "usageLimitExceeded")
+      return status === "active" || status === "budgetLimited" ? "usageLimited" : status;
+    return status === "active" ? "blocked" : status;
+  }
+  return status === "active" && fruitless >= MAX_FRUITLESS ? "blocked" : status;
+}
+
+/** Counts whole seconds; what is left of one is counted later. */
+export function withTime(
+  goal: Goal,
+  countedUntil: number | null,
+  at: number | undefined,
+): { readonly goal: Goal; readonly countedUntil: number | null } {
+  if (countedUntil === null || at === undefined) return { goal, countedUntil };
+  const seconds = Math.max(0, Math.floor((at - countedUntil) / 1000));
+  if (seconds === 0) return { goal, countedUntil };
+  return {
+    goal: { ...goal, timeUsedSeconds: goal.timeUsedSeconds + seconds },
+    countedUntil: countedUntil + seconds * 1000,
+  };
+}
+
+export function statusWithin(
+  status: ThreadGoalStatus,
+  tokensUsed: number,
+  budget: number | null,
+): ThreadGoalStatus {
+  return status === "active" && budget !== null && tokensUsed >= budget ? "budgetLimited" : status;
+}
+
+/** What a provider took from its memory was paid for before. */
+function spent({ inputTokens, cachedInputTokens, outputTokens }: TokenUsageBreakdown): number {
+  return Math.max(0, inputTokens - cachedInputTokens) + Math.max(0, outputTokens);
+}
