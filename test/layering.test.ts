@@ -27,7 +27,7 @@ const AREAS: Record<string, readonly string[]> = {
   observe: ["platform"],
   journal: GROUND,
   model: GROUND,
-  tool: GROUND,
+  tool: [...GROUND, "model"],
   config: [...GROUND, "model"],
   account: [...GROUND, "config"],
   catalog: [...GROUND, "config"],
