@@ -295,4 +295,23 @@ describe("two hosts on one home", () => {
     await ends(third.host, third.client);
     await ends(second.host, second.client);
   });
+
+  it.each(["SIGTERM", "SIGKILL"] as const)("[FAULT-10] wait for one that ends (%s)", async (signal) => {
+    const home = await freshFolder();
+    const second = await stdioHost({ home });
+    for (let round = 0; round < 3; round++) {
+      const first = await stdioHost({ home });
+      const threads: string[] = [];
+      for (let at = 0; at < 5; at++) {
+        threads.push(await first.client.startThread());
+        await first.client.turn(threads[at]!, "one");
+      }
+      await first.client.speaking(threads[0]!);
+      first.host.signal(signal);
+      // At once: what is on its way out is waited for.
+      await Promise.all(threads.map((threadId) => second.client.call("thread/resume", { threadId })));
+      await first.host.exited;
+    }
+    await ends(second.host, second.client);
+  });
 });

@@ -160,6 +160,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       supervisor,
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
+      leave: () => journal.leave(),
       close: async () => {
         await index.close();
         await journal.close();

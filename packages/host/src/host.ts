@@ -18,6 +18,8 @@ export interface HostParts extends DispatchPorts {
   readonly questions: Questions;
   readonly supervisor: Supervisor;
   readonly unloadDelayMs: number | undefined;
+  /** Says that this host is about to end. */
+  leave(): Promise<void>;
   /** Closes what is open besides connections and threads. */
   close(): Promise<void>;
 }
@@ -104,6 +106,7 @@ export class Host {
     this.#rest?.();
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
+    await this.#parts.leave();
     // A turn that was asked for and has not begun would begin after its thread was closed.
     await Promise.all(leaving.map((connection) => connection.answered()));
     await this.#parts.registry.unloadAll("shutdown");

@@ -142,6 +142,7 @@ export function fileJournal(
       await beforeGivingBack();
       await leases.power.madeGood();
     },
+    leave: () => leases.leave(),
     close: () => leases.close(),
   };
 }

@@ -27,6 +27,8 @@ export interface Journal {
   lostPower(): Promise<boolean>;
   /** All that could be lost was made good. */
   madeGood(): Promise<void>;
+  /** This host is about to end: others that want its threads may wait for them. */
+  leave(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,11 +1,18 @@
 import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
-import type { Files, Liveness, Platform } from "../platform/platform.ts";
+import type { Clock, Files, Liveness, Platform, Timers } from "../platform/platform.ts";
 import { PowerMark } from "./power-mark.ts";
 import { STARTS, Starts, unmade } from "./starts.ts";
 
 const TAKEOVER = "takeover";
 const BOOT = "boot.mark";
+const LEAVING = ".leaving";
+
+/** How long a thread is waited for whose host says that it is about to end: longer than an end may take. */
+const LEAVING_MS = 10_000;
+/** A process that was killed holds its lock until the operating system has cleared it away. */
+const DYING_MS = 500;
+const ASK_AGAIN_MS = 20;
 
 /**
  * Which host has which thread. `live/` holds a claim a thread, with the id of the host that has it, and a lock a
@@ -15,6 +22,8 @@ export class Leases {
   readonly #folder: string;
   readonly #files: Files;
   readonly #liveness: Liveness;
+  readonly #clock: Clock;
+  readonly #timers: Timers;
   readonly #ids: Pick<Platform["ids"], "uuid">;
   #name: string | undefined;
   /** What this host has acknowledged of new threads before it made them. */
@@ -32,13 +41,15 @@ export class Leases {
   /** `beforeGivingBack`: what has to be on disk first, because a claim is what a start looks at after a crash. */
   constructor(
     home: string,
-    { files, liveness, ids, boot }: Pick<Platform, "files" | "liveness" | "ids" | "boot">,
+    { files, liveness, ids, boot, clock, timers }: Platform,
     beforeGivingBack: () => Promise<void>,
   ) {
     this.#beforeGivingBack = beforeGivingBack;
     this.#folder = join(home, "live");
     this.#files = files;
     this.#liveness = liveness;
+    this.#clock = clock;
+    this.#timers = timers;
     this.#ids = ids;
     this.starts = new Starts(() => join(this.#folder, `${this.hostId}${STARTS}`), files);
     this.power = new PowerMark({
@@ -74,7 +85,7 @@ export class Leases {
       // A claim that is going already has to be gone before it is made anew.
       await this.#removing.get(threadId);
       if (this.#claimed.has(threadId)) return;
-      await this.#take(threadId);
+      await this.#orGone(threadId, () => this.#take(threadId));
       this.#claimed.add(threadId);
     } catch (cause) {
       this.#held.delete(threadId);
@@ -82,14 +93,19 @@ export class Leases {
     }
   }
 
-  async #take(threadId: string): Promise<void> {
+  /** Takes the claim, or says who has it. */
+  async #take(threadId: string): Promise<string | undefined> {
     const claim = this.#claim(threadId);
-    if (await this.#files.claim(claim, this.hostId)) return;
+    if (await this.#files.claim(claim, this.hostId)) return undefined;
+    let living: string | undefined;
     // Two hosts may find the same claim abandoned: one at a time takes over.
     await this.exclusively(async () => {
       const holder = await this.#files.claimed(claim);
       if (holder === this.hostId) return;
-      if (holder !== undefined) await this.mustBeGone(threadId, holder);
+      if (holder !== undefined && (await this.#liveness.alive(this.#lock(holder)))) {
+        living = holder;
+        return;
+      }
       // In one step: between the end of the old claim and a new one a crash would leave none, and no start would
       // look for the thread again.
       const taken = `${claim}.taken`;
@@ -97,6 +113,7 @@ export class Leases {
       await this.#files.claim(taken, this.hostId);
       await this.#files.rename(taken, claim);
     });
+    return living;
   }
 
   /** Runs while no host takes over what another one left. */
@@ -104,9 +121,32 @@ export class Leases {
     return this.#liveness.exclusively(this.#lock(TAKEOVER), work);
   }
 
-  /** Throws if a host that has a thread, or is about to make it, lives. */
+  /** Throws if a host that has a thread, or is about to make it, lives and does not end. */
   async mustBeGone(threadId: string, holder: string): Promise<void> {
-    if (await this.#liveness.alive(this.#lock(holder))) throw fault("heldElsewhere", threadId, holder);
+    await this.#orGone(threadId, async () => {
+      return (await this.#liveness.alive(this.#lock(holder))) ? holder : undefined;
+    });
+  }
+
+  /** Tries until no living host is in the way, as long as the one that is may be about to go. */
+  async #orGone(threadId: string, attempt: () => Promise<string | undefined>): Promise<void> {
+    const begun = this.#clock.monotonic();
+    for (;;) {
+      const holder = await attempt();
+      if (holder === undefined) return;
+      const leaves = await this.#files.exists(join(this.#folder, `${holder}${LEAVING}`));
+      if (this.#clock.monotonic() - begun > (leaves ? LEAVING_MS : DYING_MS)) {
+        throw fault("heldElsewhere", threadId, holder);
+      }
+      await new Promise<void>((go) => void this.#timers.after(ASK_AGAIN_MS, go));
+    }
+  }
+
+  /** This host is about to end: whoever wants something that it has need only wait. */
+  async leave(): Promise<void> {
+    if (this.#announced === undefined) return;
+    // Nobody has to know: then they are told who has it.
+    await this.#files.claim(join(this.#folder, `${this.hostId}${LEAVING}`), this.hostId).catch(() => false);
   }
 
   /** Returns at once: nobody waits for the claim to go. */
@@ -168,6 +208,9 @@ export class Leases {
     const locks: string[] = [];
     for (const { name } of await this.#files.list(this.#folder)) {
       if (name.endsWith(".lock")) locks.push(name.slice(0, -".lock".length));
+      if (name.endsWith(LEAVING) && !(await this.#lives(name.slice(0, -LEAVING.length)))) {
+        await this.#files.remove(join(this.#folder, name));
+      }
       if (name.includes(".")) continue;
       const holder = await this.#files.claimed(join(this.#folder, name));
       if (holder === undefined) continue;
@@ -187,11 +230,13 @@ export class Leases {
     await this.power.remove(() => this.#lastOne());
     const release = await this.#announced;
     await release?.();
+    if (release !== undefined) await this.#files.remove(join(this.#folder, `${this.hostId}${LEAVING}`));
   }
 
   /** No claim is left, and no other host, living or dead. */
   async #lastOne(): Promise<boolean> {
-    const expected = new Set([BOOT, `${this.hostId}.lock`, `${TAKEOVER}.lock`]);
+    const own = [`${this.hostId}.lock`, `${this.hostId}${LEAVING}`];
+    const expected = new Set([BOOT, `${TAKEOVER}.lock`, ...own]);
     return (await this.#files.list(this.#folder)).every(({ name }) => expected.has(name));
   }
 
