@@ -165,7 +165,8 @@ it("[SAME-6] knows a key after a restart and a kill, and until its thread is del
     expect(await client.startThread(KEYED)).toBe(threadId);
   }
   await client.call("thread/archive", { threadId });
-  expect(await client.startThread(KEYED)).toBe(threadId);
+  const { data, message } = await client.refusal("thread/start", KEYED);
+  expect([data.code, message.includes(threadId)]).toEqual(["archived", true]);
   await client.call("thread/delete", { threadId });
   expect(await client.startThread(KEYED)).not.toBe(threadId);
 });
