@@ -1,8 +1,9 @@
 import type { Place } from "../core/life/views.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files, ReadFile } from "../platform/platform.ts";
-import { commitsOf, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
+import { commitOf, type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
 import type { JournalReader, Placed } from "./journal.ts";
+import { oneByOne } from "./one-by-one.ts";
 
 /** A crash may leave the last line without its end: it was never acknowledged, so it goes. */
 export async function cutTornTail(files: Files, file: AppendFile, path: string, log: Log): Promise<void> {
@@ -41,12 +42,20 @@ export class FileReader implements JournalReader {
     this.#log = log;
   }
 
-  async *backwards(before?: number): AsyncIterable<Placed> {
-    yield* commitsOf(linesBackwards(this.#file, before ?? (await this.#end())), this.#bad);
+  backwards(before?: number): AsyncIterable<Placed> {
+    return oneByOne(this.linesBefore(before), this.#commit);
   }
 
-  async *forwards(from = 0): AsyncIterable<Placed> {
-    yield* commitsOf(linesForwards(this.#file, from, await this.#file.size()), this.#bad);
+  forwards(from = 0): AsyncIterable<Placed> {
+    return oneByOne(this.linesFrom(from), this.#commit);
+  }
+
+  async *linesBefore(before: number | undefined): AsyncGenerator<readonly Line[]> {
+    yield* linesBackwards(this.#file, before ?? (await this.#end()));
+  }
+
+  async *linesFrom(from = 0): AsyncGenerator<readonly Line[]> {
+    yield* linesForwards(this.#file, from, await this.#file.size());
   }
 
   async locate(seq: number): Promise<number> {
@@ -69,11 +78,12 @@ export class FileReader implements JournalReader {
     return 0;
   }
 
-  readonly #bad = (start: number, end: number): void => {
-    this.#log.warn("a line of a journal is no commit and was left out", {
-      path: this.place.path,
-      start,
-      end,
-    });
-  };
+  readonly #commit = (line: Line): Placed | undefined => readCommit(line, this.place, this.#log);
+}
+
+/** The commit of a line; what is none is told to the people who run this, and left out. */
+export function readCommit(line: Line, { path }: Place, log: Log): Placed | undefined {
+  return commitOf(line, (start, end) => {
+    log.warn("a line of a journal is no commit and was left out", { path, start, end });
+  });
 }

@@ -2,11 +2,12 @@ import type { Place } from "../core/life/views.ts";
 import type { Commit } from "../core/records.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files } from "../platform/platform.ts";
-import { commitLine } from "./commit-lines.ts";
+import { commitLine, type Line } from "./commit-lines.ts";
 import type { FewAtOnce } from "./few-at-once.ts";
-import { FileReader } from "./file-reader.ts";
+import { FileReader, readCommit } from "./file-reader.ts";
 import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 import type { Leases } from "./leases.ts";
+import { oneByOne } from "./one-by-one.ts";
 import type { Holder, OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath } from "./paths.ts";
 import { saved } from "./saved.ts";
@@ -112,19 +113,24 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return this.#write((file) => file.sync());
   }
 
-  async *backwards(before?: number): AsyncIterable<Placed> {
-    const reader = await this.#reader();
-    try {
-      yield* reader.backwards(before ?? this.#size);
-    } finally {
-      await reader.close();
-    }
+  backwards(before?: number): AsyncIterable<Placed> {
+    return this.#commits((reader) => reader.linesBefore(before ?? this.#size));
   }
 
-  async *forwards(from?: number): AsyncIterable<Placed> {
+  forwards(from?: number): AsyncIterable<Placed> {
+    return this.#commits((reader) => reader.linesFrom(from));
+  }
+
+  #commits(lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>): AsyncIterable<Placed> {
+    return oneByOne(this.#lines(lines), (line) => readCommit(line, this.#place, this.#shared.log));
+  }
+
+  async *#lines(
+    lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>,
+  ): AsyncGenerator<readonly Line[]> {
     const reader = await this.#reader();
     try {
-      yield* reader.forwards(from);
+      yield* lines(reader);
     } finally {
       await reader.close();
     }

@@ -1,5 +1,5 @@
 import type { AppendFile, Files } from "../platform/platform.ts";
-import { commitsOf, linesForwards } from "./commit-lines.ts";
+import { commitOf, linesForwards } from "./commit-lines.ts";
 
 /** Past this, the threads that are only in this file get journals of their own, and it starts anew. */
 const CUT_BYTES = 4 * 1024 * 1024;
@@ -77,15 +77,15 @@ export async function unmade(files: Files, path: string): Promise<ReadonlyMap<st
   const file = await files.openRead(path);
   if (file === undefined) return left;
   try {
-    for await (const { bytes, start, end } of linesForwards(file, 0, await file.size())) {
-      const mark = /^\{"made":"([0-9a-f-]{36})"\}\n$/.exec(Buffer.from(bytes).toString("latin1"));
-      if (mark !== null) {
-        left.delete(mark[1]!);
-        continue;
-      }
-      for await (const { commit } of commitsOf([{ bytes, start, end }], () => {})) {
-        const [first] = commit.records;
-        if (first?.type === "created") left.set(first.facts.id, Uint8Array.from(bytes));
+    for await (const lines of linesForwards(file, 0, await file.size())) {
+      for (const line of lines) {
+        const mark = /^\{"made":"([0-9a-f-]{36})"\}\n$/.exec(Buffer.from(line.bytes).toString("latin1"));
+        if (mark !== null) {
+          left.delete(mark[1]!);
+          continue;
+        }
+        const first = commitOf(line, () => {})?.commit.records[0];
+        if (first?.type === "created") left.set(first.facts.id, Uint8Array.from(line.bytes));
       }
     }
   } finally {

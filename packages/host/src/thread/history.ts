@@ -2,7 +2,7 @@ import type { ThreadItem, Turn } from "@bobbin/protocol";
 import { turnStarted } from "../core/notify.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import { seconds } from "../core/seconds.ts";
-import type { JournalReader } from "../journal/journal.ts";
+import type { JournalReader, Placed } from "../journal/journal.ts";
 
 /** A turn as the journal has it, with all its items. */
 export interface StoredTurn {
@@ -18,27 +18,57 @@ export interface StoredTurn {
  * Turns that were rolled back are passed over.
  */
 export async function* turnsBackwards(reader: JournalReader, before?: number): AsyncIterable<StoredTurn> {
-  let building: Building | undefined;
-  /** Set while everything newer than this turn is passed over. */
-  let keepThrough: { readonly id: string } | undefined;
-  for await (const { commit, start, end } of reader.backwards(before)) {
-    for (const record of commit.records.toReversed()) {
-      if (keepThrough !== undefined) {
-        if (record.type !== "turnEnded" || record.turnId !== keepThrough.id) continue;
-        keepThrough = undefined;
-      }
-      if (record.type === "turnsDropped") {
-        if (record.keepThrough === null) return;
-        keepThrough = { id: record.keepThrough };
-        continue;
-      }
-      building = build(building, record, end);
-      if (record.type !== "turnStarted" || building === undefined) continue;
-      yield { turn: finish(building, record.at), start, end: building.end };
-      building = undefined;
-    }
+  const walk = new WalkBackwards();
+  for await (const placed of reader.backwards(before)) {
+    yield* walk.take(placed);
+    if (walk.over) return;
   }
 }
+
+/** All turns that count, oldest first. */
+export async function allTurns(reader: JournalReader): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  const walk = new WalkBackwards();
+  for await (const placed of reader.backwards()) {
+    for (const { turn } of walk.take(placed)) turns.push(turn);
+    if (walk.over) break;
+  }
+  return turns.reverse();
+}
+
+/** Puts turns together from commits, newest first. */
+class WalkBackwards {
+  #building: Building | undefined;
+  /** Set while everything newer than this turn is passed over. */
+  #keepThrough: string | undefined;
+  /** Nothing older counts. */
+  over = false;
+
+  /** The turns of which this is the first commit. */
+  take({ commit: { records }, start, end }: Placed): readonly StoredTurn[] {
+    let found: readonly StoredTurn[] = NONE;
+    for (let at = records.length - 1; at >= 0; at--) {
+      const record = records[at]!;
+      if (this.#keepThrough !== undefined) {
+        if (record.type !== "turnEnded" || record.turnId !== this.#keepThrough) continue;
+        this.#keepThrough = undefined;
+      }
+      if (record.type === "turnsDropped") {
+        this.over = record.keepThrough === null;
+        if (record.keepThrough === null) return found;
+        this.#keepThrough = record.keepThrough;
+        continue;
+      }
+      this.#building = build(this.#building, record, end);
+      if (record.type !== "turnStarted" || this.#building === undefined) continue;
+      found = [...found, { turn: finish(this.#building, record.at), start, end: this.#building.end }];
+      this.#building = undefined;
+    }
+    return found;
+  }
+}
+
+const NONE: readonly never[] = [];
 
 interface Building {
   readonly id: string;
@@ -83,11 +113,4 @@ function finish({ id, ended, items }: Building, startedAt: number): Turn {
     completedAt: seconds(ended.at),
     durationMs: ended.at - ended.startedAt,
   };
-}
-
-/** All turns that count, oldest first. */
-export async function allTurns(reader: JournalReader): Promise<Turn[]> {
-  const turns: Turn[] = [];
-  for await (const { turn } of turnsBackwards(reader)) turns.push(turn);
-  return turns.reverse();
 }

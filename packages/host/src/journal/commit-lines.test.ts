@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ReadFile } from "../platform/platform.ts";
+import { commitOf, type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
+import { oneByOne } from "./one-by-one.ts";
+
+function fileOf(bytes: Buffer): ReadFile & { readonly reads: number[]; readonly under: Set<number> } {
+  const reads: number[] = [];
+  const under = new Set<number>();
+  return {
+    reads,
+    under,
+    size: async () => bytes.length,
+    async read(position, length) {
+      reads.push(length);
+      under.add(position);
+      await new Promise(setImmediate);
+      under.delete(position);
+      return bytes.subarray(position, position + length);
+    },
+    close: async () => {},
+  };
+}
+
+async function all(lines: AsyncGenerator<readonly Line[]>): Promise<[string, number, number][]> {
+  const found: [string, number, number][] = [];
+  for await (const batch of lines) for (const { text, start, end } of batch) found.push([text, start, end]);
+  return found;
+}
+
+const line = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 40 }),
+  fc.integer({ min: 0, max: 400_000 }).map((length) => "x".repeat(length)),
+  fc.integer({ min: 0, max: 100_000 }).map((length) => "ü".repeat(length)),
+);
+const text = fc
+  .array(line, { maxLength: 30 })
+  .map((lines) => lines.map((one) => `${one.replaceAll("\n", " ")}\n`).join(""));
+
+describe("the lines of a journal", () => {
+  it("are the same from either end, wherever the chunks are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(text, async (content) => {
+        const bytes = Buffer.from(content);
+        const wanted: [string, number, number][] = [];
+        let at = 0;
+        for (const one of content.split(/(?<=\n)/)) {
+          if (one === "") continue;
+          const length = Buffer.byteLength(one);
+          wanted.push([one, at, at + length]);
+          at += length;
+        }
+        expect(await all(linesForwards(fileOf(bytes), 0, bytes.length))).toEqual(wanted);
+        const whole = wanted.filter(([one]) => one !== "\n");
+        const backwards = await all(linesBackwards(fileOf(bytes), bytes.length));
+        expect(backwards.filter(([one]) => one !== "\n")).toEqual(whole.toReversed());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("are read a little at first, and more at once by those who read on", async () => {
+    const bytes = Buffer.from(`${"x".repeat(999)}\n`.repeat(1000));
+    const file = fileOf(bytes);
+    const lines = linesBackwards(file, bytes.length);
+    await lines.next();
+    expect(file.reads).toEqual([64 * 1024]);
+    await lines.next();
+    // The next one is on its way before anyone asks for it.
+    expect(file.reads).toEqual([64 * 1024, 128 * 1024, 256 * 1024]);
+    expect(file.under.size).toBe(1);
+    await lines.return(undefined);
+    const whole = fileOf(bytes);
+    await all(linesBackwards(whole, bytes.length));
+    expect(whole.reads.reduce((sum, length) => sum + length)).toBe(bytes.length);
+  });
+
+  it("are searched for the first commit behind another", async () => {
+    const lines = [1, 2, 3].map((seq) => `{"seq":${seq},"epoch":1,"prev":${seq - 1},"records":[]}\n`);
+    const bytes = Buffer.from(lines.join(""));
+    const at = (seq: number) => locate(fileOf(bytes), bytes.length, seq);
+    expect(await at(0)).toBe(0);
+    expect(await at(1)).toBe(lines[0]!.length);
+    expect(await at(3)).toBe(bytes.length);
+  });
+});
+
+describe("going through batches one by one", () => {
+  it("makes nothing of what nobody comes to, and ends what it went through", async () => {
+    const made: number[] = [];
+    let ended = false;
+    const batches = async function* () {
+      try {
+        yield [1, 2, 3];
+        yield [4];
+      } finally {
+        ended = true;
+      }
+    };
+    const even = (one: number) => {
+      made.push(one);
+      return one % 2 === 0 ? one : undefined;
+    };
+    for await (const one of oneByOne(batches(), even)) {
+      expect(one).toBe(2);
+      break;
+    }
+    expect(made).toEqual([1, 2]);
+    expect(ended).toBe(true);
+    const seen: number[] = [];
+    for await (const one of oneByOne(batches(), even)) seen.push(one);
+    expect(seen).toEqual([2, 4]);
+  });
+
+  it("ends what it went through when a line can not be read", async () => {
+    let ended = 0;
+    const lines = async function* () {
+      try {
+        yield* linesForwards(
+          fileOf(Buffer.from('{"seq":1,"epoch":1,"records":[{"type":"later"}]}\n')),
+          0,
+          50,
+        );
+      } finally {
+        ended++;
+      }
+    };
+    const read = async () => {
+      for await (const _ of oneByOne(lines(), (one) => commitOf(one, () => {}))) expect.unreachable();
+    };
+    await expect(read()).rejects.toMatchObject({ code: "newerJournal" });
+    expect(ended).toBe(1);
+  });
+});
