@@ -78,10 +78,17 @@ export class StdioServer extends ServerProcess {
     this.listeners = new Set();
     /** @type {string | undefined} */
     this.endedBecause = undefined;
-    let rest = "";
+    /** Pieces of a line that has not ended. @type {string[]} */
+    let rest = [];
     this.child.stdout?.setEncoding("utf8").on("data", (chunk) => {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
+      const lines = chunk.split("\n");
+      // A long line comes in many pieces: it is put together once, and not with each of them.
+      const end = lines.pop() ?? "";
+      if (lines.length > 0) {
+        lines[0] = rest.join("") + lines[0];
+        rest = [];
+      }
+      if (end !== "") rest.push(end);
       try {
         for (const line of lines) if (line) this.#receive(JSON.parse(line));
       } catch {
