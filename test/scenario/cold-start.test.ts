@@ -4,10 +4,13 @@ import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 
-/** Says, at the end, what was loaded: of Node itself, and of files. */
-const WITNESS = `process.once("exit", () => {
+/** Says, with the first reply, what was loaded by then: of Node itself, and of files. */
+const WITNESS = `const { write } = process.stdout;
+process.stdout.write = (...reply) => {
+  process.stdout.write = write;
   process.stderr.write(JSON.stringify([...process.moduleLoadList, ...Object.keys(require.cache)]));
-});`;
+  return process.stdout.write(...reply);
+};`;
 
 const initialize = {
   id: 1,

@@ -19,6 +19,7 @@ export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, own
     // Models are fakes of their port there, so nothing may come here.
     fetch: () => Promise.reject(new Error("the simulation has no network")),
     http: () => Promise.reject(new Error("the simulation has no network")),
+    prepare() {},
     giveBackMemory() {},
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },

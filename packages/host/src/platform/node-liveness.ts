@@ -1,7 +1,13 @@
-import { mkdir, rm, statfs } from "node:fs/promises";
+import nodeFs from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import type { Liveness } from "./platform.ts";
+
+// Not from `node:fs/promises`, for which the first thread would have to wait.
+const mkdir = promisify(nodeFs.mkdir);
+const rm = promisify(nodeFs.rm);
+const statfs = promisify(nodeFs.statfs);
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Locks of the operating system die with the process, and SQLite knows how to take them on every system. */
 export const nodeLiveness: Liveness = {
@@ -39,9 +45,13 @@ interface Locked {
   close(): void;
 }
 
+export function loadLocks(): Promise<Pick<typeof import("@photostructure/sqlite"), "DatabaseSync">> {
+  return import("@photostructure/sqlite").then(({ DatabaseSync }) => ({ DatabaseSync }));
+}
+
 /** The open database that holds the lock, or undefined if someone else has it. */
 async function lock(path: string): Promise<Locked | undefined> {
-  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const { DatabaseSync } = await loadLocks();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(path);
   try {

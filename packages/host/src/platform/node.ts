@@ -2,12 +2,13 @@ import { randomFillSync } from "node:crypto";
 import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
-import { nodeLiveness } from "./node-liveness.ts";
+import { loadLocks, nodeLiveness } from "./node-liveness.ts";
 import type { Ids, Platform } from "./platform.ts";
 
 /** The real world. */
 export function nodePlatform(): Platform {
   return {
+    prepare,
     giveBackMemory,
     process: () => ({
       id: process.pid,
@@ -33,6 +34,12 @@ export function nodePlatform(): Platform {
       (bytes) => randomFillSync(bytes),
     ),
   };
+}
+
+function prepare(): void {
+  randomFillSync(new Uint8Array(1));
+  // What can not be loaded is told when it is needed.
+  loadLocks().catch(() => {});
 }
 
 /** Not from `performance`, which is a module that has to be loaded. */

@@ -12,6 +12,8 @@ export interface Platform {
   readonly fetch: typeof globalThis.fetch;
   /** What of `fetch` a model's call needs, at a third of its cost; `fetch` itself fits, too. */
   readonly http: Http;
+  /** Loads what the first thread needs, so that it does not wait for that. Called when there is time; need not be. */
+  prepare(): void;
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
   giveBackMemory(): void;
   /** This process, for diagnostics. */

@@ -4,7 +4,7 @@ import { BOBBIN_VERSION, PEER_VERSION } from "../../version.ts";
 import type { Handlers } from "../call.ts";
 import type { HandlerContext } from "./context.ts";
 
-export function initializeHandlers({ home }: HandlerContext): Handlers {
+export function initializeHandlers({ home, platform: world }: HandlerContext): Handlers {
   return {
     initialize({ clientInfo, capabilities }, { connection, reply }) {
       const { name, version } = clientInfo;
@@ -26,6 +26,8 @@ export function initializeHandlers({ home }: HandlerContext): Handlers {
         platformFamily: platform() === "win32" ? "windows" : "unix",
         platformOs: { darwin: "macos", win32: "windows" }[platform() as string] ?? platform(),
       });
+      // Who says hello is about to want a thread.
+      world.timers.soon(() => world.prepare());
     },
   };
 }
