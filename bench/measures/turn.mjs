@@ -11,8 +11,9 @@ export const about = "turn/start to turn/completed, one after the other, on a mo
 const STARTS = 7;
 const TURNS_A_THREAD = 10;
 const THREADS = { ours: 20, peer: 2, floor: 0 };
-const WARM_UP = { ours: 40, peer: 1, floor: 0 };
-const BARE = { warmUp: 400, calls: 200 };
+/** Until the code is compiled that a turn runs: a host lives long. */
+const WARM_UP = { ours: 150, peer: 1, floor: 0 };
+const BARE = { warmUp: 1000, calls: 200 };
 
 /** @type {import("../run.mjs").Measure} */
 export async function measure({ subjects, runs = STARTS, onRound }) {
@@ -21,10 +22,15 @@ export async function measure({ subjects, runs = STARTS, onRound }) {
     return await withHomes(subjects("ours", "peer"), { modelUrl: model.url }, async (homes) => {
       const [ours] = homes;
       const body = await asked(ours, model.url);
-      const floor = { name: "floor" };
-      const samples = await rotate([...homes, floor], { runs, atMostMs: 120_000, onRound }, (home) =>
-        "path" in home ? sample(home) : bareExchange(model.url, body, BARE),
+      const bare = [
+        { name: "floor", client: /** @type {const} */ ("fetch") },
+        { name: "node:http", client: /** @type {const} */ ("http") },
+      ];
+      const samples = await rotate([...homes, ...bare], { runs, atMostMs: 180_000, onRound }, (one) =>
+        "client" in one ? bareExchange(one.client, `${model.url}/responses`, body, BARE) : sample(one),
       );
+      const http = samples["node:http"].summary?.value;
+      const times = http && samples.ours.summary && samples.ours.summary.value / http;
       return result({
         name,
         unit: "ms",
@@ -34,7 +40,10 @@ export async function measure({ subjects, runs = STARTS, onRound }) {
           { of: "ours/floor", max: 3 },
         ],
         notes: [
-          `floor: the bare exchange with that model over node:http, ${body.length} bytes of request as ours`,
+          `floor: the bare exchange with that model by fetch, ${body.length} bytes of request as ours`,
+          ...(times
+            ? [`by node:http it takes ${http.toFixed(3)} ms; ours is ${times.toFixed(1)} times that`]
+            : []),
         ],
       });
     });
