@@ -185,7 +185,17 @@ async function start({ body }: HttpAnswer, atMost = COMPLAINT_BYTES): Promise<st
   return text;
 }
 
-function address({ baseUrl, query }: ProviderSettings, path: string): URL {
+const addresses = new WeakMap<ProviderSettings, Map<string, URL>>();
+
+function address(settings: ProviderSettings, path: string): URL {
+  const known = addresses.get(settings) ?? new Map<string, URL>();
+  addresses.set(settings, known);
+  const url = known.get(path) ?? addressOf(settings, path);
+  known.set(path, url);
+  return url;
+}
+
+function addressOf({ baseUrl, query }: ProviderSettings, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/\/+$/, "") + path;
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

@@ -1,5 +1,5 @@
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
-import type { Http, HttpRequest } from "./platform.ts";
+import type { Http, HttpAnswer, HttpRequest } from "./platform.ts";
 
 /** A connection that nobody used for so long is closed, or earlier if its server says so. */
 const IDLE_MS = 30_000;
@@ -23,19 +23,11 @@ export function nodeHttp(): Http {
       wire = openWire(url.protocol);
       wires.set(url.protocol, wire);
     }
-    const response = await answered(await wire, url, request);
-    const { statusCode: status = 0, headers } = response;
-    if (status >= 300 && status < 400 && headers.location !== undefined) {
-      response.destroy();
-      // Which method goes on, and which headers another server may see, is a matter of its own.
-      return fetch(url, request);
-    }
-    const chunks = new Chunks(response);
-    return {
-      status,
-      headers: { get: (name) => headerOf(headers[name]) },
-      body: { [Symbol.asyncIterator]: () => chunks },
-    };
+    const answer = await answered(await wire, url, request);
+    if (answer.status < 300 || answer.status >= 400 || answer.headers.get("location") === null) return answer;
+    // Which method goes on, and which headers another server may see, is a matter of its own.
+    await answer.body.return();
+    return fetch(url, request);
   };
 }
 
@@ -50,7 +42,11 @@ async function openWire(protocol: string): Promise<Wire> {
   return { send: request, agent: new Agent(options) };
 }
 
-function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promise<IncomingMessage> {
+interface Answered extends HttpAnswer {
+  readonly body: Chunks;
+}
+
+function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promise<Answered> {
   const { method = "GET", headers, body, signal } = request;
   return new Promise((resolve, reject) => {
     let begun = false;
@@ -65,7 +61,9 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
         begun = true;
         // Until the whole answer is read, an abort ends it.
         response.once("close", () => signal.removeEventListener("abort", abort));
-        resolve(response);
+        const { statusCode: status = 0, headers: given } = response;
+        // Read from here on: what came with the head is not put aside first.
+        resolve({ status, headers: { get: (name) => headerOf(given[name]) }, body: new Chunks(response) });
       });
       sent.on("error", (cause: NodeJS.ErrnoException) => {
         if (signal.aborted) return reject(signal.reason);
@@ -92,7 +90,7 @@ function headerOf(value: string | readonly string[] | undefined): string | null 
 }
 
 /** An answer's bytes as they come: a stream's own iterator costs several promises more for each. */
-class Chunks implements AsyncIterator<Uint8Array> {
+class Chunks implements AsyncIterableIterator<Uint8Array> {
   readonly #response: IncomingMessage;
   #chunks: Uint8Array[] = [];
   #ahead = 0;
@@ -111,6 +109,10 @@ class Chunks implements AsyncIterator<Uint8Array> {
     response.once("end", () => this.#end(undefined));
     response.once("error", (cause) => this.#end(cause));
     response.once("close", () => this.#end(new Error("the connection was closed")));
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {

@@ -25,7 +25,7 @@ export async function conversation(
   past: readonly ThreadRecord[],
   /** Only what it gave itself may be sent back to it. */
   provider: string,
-  userParts: (message: UserMessage) => Promise<readonly ContextPart[]>,
+  userParts: (message: UserMessage) => readonly ContextPart[] | Promise<readonly ContextPart[]>,
 ): Promise<readonly ContextItem[]> {
   const answer = new Answer();
   for (const record of past) {
@@ -33,7 +33,9 @@ export async function conversation(
       case "itemCompleted": {
         const { item, carry, cut } = record;
         if (item.type === "userMessage") {
-          const parts = await userParts(item);
+          const given = userParts(item);
+          // Most are words, which nobody has to wait for.
+          const parts = given instanceof Promise ? await given : given;
           answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
         } else answer.add(...modelItems(item, carry?.provider === provider ? carry.data : undefined, cut));
         break;

@@ -28,6 +28,9 @@ export interface RunnerPorts {
   provider(id: string): ModelProvider;
 }
 
+/** Why an effect is aborted: made once, because most have ended by then, and an error of their own would be for nobody. */
+const OVER = new Error("no longer asked for");
+
 /**
  * Performs one thread's effects: what `next` names is started, what it no longer names is aborted, and every
  * outcome goes back to the thread as a command. Holds nothing that the journal does not know.
@@ -49,7 +52,7 @@ export class Runner {
     for (const [key, controller] of this.#running) {
       if (wanted.some((effect) => effect.key === key)) continue;
       this.#running.delete(key);
-      controller.abort();
+      controller.abort(OVER);
     }
     for (const effect of wanted) {
       if (this.#running.has(effect.key)) continue;
