@@ -3,17 +3,15 @@ import type { Frame } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import { type Decision, decide } from "../core/decide.ts";
 import type { UnloadReason } from "../core/life/records.ts";
-import { next } from "../core/next.ts";
 import { type Notification, notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { isSettled } from "../core/turn/calls.ts";
-import { onlyWaits } from "../core/turn/restart.ts";
 import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Cancel, Platform } from "../platform/platform.ts";
+import { type Outline, outlineOf } from "./outline.ts";
 import type { Cursor } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { type RunningText, TextStreams } from "./text-streams.ts";
@@ -401,26 +399,4 @@ export class Actor {
     else if (record.type === "itemStarted") this.#texts.told(record.item.id);
     else if (record.type === "itemCompleted") this.#texts.end(record.item.id);
   }
-}
-
-interface Outline {
-  readonly turnId: string | undefined;
-  /** Something is under way, or about to be. */
-  readonly busy: boolean;
-  readonly status: ThreadStatus;
-  readonly requests: readonly PendingRequest[];
-  readonly pendingCalls: number;
-  readonly waits: boolean;
-}
-
-function outlineOf(state: ThreadState): Outline {
-  const { turn, status, requests } = state;
-  return {
-    turnId: turn?.id,
-    busy: turn !== null || next(state).length > 0,
-    status,
-    requests,
-    pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
-    waits: onlyWaits(state),
-  };
 }

@@ -6,14 +6,16 @@ import type { Place } from "../core/life/views.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { outlives } from "../core/turn/restart.ts";
-import { Fault, fault } from "../errors.ts";
+import { fault } from "../errors.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Cancel, Platform } from "../platform/platform.ts";
 import { Actor } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
+import { Recovery } from "./recovery.ts";
 import { Residents } from "./residents.ts";
+import { Slots } from "./slots.ts";
 import {
   type Access,
   type Held,
@@ -23,6 +25,8 @@ import {
   type ThreadName,
 } from "./stored.ts";
 import type { Recipient } from "./subscription.ts";
+import { mustSync } from "./sync-policy.ts";
+import { parseThreadId } from "./thread-id.ts";
 
 export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
@@ -40,12 +44,6 @@ export interface RegistryPorts extends StoredPorts {
   /** A thread of a host that is gone is loaded again, and nobody follows it. */
   adopted(actor: Actor): void;
 }
-
-/** A thread is loaded, or on its way in or out; all others are not in the map. */
-type Slot =
-  | { readonly kind: "loaded"; readonly actor: Actor }
-  /** Loading, closing, or worked on without being loaded: whoever comes waits for the end of it. */
-  | { readonly kind: "busy"; readonly done: Promise<void> };
 
 const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
 
@@ -67,9 +65,10 @@ export interface LoadRequest {
 /** All loaded threads: start, load, unload, and hibernate in between. */
 export class Registry {
   readonly #ports: RegistryPorts;
-  readonly #slots = new Map<string, Slot>();
+  readonly #slots = new Slots();
   readonly #residents: Residents;
   readonly #stored: Stored;
+  readonly #recovery: Recovery;
   /** Threads whose closing is not durable yet, and who wants to know when it is. */
   readonly #closings = new Map<Actor, (() => void)[]>();
   /** New threads on their way in; nobody knows their ids yet. */
@@ -80,6 +79,13 @@ export class Registry {
     this.#ports = ports;
     this.#residents = new Residents(ports.maxResident);
     this.#stored = new Stored(ports, ports.platform.clock);
+    this.#recovery = new Recovery({
+      ...ports,
+      slots: this.#slots,
+      stored: this.#stored,
+      adopt: (held) => this.#adoptForNobody(held),
+      stopped: () => this.#closing,
+    });
   }
 
   *loaded(): Iterable<Actor> {
@@ -142,7 +148,7 @@ export class Registry {
       }
       if (slot === undefined) {
         if (this.#closing) throw fault("shuttingDown");
-        return { actor: await this.#occupy(id, () => this.#load(id, access, request)), cold: true };
+        return { actor: await this.#slots.occupy(id, () => this.#load(id, access, request)), cold: true };
       }
       await slot.done;
     }
@@ -169,11 +175,11 @@ export class Registry {
         await slot.done;
         continue;
       }
-      const done = await this.#occupy(id, async () => {
+      const done = await this.#slots.occupy(id, async () => {
         const opened = await this.#stored.open(id, access);
         const { journal } = opened;
         if (outlives(opened.head.state)) {
-          this.#ports.adopted(await this.#adopt(opened));
+          await this.#adoptForNobody(opened);
           return false;
         }
         try {
@@ -231,7 +237,7 @@ export class Registry {
       for (const one of waiting.splice(0)) one();
     };
     this.#residents.delete(actor);
-    return this.#occupy(actor.id, async () => {
+    return this.#slots.occupy(actor.id, async () => {
       try {
         await actor.close(reason, allCommitted);
       } catch (cause) {
@@ -272,7 +278,7 @@ export class Registry {
         await slot.done;
         continue;
       }
-      return this.#occupy(id, async () => {
+      return this.#slots.occupy(id, async () => {
         const { journal, head } = await this.#stored.openEnded(id, access);
         await work(journal, head, (method, params) => {
           this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
@@ -299,27 +305,9 @@ export class Registry {
     await Promise.all(Array.from({ length: 32 }, unloadRest));
   }
 
-  /** Threads that their host did not close go on where they can, and are closed now where they can not. */
-  async recover(): Promise<void> {
-    const { journal } = this.#ports;
-    for (const id of await journal.abandoned()) await this.#recover(id, (lost) => this.#closeLost(lost));
-    if (await journal.lostPower()) await this.#recoverAll();
-  }
-
-  /** After a power cut no claim is sure to be left: every thread is looked at, and everything that is listed. */
-  async #recoverAll(): Promise<void> {
-    const { journal } = this.#ports;
-    const seen = new Set<string>();
-    const look = async (id: string) => {
-      if (seen.has(id) || this.#closing) return;
-      seen.add(id);
-      await this.#recover(id, async (lost) => {
-        if ((await this.#ports.recovering(lost)).open) await this.#closeLost(lost);
-      });
-    };
-    for await (const { id } of journal.threads()) await look(id);
-    for (const id of await this.#ports.listed()) await look(id);
-    if (!this.#closing) await journal.madeGood();
+  /** What hosts left that ended without saying so. */
+  recover(): Promise<void> {
+    return this.#recovery.run();
   }
 
   /** Tells something about a thread that no record holds. */
@@ -333,7 +321,7 @@ export class Registry {
 
   /** Its claim stays, for the next start to find. */
   async #park(actor: Actor): Promise<void> {
-    await this.#occupy(actor.id, async () => {
+    await this.#slots.occupy(actor.id, async () => {
       await actor.park().catch((cause) => this.#ports.supervisor.report(`parking thread ${actor.id}`, cause));
       await actor.subscriptions.finish(undefined);
       this.#ports.unloaded(actor);
@@ -371,37 +359,8 @@ export class Registry {
     }
   }
 
-  async #recover(id: string, work: (id: string) => Promise<void>): Promise<void> {
-    try {
-      await this.#whileNotLoaded(id, work);
-    } catch (cause) {
-      if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
-      // Another host, started at the same time, was quicker.
-      else if (cause instanceof Fault && cause.code === "heldElsewhere") return;
-      else this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
-    }
-  }
-
-  /** Whoever has loaded it in the meantime has made good what was lost; whoever has only changed it has not. */
-  async #whileNotLoaded(id: string, work: (id: string) => Promise<void>): Promise<void> {
-    for (;;) {
-      const slot = this.#slots.get(id);
-      if (slot?.kind === "loaded") return void (await this.#ports.recovering(id));
-      if (slot === undefined) return this.#occupy(id, () => work(id));
-      await slot.done;
-    }
-  }
-
-  async #closeLost(id: string): Promise<void> {
-    // While nobody else can get at it: what the index is told must not be older than what it knows.
-    await this.#ports.recovering(id);
-    const held = await this.#stored.open(id, () => {});
-    if (outlives(held.head.state)) {
-      this.#ports.adopted(await this.#adopt(held));
-    } else {
-      await this.#stored.end(held);
-      await held.journal.close();
-    }
+  async #adoptForNobody(held: Held): Promise<void> {
+    this.#ports.adopted(await this.#adopt(held));
   }
 
   #enter({ head, journal }: Held): Actor {
@@ -429,7 +388,7 @@ export class Registry {
       supervise: (what, work) => supervisor.take(what, work),
     });
     const reconcile = this.#ports.runner(actor);
-    this.#slots.set(actor.id, { kind: "loaded", actor });
+    this.#slots.enter(actor);
     // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
     if (head.state.turn !== null) reconcile(head.state);
     this.#touched(actor);
@@ -442,23 +401,7 @@ export class Registry {
   }
 
   #resident(actor: Actor): void {
-    if (this.#slots.get(actor.id)?.kind === "loaded") this.#residents.touch(actor);
-  }
-
-  /** Holds a thread's slot while something is done with it; what is in the slot afterwards is the work's to say. */
-  async #occupy<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const result = work();
-    const done = result.then(
-      () => {},
-      () => {},
-    );
-    const slot: Slot = { kind: "busy", done };
-    this.#slots.set(id, slot);
-    try {
-      return await result;
-    } finally {
-      if (this.#slots.get(id) === slot) this.#slots.delete(id);
-    }
+    if (this.#slots.has(actor)) this.#residents.touch(actor);
   }
 
   readonly #patience = (over: () => void): Cancel => {
@@ -468,24 +411,4 @@ export class Registry {
   #now(): number {
     return this.#ports.platform.clock.now();
   }
-}
-
-/** What is not told before it survives a power cut, unless configured otherwise. */
-const SYNCED: ReadonlySet<string> = new Set<ThreadRecord["type"]>(["turnEnded", "closed", "requestResolved"]);
-
-function mustSync(policy: RegistryPorts["journalSync"], { records }: Commit): boolean {
-  if (policy !== "turns") return policy === "always";
-  return records.some(({ type }) => SYNCED.has(type));
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** Ids are accepted as UUIDs are written: in capitals, without dashes, as a URN. */
-export function parseThreadId(text: string): string {
-  const plain = text.toLowerCase().replace(/^urn:uuid:/, "");
-  const id = /^[0-9a-f]{32}$/.test(plain)
-    ? plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
-    : plain;
-  if (!UUID.test(id)) throw fault("invalidThreadId", `expected a UUID, found \`${text.slice(0, 64)}\``);
-  return id;
 }

@@ -13,6 +13,7 @@ import { type Head, recall } from "../journal/recall.ts";
 import type { Clock } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import type { Recipient } from "./subscription.ts";
+import type { SyncPolicy } from "./sync-policy.ts";
 
 /** Throws if a thread of this owner is not the caller's to touch. */
 export type Access = (owner: string) => void;
@@ -39,7 +40,7 @@ export interface StoredPorts {
   readonly journal: Journal;
   /** Where ephemeral threads are kept. */
   readonly memory: Pick<Journal, "create">;
-  readonly journalSync: "turns" | "always" | "never";
+  readonly journalSync: SyncPolicy;
   /** Tells every connection that may see the thread and does not follow it. */
   broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
   /** Every commit of every stored thread. */

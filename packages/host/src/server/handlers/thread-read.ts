@@ -3,7 +3,7 @@ import { fault } from "../../errors.ts";
 import { BadCursor } from "../../journal/index/cursor.ts";
 import type { ThreadQuery, ThreadRow } from "../../journal/index/thread-index.ts";
 import { allTurns } from "../../thread/history.ts";
-import { parseThreadId } from "../../thread/registry.ts";
+import { parseThreadId } from "../../thread/thread-id.ts";
 import { maySee } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
