@@ -2,6 +2,7 @@
 // coverage test holds the two against each other.
 
 import { clientLines } from "./requirements-clients.ts";
+import { historyLines } from "./requirements-history.ts";
 import { inputLines } from "./requirements-input.ts";
 import { lifeLines } from "./requirements-life.ts";
 import { rapLines } from "./requirements-rap.ts";
@@ -111,6 +112,7 @@ const lines = {
   ...lifeLines,
   ...inputLines,
   ...clientLines,
+  ...historyLines,
   ...toolLines,
 
   // Bars.

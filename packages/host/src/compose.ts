@@ -99,7 +99,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         supervisor,
         pasts,
         toolbox,
-        webSearch: config.webSearch,
+        models: config,
         shell: basename(process.env.SHELL ?? "sh"),
         provider: (id) => providers.get(id),
       });

@@ -105,6 +105,11 @@ const catalogue = {
     text: (expected: string, found: string) =>
       `expected active turn id \`${expected}\` but found \`${found}\``,
   },
+  turnNotSteerable: {
+    wire: -32600,
+    retryable: true,
+    text: (kind: "compact" | "review") => `cannot steer a ${kind} turn`,
+  },
   noActiveTurnToInterrupt: { wire: -32600, retryable: false, text: () => "no active turn to interrupt" },
   turnIdMismatch: {
     wire: -32600,
@@ -275,4 +280,15 @@ export class Fault extends Error {
 export function fault<C extends ErrorCode>(code: C, ...words: Words<C>): Fault {
   const text = catalogue[code].text as (...words: Words<C>) => string;
   return new Fault(code, text(...words));
+}
+
+/** With what clients of this protocol look for, to know that they may say it again later. */
+export function notSteerableFault(turnKind: "compact" | "review"): Fault {
+  const { code, message } = fault("turnNotSteerable", turnKind);
+  return new Fault(code, message, {
+    message,
+    codexErrorInfo: { activeTurnNotSteerable: { turnKind } },
+    additionalDetails: null,
+    misalignment: null,
+  });
 }

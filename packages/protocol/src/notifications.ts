@@ -79,7 +79,7 @@ export const notifications = {
   "account/updated": live(AccountUpdatedNotification),
   "serverRequest/resolved": durable(ServerRequestResolvedNotification),
   "mcpServer/startupStatus/updated": live(McpServerStatusUpdatedNotification),
-  warning: live(WarningNotification),
+  warning: durable(WarningNotification),
   configWarning: live(ConfigWarningNotification),
   deprecationNotice: live(DeprecationNoticeNotification),
   error: durable(ErrorNotification),

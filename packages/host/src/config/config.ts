@@ -10,6 +10,12 @@ export interface Config {
   readonly modelProviders: readonly ProviderSettings[];
   /** Whether a model that can search the web by itself may. */
   readonly webSearch: "live" | "cached" | null;
+  /** How much the model takes in, in tokens, where someone knows better than we do. */
+  readonly contextWindow: number | null;
+  /** From so many tokens on a conversation is made shorter by itself; null: near the end of the window. */
+  readonly autoCompactTokens: number | null;
+  /** What the model is asked that has to do it; null: our own words. */
+  readonly compactPrompt: string | null;
   readonly approvalPolicy: AskForApproval;
   readonly sandboxMode: SandboxMode;
   readonly effort: string | null;
@@ -31,6 +37,9 @@ export function readConfig(table: Table): Config {
   return {
     ...readModelProviders(table),
     webSearch: webSearch(table),
+    contextWindow: whole(table, "model_context_window", 1) ?? null,
+    autoCompactTokens: whole(table, "model_auto_compact_token_limit", 1) ?? null,
+    compactPrompt: text(table, "compact_prompt") ?? null,
     approvalPolicy: oneOf(table, "approval_policy", ["untrusted", "on-request", "never"]) ?? "on-request",
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",

@@ -11,7 +11,7 @@ import type {
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
-import type { Carry, ToolCall } from "./turn/records.ts";
+import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
@@ -125,6 +125,17 @@ export type TurnCommand =
       readonly turnId: string;
       readonly attempt: number;
       readonly outcome: SampleOutcome;
+    }
+  /** Makes the conversation shorter, in a turn of its own. */
+  | { readonly kind: "compact"; readonly at: number; readonly turnId: string }
+  /** The conversation has grown too long for the call that is due. */
+  | { readonly kind: "compactFirst"; readonly at: number; readonly turnId: string; readonly attempt: number }
+  | {
+      readonly kind: "summarised";
+      readonly at: number;
+      readonly turnId: string;
+      readonly attempt: number;
+      readonly outcome: SummaryOutcome;
     };
 
 export type QueueCommand =
@@ -181,9 +192,24 @@ export type GoalCommand =
 /** How a call of the model went. */
 export type SampleOutcome =
   | { readonly kind: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
-  /** `retry`: trying again can help, up to so many times in a row and not before so long. */
+  | CallFailed;
+
+/** How a call of the model for a summary went. */
+export type SummaryOutcome =
   | {
-      readonly kind: "failed";
-      readonly error: TurnError;
-      readonly retry?: { readonly of: number; readonly afterMs: number } | undefined;
-    };
+      readonly kind: "done";
+      readonly summary: string;
+      readonly kept: readonly Kept[];
+      /** What the model is shown from now on, about. */
+      readonly contextTokens: number;
+      readonly usage: TokenUsageBreakdown;
+      readonly contextWindow: number | null;
+    }
+  | CallFailed;
+
+/** `retry`: trying again can help, up to so many times in a row and not before so long. */
+export interface CallFailed {
+  readonly kind: "failed";
+  readonly error: TurnError;
+  readonly retry?: { readonly of: number; readonly afterMs: number } | undefined;
+}

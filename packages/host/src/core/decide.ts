@@ -37,6 +37,9 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "answer":
     case "saveText":
     case "sampled":
+    case "compact":
+    case "compactFirst":
+    case "summarised":
       return decideTurn(state, command, shown);
     case "queueInput":
     case "changeQueued":

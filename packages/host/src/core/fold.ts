@@ -4,6 +4,7 @@ import { foldQueue } from "./queue/fold.ts";
 import type { ThreadRecord } from "./records.ts";
 import { foldRequest } from "./requests/fold.ts";
 import type { ThreadState } from "./state.ts";
+import { contextTokensAfter } from "./turn/context-size.ts";
 import { foldTurn } from "./turn/fold.ts";
 
 /** The state after one more record. Every journal starts with `created`; a checkpoint is as good a start. */
@@ -11,6 +12,15 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
   if (record.type === "created") return foldCreated(record);
   if (record.type === "checkpoint") return foldCheckpoint(record);
   if (state === undefined) throw new Error(`a journal starts with created, not ${record.type}`);
+  const after = foldArea(state, record);
+  const contextTokens = contextTokensAfter(state, record);
+  return contextTokens === after.contextTokens ? after : { ...after, contextTokens };
+}
+
+function foldArea(
+  state: ThreadState,
+  record: Exclude<ThreadRecord, { type: "created" | "checkpoint" }>,
+): ThreadState {
   switch (record.type) {
     case "opened":
     case "adopted":
@@ -38,6 +48,9 @@ export function fold(state: ThreadState | undefined, record: ThreadRecord): Thre
     case "approvalGranted":
     case "planUpdated":
     case "sampleLost":
+    case "compactionRequested":
+    case "compacted":
+    case "compactionFailed":
     case "usageReported":
     case "turnEnded":
       return foldGoalTurn(foldTurn(state, record), record);

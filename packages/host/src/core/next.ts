@@ -1,9 +1,9 @@
 import type { ThreadState } from "./state.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
-import type { ToolCall } from "./turn/records.ts";
+import type { Compacting, ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
-export type Effect = SampleEffect | CallEffect | StartQueuedEffect | ContinueGoalEffect;
+export type Effect = SampleEffect | CompactEffect | CallEffect | StartQueuedEffect | ContinueGoalEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -12,6 +12,12 @@ export interface SampleEffect {
   readonly attempt: number;
   /** Not before this time; null: now. */
   readonly due: number | null;
+}
+
+/** The model is asked for a summary of what it would be shown. */
+export interface CompactEffect extends Omit<SampleEffect, "kind"> {
+  readonly kind: "compact";
+  readonly compacting: Compacting;
 }
 
 export interface CallEffect {
@@ -43,7 +49,11 @@ export interface ContinueGoalEffect {
  */
 export function next(state: ThreadState): readonly Effect[] {
   if (state.turn === null) return nextTurn(state);
-  const { id: turnId, attempt, sampled, retryAt, calls } = state.turn;
+  const { id: turnId, attempt, sampled, retryAt, calls, compacting } = state.turn;
+  if (compacting !== null) {
+    const key = `compact ${turnId} ${attempt}`;
+    return [{ key, kind: "compact", turnId, attempt, due: retryAt, compacting }];
+  }
   const sample: Effect = {
     key: `sample ${turnId} ${attempt}`,
     kind: "sample",

@@ -35,6 +35,7 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "toolAnswered":
     case "approvalGranted":
     case "sampleLost":
+    case "compactionRequested":
     // A question goes to those who are there, and again to those who come: not by way of what they missed.
     case "requestSent":
       return [];
@@ -55,6 +56,21 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
           audience: "subscribers",
         },
       ];
+    }
+    case "compacted": {
+      const { turnId, usage: tokenUsage } = record;
+      return [
+        {
+          method: "thread/tokenUsage/updated",
+          params: { threadId, turnId, tokenUsage },
+          audience: "subscribers",
+        },
+        { method: "thread/compacted", params: { threadId, turnId }, audience: "subscribers" },
+      ];
+    }
+    case "compactionFailed": {
+      const message = `The conversation could not be made shorter, and goes on as it is: ${record.error.message}`;
+      return [{ method: "warning", params: { threadId, message }, audience: "subscribers" }];
     }
     case "adopted":
       return [statusChanged(threadId, record.status)];

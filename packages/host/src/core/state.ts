@@ -12,6 +12,7 @@ import type { Queue } from "./queue/records.ts";
 import type { PendingRequest } from "./requests/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { CallState } from "./turn/calls.ts";
+import type { Compacting, TurnKind } from "./turn/records.ts";
 
 /**
  * A thread's head: what the fold of its journal leaves. Plain data, because checkpoints hold it. Items of ended
@@ -38,6 +39,8 @@ export interface ThreadState {
   readonly section: { readonly id: string; readonly position: number | null; readonly since: number } | null;
   readonly status: ThreadStatus;
   readonly usage: ThreadTokenUsage | null;
+  /** How much of the model's window the conversation takes, about. */
+  readonly contextTokens: number;
   /** The last input that clients gave a name of their own, and the turn that took it. */
   readonly accepted: readonly AcceptedInput[];
   readonly queue: Queue;
@@ -58,6 +61,7 @@ export interface TurnState {
   readonly id: string;
   readonly startedAt: number;
   readonly outputSchema: unknown;
+  readonly kind: TurnKind;
   /** Which call of the model counts. */
   readonly attempt: number;
   /** That call has come to its end: what is still missing is answers of tools. */
@@ -69,6 +73,12 @@ export interface TurnState {
   readonly shown: boolean;
   /** How many hosts were lost since the model last came to an end. */
   readonly lostHosts: number;
+  /** How many calls of the model have come to their end. */
+  readonly answers: number;
+  /** Set while the model is asked for a summary in place of an answer. */
+  readonly compacting: Compacting | null;
+  /** Whether that was done, or tried in vain, since the model last came to an end. */
+  readonly compacted: "no" | "done" | "failed";
   /** What the call asked of tools. */
   readonly calls: readonly CallState[];
   /** The last agent message that completed. */

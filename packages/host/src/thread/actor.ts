@@ -354,9 +354,10 @@ export class Actor {
 
   #dueForCheckpoint(records: readonly ThreadRecord[]): boolean {
     this.#sinceCheckpoint++;
-    const closed = records.some((record) => record.type === "closed");
+    // What the model is shown is read back to a compaction, and so is the head.
+    const must = records.some(({ type }) => type === "closed" || type === "compacted");
     const ended = records.some((record) => record.type === "turnEnded");
-    if (!closed && !(ended && this.#sinceCheckpoint >= CHECKPOINT_EVERY)) return false;
+    if (!must && !(ended && this.#sinceCheckpoint >= CHECKPOINT_EVERY)) return false;
     this.#sinceCheckpoint = 0;
     return true;
   }

@@ -2,6 +2,7 @@ import type { ThreadItem, Turn } from "@bobbin/protocol";
 import { turnStarted } from "../core/notify.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import { seconds } from "../core/seconds.ts";
+import { isCompaction } from "../core/turn/own-items.ts";
 import type { JournalReader, Placed } from "../journal/journal.ts";
 
 /** A turn as the journal has it, with all its items. */
@@ -95,7 +96,9 @@ function build(before: Building | undefined, record: ThreadRecord, end: number):
       // An item's place is where it started; its content is what it completed with.
       const { item } = record;
       if (record.type === "itemCompleted") building.completed.set(item.id, item);
-      else building.items.push(building.completed.get(item.id) ?? item);
+      else if (building.completed.has(item.id)) building.items.push(building.completed.get(item.id)!);
+      // A compaction that did not come about is not told as one.
+      else if (building.ended === undefined || !isCompaction(item)) building.items.push(item);
       return building;
     }
     default:

@@ -5,6 +5,8 @@ import type { Clock } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import { agentMessage, reasoning, type Times, webSearch } from "./items.ts";
 
+type Answered = Extract<SampleOutcome, { kind: "done" }>;
+
 interface Sample {
   readonly turnId: string;
   readonly attempt: number;
@@ -26,7 +28,7 @@ export class AnswerWriter {
   }
 
   /** One event; the last one gives the outcome, with what it says of trying again left as it is. */
-  take(event: ModelEvent): Extract<ModelEvent, { type: "failed" }> | SampleOutcome | undefined {
+  take(event: ModelEvent): Extract<ModelEvent, { type: "failed" }> | Answered | undefined {
     switch (event.type) {
       case "messageStarted":
         this.#start(event.itemId, (times) => agentMessage(event.itemId, "", event.phase ?? null, times));

@@ -1,6 +1,7 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
 import type { ThreadRecord } from "../core/records.ts";
+import type { Kept } from "../core/turn/records.ts";
 import { MemoryJournal } from "../journal/memory.ts";
 import type { ContextItem } from "../model/model.ts";
 import { conversation } from "./context.ts";
@@ -32,15 +33,15 @@ const thought = (data: unknown, provider = "p"): ThreadRecord => {
   const item: ThreadItem = { type: "reasoning", id: "r", summary: ["hm"], content: [] };
   return { type: "itemCompleted", turnId: "t1", at, item, carry: { provider, data } };
 };
-const called = (callId: string): ThreadRecord => ({
+const called = (callId: string, turnId = "t1"): ThreadRecord => ({
   type: "toolCalled",
-  turnId: "t1",
+  turnId,
   at,
   call: { callId, name: "shell", namespace: null, arguments: "{}", kind: "function" },
 });
-const answered = (callId: string): ThreadRecord => ({
+const answered = (callId: string, turnId = "t1"): ThreadRecord => ({
   type: "toolAnswered",
-  turnId: "t1",
+  turnId,
   at,
   callId,
   output: `of ${callId}`,
@@ -73,12 +74,46 @@ const dropped = (keepThrough: string | null): ThreadRecord => ({
 const injected = (...items: object[]): ThreadRecord => ({ type: "itemsInjected", at, items });
 const note = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });
 
+const requested = (turnId: string, attempt: number, covers: "past" | "all"): ThreadRecord => ({
+  type: "compactionRequested",
+  turnId,
+  at,
+  attempt,
+  covers,
+  lighter: 0,
+  because: null,
+});
+const compacted = (turnId: string, attempt: number, summary: string, ...kept: Kept[]): ThreadRecord => ({
+  type: "compacted",
+  turnId,
+  at,
+  attempt,
+  summary,
+  kept,
+  spent: counts,
+  usage: { total: counts, last: counts, modelContextWindow: null },
+});
+const counts = {
+  totalTokens: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 0,
+  reasoningOutputTokens: 0,
+};
+const keptUser = (text: string, turnId: string): Kept => ({
+  kind: "user",
+  turnId,
+  content: [{ type: "text", text }],
+  clientId: null,
+});
+
 /** The conversation in short. */
 async function told(...records: ThreadRecord[]): Promise<string[]> {
-  const items = await conversation(records, "p", async ({ content }) =>
+  const items = await conversation(records, "p", async (content) =>
     content.map((part) => ({ type: "text", text: part.type === "text" ? part.text : "" })),
   );
-  return items.map(short);
+  return items.map((item) => short(item).replace(/The conversation so far.*?\n\n/s, "SUMMARY "));
 }
 
 function short(item: ContextItem): string {
@@ -201,6 +236,50 @@ describe("the past that counts", () => {
         turn("c"),
       ),
     ).toEqual(["user: in a", "assistant: out a", "user: new", "user: in c", "assistant: out c"]);
+  });
+
+  it("begins at the last compaction, with what came while it was made behind it", async () => {
+    expect(
+      await past(
+        turn("a"),
+        [injected(note("put in"))],
+        [started("b"), user("in b", "b")],
+        [requested("b", 2, "past")],
+        [user("meanwhile", "b"), injected(note("put in, too"))],
+        [compacted("b", 2, "what a was", keptUser("in a", "a"))],
+        [agent("out b", undefined, "b"), ended("b")],
+      ),
+    ).toEqual([
+      "user: in a",
+      "user: SUMMARY what a was",
+      "user: in b",
+      "user: meanwhile",
+      "user: put in, too",
+      "assistant: out b",
+    ]);
+  });
+
+  it("begins at the last compaction, which may be in the middle of a turn", async () => {
+    expect(
+      await past(
+        turn("a"),
+        [started("b"), user("in b", "b"), called("x", "b"), answered("x", "b")],
+        [requested("b", 2, "all")],
+        [requested("b", 3, "all"), user("meanwhile", "b")],
+        [compacted("b", 3, "all of it", keptUser("in b", "b"))],
+      ),
+    ).toEqual(["user: in b", "user: SUMMARY all of it", "user: meanwhile"]);
+  });
+
+  it("is whole again when the turn with the compaction was dropped", async () => {
+    const b = [started("b"), requested("b", 1, "all"), compacted("b", 1, "gone"), ended("b")];
+    expect(await past(turn("a"), b, turn("c"), [dropped("a")], turn("d"))).toEqual([
+      "user: in a",
+      "assistant: out a",
+      "user: in d",
+      "assistant: out d",
+    ]);
+    expect(await past(turn("a"), b, turn("c"), [dropped("b")])).toEqual(["user: SUMMARY gone"]);
   });
 
   it("is read once, and then grows with its thread", async () => {

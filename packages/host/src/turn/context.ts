@@ -1,14 +1,16 @@
-import type { ThreadItem } from "@bobbin/protocol";
+import type { ThreadItem, UserInput } from "@bobbin/protocol";
 import type { ThreadRecord } from "../core/records.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
 import { injectedItem } from "./injected.ts";
 
 type ToolOutput = Extract<ContextItem, { type: "toolOutput" }>;
-type UserMessage = Extract<ThreadItem, { type: "userMessage" }>;
 
 /** What a call is answered with whose tool never did. */
 const NO_ANSWER = "The call was given up before it had an answer.";
+
+const SUMMARY_INTRODUCTION =
+  "The conversation so far was longer than can be shown to you. What stands above are the user's last messages of it, and this is a summary of all of it, by the model that took part. Go on from there; do not do again what was done.";
 
 const CUTS: { readonly [C in Cut]: string | undefined } = {
   fault: "The reply above broke off because the connection to the model was lost. Go on from where it ended.",
@@ -25,7 +27,7 @@ export async function conversation(
   past: readonly ThreadRecord[],
   /** Only what it gave itself may be sent back to it. */
   provider: string,
-  userParts: (message: UserMessage) => readonly ContextPart[] | Promise<readonly ContextPart[]>,
+  userParts: (content: readonly UserInput[]) => readonly ContextPart[] | Promise<readonly ContextPart[]>,
 ): Promise<readonly ContextItem[]> {
   const answer = new Answer();
   for (const record of past) {
@@ -33,7 +35,7 @@ export async function conversation(
       case "itemCompleted": {
         const { item, carry, cut } = record;
         if (item.type === "userMessage") {
-          const given = userParts(item);
+          const given = userParts(item.content);
           // Most are words, which nobody has to wait for.
           const parts = given instanceof Promise ? await given : given;
           answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
@@ -48,11 +50,24 @@ export async function conversation(
         break;
       case "itemsInjected":
         answer.end();
-        for (const item of record.items.map(injectedItem)) {
-          if (item.type === "toolOutput") answer.output(item.callId, item.output, item.success);
-          else answer.add(item);
+        for (const item of record.items) answer.inject(item);
+        answer.end();
+        break;
+      case "compacted":
+        for (const kept of record.kept) {
+          if (kept.kind === "injected") {
+            answer.inject(kept.item);
+            continue;
+          }
+          answer.end();
+          if (kept.kind === "goal") answer.add(message("user", kept.text));
+          else {
+            const parts = await userParts(kept.content);
+            answer.hear({ type: "message", role: "user", parts, clientId: kept.clientId });
+          }
         }
         answer.end();
+        answer.add(message("user", `${SUMMARY_INTRODUCTION}\n\n${record.summary}`));
         break;
       case "goalContext":
         answer.end();
@@ -110,6 +125,13 @@ class Answer {
       if (item.type === "toolCall") this.#calls.push(item);
       this.items.push(item);
     }
+  }
+
+  /** What a client put into the history. */
+  inject(given: unknown): void {
+    const item = injectedItem(given);
+    if (item.type === "toolOutput") this.output(item.callId, item.output, item.success);
+    else this.add(item);
   }
 
   output(callId: string, output: ToolOutput["output"], success: boolean): void {

@@ -6,6 +6,9 @@ const KEPT_BYTES = 4 * 1024 * 1024;
 /** What an object takes besides its texts, about. */
 const OBJECT_BYTES = 64;
 
+/** What follows is another past than what came before, and more: it is read anew if anyone needs it. */
+const ENDS_PAST: ReadonlySet<ThreadRecord["type"]> = new Set(["turnsDropped", "compacted", "closed"]);
+
 interface Past {
   readonly records: ThreadRecord[];
   /** The last commit that is in it. */
@@ -15,7 +18,7 @@ interface Past {
 
 /**
  * The records that the model's history is made of, oldest first: those of the turns that count, and what
- * clients put in between. What was used last is kept and grows with its thread, so that most turns read nothing.
+ * clients put in between, from the last compaction on. What was used last is kept and grows with its thread, so that most turns read nothing.
  */
 export class Pasts {
   /** The longest unused first. */
@@ -35,7 +38,7 @@ export class Pasts {
   add(journal: JournalReader, { seq, prev, records }: Commit): void {
     const past = this.#kept.get(journal);
     if (past === undefined || seq <= past.seq) return;
-    if (prev !== past.seq || records.some(({ type }) => type === "turnsDropped" || type === "closed")) {
+    if (prev !== past.seq || records.some(({ type }) => ENDS_PAST.has(type))) {
       return this.#forget(journal);
     }
     past.seq = seq;
@@ -71,7 +74,8 @@ async function readAll(journal: JournalReader): Promise<Past> {
   let keepThrough: string | null | undefined;
   /** With every turn gone, what was put in before the first one still counts. */
   let beforeTurns: ThreadRecord[] = [];
-  for await (const { commit } of journal.backwards()) {
+  let compaction: Compaction | undefined;
+  reading: for await (const { commit } of journal.backwards()) {
     last ??= commit.seq;
     for (const record of commit.records.toReversed()) {
       if (keepThrough === null) {
@@ -84,11 +88,37 @@ async function readAll(journal: JournalReader): Promise<Past> {
         keepThrough = undefined;
       }
       if (record.type === "turnsDropped") keepThrough = record.keepThrough;
+      else if (compaction?.begins(record)) break reading;
+      else if (record.type === "compacted" && compaction === undefined) compaction = new Compaction(record);
       else if (matters(record)) newestFirst.push(lean(record));
     }
   }
+  // What has come while it was made stands behind it in the journal, too.
+  if (compaction !== undefined) newestFirst.push(compaction.record);
   const records = [...newestFirst, ...beforeTurns].reverse();
   return { records, seq: last ?? 0, bytes: weight(records) };
+}
+
+type Compacted = Extract<ThreadRecord, { type: "compacted" }>;
+
+/** Finds where it begins what a compaction covers, which is not part of the past any more. */
+class Compaction {
+  readonly record: Compacted;
+  #fromTurnOn = false;
+
+  constructor(record: Compacted) {
+    this.record = record;
+  }
+
+  /** Asked of older and older records. */
+  begins(record: ThreadRecord): boolean {
+    const { turnId, attempt } = this.record;
+    if (record.type === "compactionRequested" && record.turnId === turnId && record.attempt === attempt) {
+      this.#fromTurnOn = record.covers === "past";
+      return !this.#fromTurnOn;
+    }
+    return this.#fromTurnOn && record.type === "turnStarted" && record.turnId === turnId;
+  }
 }
 
 /** Without what is in another record, too. */
@@ -113,6 +143,7 @@ function matters({ type }: ThreadRecord): boolean {
     case "turnEnded":
     case "itemsInjected":
     case "goalContext":
+    case "compactionRequested":
       return true;
     default:
       return false;

@@ -1,19 +1,20 @@
-import type { TurnError } from "@bobbin/protocol";
-import type { SampleOutcome } from "../core/commands.ts";
-import { type CallEffect, next, type SampleEffect, type StartQueuedEffect } from "../core/next.ts";
+import {
+  type CallEffect,
+  type ContinueGoalEffect,
+  type Effect,
+  next,
+  type StartQueuedEffect,
+} from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
-import type { ModelEvent, ModelProvider, ModelRequest } from "../model/model.ts";
+import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
-import { AnswerWriter } from "./answer.ts";
-import { backoff } from "./backoff.ts";
-import { conversation } from "./context.ts";
-import { baseInstructions, preamble } from "./instructions.ts";
+import { ModelCalls } from "./model-calls.ts";
 import type { Pasts } from "./past.ts";
-import { userParts } from "./user-parts.ts";
+import { waitUntil } from "./waiting.ts";
 
 /** What a runner needs from around it. */
 export interface RunnerPorts {
@@ -23,9 +24,20 @@ export interface RunnerPorts {
   readonly shell: string;
   readonly pasts: Pasts;
   readonly toolbox: Toolbox;
+  readonly models: ModelPolicy;
+  provider(id: string): ModelProvider;
+}
+
+/** What is configured about calls of models, whichever model it is. */
+export interface ModelPolicy {
   /** Whether models that can search the web by themselves may, and whether in what is there now. */
   readonly webSearch: "live" | "cached" | null;
-  provider(id: string): ModelProvider;
+  /** How much the model takes in, where someone knows better than we do. */
+  readonly contextWindow: number | null;
+  /** From so many tokens on a conversation is made shorter; null: near the end of the window. */
+  readonly autoCompactTokens: number | null;
+  /** What the model is asked that has to do it; null: our own words. */
+  readonly compactPrompt: string | null;
 }
 
 /** Why an effect is aborted: made once, because most have ended by then, and an error of their own would be for nobody. */
@@ -38,11 +50,13 @@ const OVER = new Error("no longer asked for");
 export class Runner {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
+  readonly #modelCalls: ModelCalls;
   readonly #running = new Map<string, AbortController>();
 
   constructor(actor: Actor, ports: RunnerPorts) {
     this.#actor = actor;
     this.#ports = ports;
+    this.#modelCalls = new ModelCalls(actor, ports);
   }
 
   /** Called after each change of the thread's state. */
@@ -61,78 +75,23 @@ export class Runner {
       const { signal } = controller;
       if (effect.kind === "startQueued") this.#startQueued(effect);
       else if (effect.kind === "continueGoal") this.#continueGoal();
-      else if (effect.kind === "call") supervisor.take(effect.key, this.#call(effect, state, signal));
-      else supervisor.take(effect.key, this.#sample(effect, state, signal));
+      else supervisor.take(effect.key, this.#perform(effect, state, signal));
     }
   }
 
-  async #sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const { platform, supervisor } = this.#ports;
-    let failure = "The model ended its answer without saying that it was done.";
-    try {
-      if (effect.due !== null) await waitUntil(effect.due, platform, signal);
-      if (await this.#answer(effect, state, signal)) return;
-    } catch (cause) {
-      if (signal.aborted) return;
-      supervisor.report("model stream", cause);
-      failure = cause instanceof Error ? cause.message : String(cause);
+  #perform(
+    effect: Exclude<Effect, StartQueuedEffect | ContinueGoalEffect>,
+    state: ThreadState,
+    signal: AbortSignal,
+  ): Promise<void> {
+    switch (effect.kind) {
+      case "sample":
+        return this.#modelCalls.sample(effect, state, signal);
+      case "compact":
+        return this.#modelCalls.compact(effect, state, signal);
+      case "call":
+        return this.#call(effect, state, signal);
     }
-    if (!signal.aborted) this.#sampled(effect, failed(failure));
-  }
-
-  /** False if the model did not say how it ended. */
-  async #answer(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<boolean> {
-    const { turnId, attempt } = effect;
-    const { platform } = this.#ports;
-    const provider = this.#ports.provider(state.settings.modelProvider);
-    const writer = new AnswerWriter(this.#actor, platform.clock, { turnId, attempt, provider: provider.id });
-    const stream = provider.stream(await this.#request(state), signal);
-    for await (const events of untilAborted(stream, signal)) {
-      if (signal.aborted) return false;
-      for (const event of events) {
-        const end = writer.take(event);
-        if (end === undefined) continue;
-        // In the same breath as what came with it, so that both are one commit.
-        this.#sampled(effect, "kind" in end ? end : this.#failure(end, state));
-        return true;
-      }
-    }
-    return false;
-  }
-
-  #failure({ error, retry }: Extract<ModelEvent, { type: "failed" }>, { turn }: ThreadState): SampleOutcome {
-    if (retry === undefined) return { kind: "failed", error };
-    const afterMs = backoff(retry, turn?.retries ?? 0, this.#ports.platform.ids);
-    return { kind: "failed", error, retry: { of: retry.of, afterMs } };
-  }
-
-  #sampled({ turnId, attempt }: SampleEffect, outcome: SampleOutcome): void {
-    const at = this.#ports.platform.clock.now();
-    this.#actor.offer({ kind: "sampled", at, turnId, attempt, outcome });
-  }
-
-  async #request(state: ThreadState): Promise<ModelRequest> {
-    const { platform, shell, pasts, webSearch } = this.#ports;
-    const { settings, turn, facts } = state;
-    const past = await pasts.read(this.#actor.journal, this.#actor.head);
-    const said = await conversation(past, settings.modelProvider, ({ content }) =>
-      userParts(content, settings.cwd, platform.files),
-    );
-    return {
-      model: settings.model,
-      effort: settings.effort,
-      summary: settings.summary,
-      serviceTier: settings.serviceTier,
-      outputSchema: turn?.outputSchema ?? null,
-      instructions: baseInstructions(state),
-      context: [...preamble(state, { now: platform.clock.now(), shell }), ...said],
-      tools: [
-        ...this.#ports.toolbox.specs(state),
-        ...(webSearch === null ? [] : [{ kind: "webSearch", live: webSearch === "live" } as const]),
-      ],
-      parallelToolCalls: true,
-      promptCacheKey: facts.id,
-    };
   }
 
   #startQueued({ id }: StartQueuedEffect): void {
@@ -195,46 +154,4 @@ async function nextStep(
     default:
       throw new Error(`a call that is ${stage.kind} has no next step`);
   }
-}
-
-function failed(message: string): SampleOutcome {
-  const error: TurnError = { message, codexErrorInfo: "other", additionalDetails: null, misalignment: null };
-  return { kind: "failed", error };
-}
-
-/** The stream up to the abort, also if it does not care: whoever waits for us must not have to wait for it. */
-async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
-  const events = stream[Symbol.asyncIterator]();
-  let stop = (): void => {};
-  const aborted = (): void => stop();
-  signal.addEventListener("abort", aborted, { once: true });
-  try {
-    while (!signal.aborted) {
-      const step = await new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
-        stop = () => resolve(undefined);
-        events.next().then(resolve, reject);
-      });
-      if (step === undefined || step.done) return;
-      yield step.value;
-    }
-  } finally {
-    signal.removeEventListener("abort", aborted);
-    // Not awaited: a stream that hangs would never say that it has returned.
-    events.return?.().catch(() => {});
-  }
-}
-
-function waitUntil(due: number, { clock, timers }: Platform, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = timers.after(Math.max(0, due - clock.now()), () => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    });
-    const stop = (): void => {
-      cancel();
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -44,5 +44,6 @@ export type TextRange = Static<typeof TextRange>;
 export const WarningNotification = object("WarningNotification", () => ({
   message: string(),
   threadId: nullable(string()),
+  ...cursor(),
 }));
 export type WarningNotification = Static<typeof WarningNotification>;

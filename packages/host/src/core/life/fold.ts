@@ -34,6 +34,7 @@ export function foldCreated({
     section: null,
     status: IDLE,
     usage: null,
+    contextTokens: 0,
     accepted: NONE,
     queue: EMPTY_QUEUE,
     goal: null,

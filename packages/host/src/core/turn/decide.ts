@@ -1,5 +1,5 @@
-import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from "@bobbin/protocol";
-import { type Fault, fault } from "../../errors.ts";
+import type { ThreadItem, ThreadTokenUsage } from "@bobbin/protocol";
+import { type Fault, fault, notSteerableFault } from "../../errors.ts";
 import type { SampleOutcome, TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { settingsChanged } from "../life/settings.ts";
@@ -7,8 +7,10 @@ import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import { isSettled, uniqueCallId } from "./calls.ts";
-import { closeItems, endTurn, requestSample, turnEnded } from "./ending.ts";
+import { beginCompaction, coverage, mayCompact, startCompaction, summarised } from "./compaction.ts";
+import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
 import { stepCall } from "./step-call.ts";
+import { addUsage } from "./usage.ts";
 
 /** Records for a command, none if it comes too late to matter, or why it is refused. */
 export function decideTurn(
@@ -21,13 +23,14 @@ export function decideTurn(
     case "startTurn":
       if (acceptedTurn(state, command.clientUserMessageId) !== undefined) return [];
       // Clients of this protocol start turns without asking whether one runs: then it is more input for that one.
-      return turn === null ? startTurn(state, command) : addInput(state, turn, command, shown);
+      if (turn === null) return startTurn(state, command);
+      return notSteerable(turn) ?? addInput(state, turn, command, shown);
     case "steer":
       if (acceptedTurn(state, command.clientUserMessageId) !== undefined) return [];
       if (turn === null) return fault("noActiveTurnToSteer");
       if (command.expectedTurnId !== turn.id) return fault("steerMismatch", command.expectedTurnId, turn.id);
       if (command.input.length === 0) return fault("inputEmpty");
-      return addInput(state, turn, command, shown);
+      return notSteerable(turn) ?? addInput(state, turn, command, shown);
     case "interrupt":
       return interrupt(state, command, shown);
     case "itemStarted":
@@ -54,10 +57,26 @@ export function decideTurn(
       const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
       return running ? [{ type: "textSaved", ...saved }] : [];
     }
+    case "compact":
+      return startCompaction(state, command, shown);
+    case "compactFirst": {
+      const { at, turnId, attempt } = command;
+      if (turn?.id !== turnId || turn.attempt !== attempt || !mayCompact(turn)) return [];
+      return beginCompaction(turn, at, { covers: coverage(turn), lighter: 0, because: null });
+    }
+    case "summarised": {
+      if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
+      const { compacting } = turn;
+      return compacting === null ? [] : summarised(state, { ...turn, compacting }, command, shown);
+    }
     case "sampled":
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
       return sampled(state, turn, command, shown);
   }
+}
+
+function notSteerable({ kind }: TurnState): Fault | undefined {
+  return kind === "regular" ? undefined : notSteerableFault(kind);
 }
 
 type StartTurn = Extract<TurnCommand, { kind: "startTurn" }>;
@@ -75,7 +94,7 @@ export function startTurn(state: ThreadState, command: StartTurn): readonly Thre
 
 /**
  * What the model was saying ends where it is, and the model is called again with the new input. While tools are at
- * work for it, the input waits for them: what they answer has to come first.
+ * work for it, or a summary is made, the input waits for them: what they answer has to come first.
  */
 function addInput(
   state: ThreadState,
@@ -83,7 +102,7 @@ function addInput(
   command: StartTurn | Steer,
   shown: ShownText,
 ): readonly ThreadRecord[] {
-  const busy = !turn.calls.every(isSettled);
+  const busy = turn.compacting !== null || !turn.calls.every(isSettled);
   return [
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
     ...(busy ? [] : closeItems(turn, command.at, shown, "input")),
@@ -134,24 +153,17 @@ function sampled(
 ): readonly ThreadRecord[] {
   if (outcome.kind === "failed") {
     const { error, retry } = outcome;
+    const tooLong = error.codexErrorInfo === "contextWindowExceeded";
+    if (tooLong && mayCompact(turn) && turn.calls.every(isSettled)) {
+      const how = { covers: coverage(turn), lighter: 0, because: error };
+      return [...closeItems(turn, at, shown, "fault"), ...beginCompaction(turn, at, how)];
+    }
     if (retry === undefined || turn.retries >= retry.of) return endTurn(state, at, "failed", shown, error);
     const closed = closeItems(turn, at, shown, "fault");
     if (!turn.calls.every(isSettled)) {
       return [...closed, { type: "sampleLost", turnId: turn.id, attempt: turn.attempt }];
     }
-    return [
-      ...closed,
-      requestSample(turn),
-      {
-        type: "retrying",
-        turnId: turn.id,
-        at,
-        until: at + retry.afterMs,
-        retry: turn.retries + 1,
-        of: retry.of,
-        error: reconnecting(error, turn.retries + 1, retry.of),
-      },
-    ];
+    return [...closed, requestSample(turn), retrying(turn, at, error, retry)];
   }
   const usage: ThreadTokenUsage = {
     total: addUsage(state.usage?.total, outcome.usage),
@@ -169,28 +181,4 @@ function sampled(
 function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
   if (turn.calls.length === 0) return [turnEnded(turn, at, "completed", null)];
   return turn.calls.every(isSettled) ? [requestSample(turn)] : [];
-}
-
-/** As clients know it: the count is what they show, the reason stands in the details. */
-function reconnecting(error: TurnError, retry: number, of: number): TurnError {
-  const { codexErrorInfo: info } = error;
-  const status = typeof info === "object" && info !== null ? Object.values(info)[0]?.httpStatusCode : null;
-  return {
-    message: `Reconnecting... ${retry}/${of}`,
-    codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: status ?? null } },
-    additionalDetails: error.message,
-    misalignment: null,
-  };
-}
-
-function addUsage(total: TokenUsageBreakdown | undefined, more: TokenUsageBreakdown): TokenUsageBreakdown {
-  if (total === undefined) return more;
-  return {
-    totalTokens: total.totalTokens + more.totalTokens,
-    inputTokens: total.inputTokens + more.inputTokens,
-    cachedInputTokens: total.cachedInputTokens + more.cachedInputTokens,
-    cacheWriteInputTokens: total.cacheWriteInputTokens + more.cacheWriteInputTokens,
-    outputTokens: total.outputTokens + more.outputTokens,
-    reasoningOutputTokens: total.reasoningOutputTokens + more.reasoningOutputTokens,
-  };
 }

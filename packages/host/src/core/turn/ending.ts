@@ -3,6 +3,7 @@ import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { givenUp } from "./calls.ts";
+import { isCompaction } from "./own-items.ts";
 import type { Cut } from "./records.ts";
 import { withTexts } from "./texts.ts";
 
@@ -48,7 +49,7 @@ export function closeItems(
 ): readonly ThreadRecord[] {
   const ofTools = toolItems(turn);
   return turn.open
-    .filter((item) => !ofTools.includes(item))
+    .filter((item) => !ofTools.includes(item) && !isCompaction(item))
     .map((open) => {
       const item = withTexts(open, (key) => shown.get(key) ?? turn.saved[key]);
       return {
@@ -70,6 +71,36 @@ function toolItems({ open, calls }: TurnState): TurnState["open"] {
 export function turnEnded(turn: TurnState, at: number, status: Ended, error: TurnError | null): ThreadRecord {
   const answer = status === "completed" ? turn.answer : null;
   return { type: "turnEnded", turnId: turn.id, startedAt: turn.startedAt, at, status, error, answer };
+}
+
+/** Goes behind the request that is made again. */
+export function retrying(
+  turn: TurnState,
+  at: number,
+  error: TurnError,
+  retry: { readonly of: number; readonly afterMs: number },
+): ThreadRecord {
+  return {
+    type: "retrying",
+    turnId: turn.id,
+    at,
+    until: at + retry.afterMs,
+    retry: turn.retries + 1,
+    of: retry.of,
+    error: reconnecting(error, turn.retries + 1, retry.of),
+  };
+}
+
+/** As clients know it: the count is what they show, the reason stands in the details. */
+function reconnecting(error: TurnError, retry: number, of: number): TurnError {
+  const { codexErrorInfo: info } = error;
+  const status = typeof info === "object" && info !== null ? Object.values(info)[0]?.httpStatusCode : null;
+  return {
+    message: `Reconnecting... ${retry}/${of}`,
+    codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: status ?? null } },
+    additionalDetails: error.message,
+    misalignment: null,
+  };
 }
 
 export function requestSample({ id, attempt }: TurnState): ThreadRecord {

@@ -3,6 +3,7 @@ import { queueAfterTurn } from "../queue/fold.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
 import type { CallStage } from "./calls.ts";
+import { isCompaction, isOurs } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
 
@@ -21,10 +22,14 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           id: record.turnId,
           startedAt: record.at,
           outputSchema: record.outputSchema,
+          kind: record.kind ?? "regular",
           attempt: 0,
           sampled: false,
           retries: 0,
           retryAt: null,
+          answers: 0,
+          compacting: null,
+          compacted: "no",
           calls: [],
           shown: false,
           lostHosts: 0,
@@ -43,14 +48,37 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         sampled: false,
         retryAt: null,
         shown: false,
+        compacting: null,
         calls: [],
+      }));
+    case "compactionRequested": {
+      const { attempt, covers, lighter, because } = record;
+      return withTurn(state, record.turnId, () => ({
+        attempt,
+        sampled: false,
+        retryAt: null,
+        shown: false,
+        compacting: { covers, lighter, because },
+        calls: [],
+      }));
+    }
+    case "compacted":
+      return {
+        ...withTurn(state, record.turnId, () => ({ compacted: "done", retries: 0, lostHosts: 0 })),
+        usage: record.usage,
+      };
+    case "compactionFailed":
+      return withTurn(state, record.turnId, ({ open }) => ({
+        compacted: "failed",
+        retries: 0,
+        open: open.filter((item) => !isCompaction(item)),
       }));
     case "retrying":
       return withTurn(state, record.turnId, () => ({ retries: record.retry, retryAt: record.until }));
     case "itemStarted":
       return withTurn(state, record.turnId, ({ open, shown }) => ({
         open: [...open, record.item],
-        shown: shown || record.item.type !== "userMessage",
+        shown: shown || !isOurs(record.item),
       }));
     case "textSaved": {
       const key = textKey(record.itemId, record.part);
@@ -87,7 +115,13 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
       return withTurn(state, record.turnId, () => ({ sampled: true }));
     case "usageReported":
       return {
-        ...withTurn(state, record.turnId, () => ({ sampled: true, retries: 0, lostHosts: 0 })),
+        ...withTurn(state, record.turnId, ({ answers, compacted }) => ({
+          sampled: true,
+          retries: 0,
+          lostHosts: 0,
+          answers: answers + 1,
+          compacted: compacted === "failed" ? compacted : "no",
+        })),
         usage: record.usage,
       };
     case "turnEnded":

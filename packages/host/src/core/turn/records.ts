@@ -2,6 +2,7 @@ import type {
   FunctionCallOutputBody,
   ThreadItem,
   ThreadTokenUsage,
+  TokenUsageBreakdown,
   TurnError,
   TurnPlanStep,
   TurnStatus,
@@ -16,6 +17,8 @@ export type TurnRecord =
       readonly at: number;
       readonly input: readonly UserInput[];
       readonly outputSchema: unknown;
+      /** Where it is none that people speak in. */
+      readonly kind?: Exclude<TurnKind, "regular"> | undefined;
     }
   /** A client's own name for input that was taken: the same input again is known by it. */
   | { readonly type: "inputAccepted"; readonly turnId: string; readonly messageId: string }
@@ -82,6 +85,33 @@ export type TurnRecord =
       readonly explanation: string | null;
       readonly plan: readonly TurnPlanStep[];
     }
+  /** The model is due to be asked for a summary, in place of an answer. */
+  | ({
+      readonly type: "compactionRequested";
+      readonly turnId: string;
+      readonly at: number;
+      readonly attempt: number;
+    } & Compacting)
+  /** From here on the model is shown this in place of what the attempt covers. */
+  | {
+      readonly type: "compacted";
+      readonly turnId: string;
+      readonly at: number;
+      readonly attempt: number;
+      readonly summary: string;
+      /** Oldest first; it stands before the summary. */
+      readonly kept: readonly Kept[];
+      /** What it took to make. */
+      readonly spent: TokenUsageBreakdown;
+      readonly usage: ThreadTokenUsage;
+    }
+  /** It was worth a try: the turn goes on without. */
+  | {
+      readonly type: "compactionFailed";
+      readonly turnId: string;
+      readonly at: number;
+      readonly error: TurnError;
+    }
   /** The model's answer broke off, but tools that it called are at work: it is called again when they are done. */
   | { readonly type: "sampleLost"; readonly turnId: string; readonly attempt: number }
   /** The model has said all of one answer. */
@@ -102,6 +132,29 @@ export interface Carry {
   readonly provider: string;
   readonly data: unknown;
 }
+
+export type TurnKind = "regular" | "compact" | "review";
+
+/** A summary that is being made. */
+export interface Compacting {
+  /** Everything up to here, or only what was before the turn. */
+  readonly covers: "past" | "all";
+  /** How often the model has found it too long to read. */
+  readonly lighter: number;
+  /** What the model said when it refused the conversation, if it is done for that. */
+  readonly because: TurnError | null;
+}
+
+/** What a compaction leaves as it was: the last words of users, what clients put in, and what a turn is for. */
+export type Kept =
+  | {
+      readonly kind: "user";
+      readonly turnId: string;
+      readonly content: readonly UserInput[];
+      readonly clientId: string | null;
+    }
+  | { readonly kind: "injected"; readonly item: unknown }
+  | { readonly kind: "goal"; readonly turnId: string; readonly text: string };
 
 /** Why an item ended early: the model was lost, someone interrupted, or more input came. */
 export type Cut = "fault" | "interrupt" | "input";

@@ -53,6 +53,12 @@ export function turnHandlers(context: HandlerContext): Handlers {
       );
     },
 
+    async "thread/compact/start"({ threadId }, { connection, reply }) {
+      const actor = await own(connection, threadId);
+      const command = { kind: "compact", at: platform.clock.now(), turnId: platform.ids.uuid() } as const;
+      await actor.submit(command, () => reply({}));
+    },
+
     async "turn/interrupt"({ threadId, turnId }, { connection, reply }) {
       const actor = await own(connection, threadId);
       // An empty id is what clients send that have not heard of the turn's id yet.

@@ -1,0 +1,78 @@
+import type { UserInput } from "@bobbin/protocol";
+import type { ThreadRecord } from "../core/records.ts";
+import { textTokens } from "../core/turn/context-size.ts";
+import type { Kept } from "../core/turn/records.ts";
+import { injectedItem } from "./injected.ts";
+
+/** How many characters of users' words a compaction leaves, and how many of what clients put in. */
+const KEPT_CHARACTERS = 80_000;
+
+type UserWords = Extract<Kept, { kind: "user" }>;
+
+/**
+ * What a compaction leaves as it is, oldest first: the last words of users, all of them in the running turn, and
+ * what clients put in. What developers say among that is instructions, and stays whatever its length.
+ */
+export function keptOf(covered: readonly ThreadRecord[], turnId: string): readonly Kept[] {
+  const budget = { user: KEPT_CHARACTERS, injected: KEPT_CHARACTERS };
+  return all(covered)
+    .toReversed()
+    .flatMap((kept): Kept[] => {
+      if (kept.kind === "goal") return kept.turnId === turnId ? [kept] : [];
+      if (kept.kind === "user" && kept.turnId === turnId) return [kept];
+      if (isInstruction(kept)) return [kept];
+      const left = budget[kept.kind];
+      const size = sizeOf(kept);
+      budget[kept.kind] = size <= left ? left - size : 0;
+      if (kept.kind === "injected") return size <= left ? [kept] : [];
+      const text = inWords(kept.content);
+      if (text === "" || left === 0) return [];
+      return [{ ...kept, content: [words(size <= left ? text : `${text.slice(0, left)} […]`)] }];
+    })
+    .reverse();
+}
+
+/** Everything that could be kept. */
+function all(covered: readonly ThreadRecord[]): readonly Kept[] {
+  return covered.flatMap((record): readonly Kept[] => {
+    switch (record.type) {
+      case "compacted":
+        return record.kept;
+      case "goalContext":
+        return [{ kind: "goal", turnId: record.turnId, text: record.text }];
+      case "itemsInjected":
+        return record.items.map((item) => ({ kind: "injected", item }));
+      case "itemCompleted": {
+        const { item, turnId } = record;
+        if (item.type !== "userMessage") return [];
+        return [{ kind: "user", turnId, content: item.content, clientId: item.clientId }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+function isInstruction(kept: Kept): boolean {
+  if (kept.kind !== "injected") return false;
+  const item = injectedItem(kept.item);
+  return item.type === "message" && item.role === "developer";
+}
+
+export function keptTokens(kept: readonly Kept[]): number {
+  return textTokens(kept.reduce((sum, one) => sum + sizeOf(one), 0));
+}
+
+function sizeOf(kept: Kept): number {
+  if (kept.kind === "goal") return kept.text.length;
+  return kept.kind === "user" ? inWords(kept.content).length : JSON.stringify(kept.item).length;
+}
+
+/** Pictures and the like were seen: the summary says what was in them. */
+function inWords(content: UserWords["content"]): string {
+  return content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join("\n");
+}
+
+function words(text: string): UserInput {
+  return { type: "text", text, text_elements: [] };
+}

@@ -1,0 +1,211 @@
+import type { TurnError } from "@bobbin/protocol";
+import type { CallFailed, SampleOutcome, SummaryOutcome } from "../core/commands.ts";
+import type { CompactEffect, SampleEffect } from "../core/next.ts";
+import type { ThreadRecord } from "../core/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import { coverage, mayCompact } from "../core/turn/compaction.ts";
+import { textTokens } from "../core/turn/context-size.ts";
+import type { ContextItem, ModelEvent, ModelRequest } from "../model/model.ts";
+import { contextWindowOf } from "../model/windows.ts";
+import type { Actor } from "../thread/actor.ts";
+import { AnswerWriter } from "./answer.ts";
+import { backoff } from "./backoff.ts";
+import { conversation, message } from "./context.ts";
+import { baseInstructions, preamble } from "./instructions.ts";
+import { keptOf, keptTokens } from "./kept.ts";
+import type { RunnerPorts } from "./runner.ts";
+import { coveredBy, inPlainWords, SUMMARY_PROMPT, saysAnything, tokensOf } from "./summary.ts";
+import { userParts } from "./user-parts.ts";
+import { untilAborted, waitUntil } from "./waiting.ts";
+
+/** Near the end of its window a model gets worse, and the next answer has to fit, too. */
+const FULL = 0.9;
+
+/** Calls of the model for one thread: for an answer, or for a summary of what it would be shown. */
+export class ModelCalls {
+  readonly #actor: Actor;
+  readonly #ports: RunnerPorts;
+
+  constructor(actor: Actor, ports: RunnerPorts) {
+    this.#actor = actor;
+    this.#ports = ports;
+  }
+
+  async sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const outcome = await this.#attempt(effect, signal, async () => {
+      const past = await this.#past();
+      if (!this.#isFull(state, past)) return this.#answer(effect, state, past, signal);
+      const { turnId, attempt } = effect;
+      this.#actor.offer({ kind: "compactFirst", at: this.#now(), turnId, attempt });
+      return "told";
+    });
+    if (outcome !== "told") this.#sampled(effect, outcome);
+  }
+
+  async compact(effect: CompactEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const outcome = await this.#attempt(effect, signal, () => this.#summary(effect, state, signal));
+    if (outcome === "told") return;
+    const { turnId, attempt } = effect;
+    this.#actor.offer({ kind: "summarised", at: this.#now(), turnId, attempt, outcome });
+  }
+
+  /** Whatever goes wrong is an outcome, too. */
+  async #attempt<T>(
+    { due }: Pick<SampleEffect, "due">,
+    signal: AbortSignal,
+    call: () => Promise<T | undefined>,
+  ): Promise<T | CallFailed | "told"> {
+    const { platform, supervisor } = this.#ports;
+    let failure = "The model ended its answer without saying that it was done.";
+    try {
+      if (due !== null) await waitUntil(due, platform, signal);
+      const outcome = await call();
+      if (outcome !== undefined) return outcome;
+    } catch (cause) {
+      if (signal.aborted) return "told";
+      supervisor.report("model stream", cause);
+      failure = cause instanceof Error ? cause.message : String(cause);
+    }
+    return signal.aborted ? "told" : failed(failure);
+  }
+
+  /** Undefined if the model did not say how it ended. */
+  async #answer(
+    effect: SampleEffect,
+    state: ThreadState,
+    past: readonly ThreadRecord[],
+    signal: AbortSignal,
+  ): Promise<"told" | undefined> {
+    const { turnId, attempt } = effect;
+    const { platform } = this.#ports;
+    const provider = this.#ports.provider(state.settings.modelProvider);
+    const writer = new AnswerWriter(this.#actor, platform.clock, { turnId, attempt, provider: provider.id });
+    const stream = provider.stream(await this.#request(state, past), signal);
+    for await (const events of untilAborted(stream, signal)) {
+      if (signal.aborted) return undefined;
+      for (const event of events) {
+        const end = writer.take(event);
+        if (end === undefined) continue;
+        // In the same breath as what came with it, so that both are one commit.
+        this.#sampled(effect, "kind" in end ? this.#windowed(end) : this.#failure(end, state));
+        return "told";
+      }
+    }
+    return undefined;
+  }
+
+  async #summary(
+    effect: CompactEffect,
+    state: ThreadState,
+    signal: AbortSignal,
+  ): Promise<SummaryOutcome | undefined> {
+    const { models } = this.#ports;
+    const { turnId, compacting } = effect;
+    const covered = coveredBy(await this.#past(), { ...effect, ...compacting });
+    if (state.turn?.kind !== "compact" && !saysAnything(covered)) {
+      return failed("There is nothing before this turn that could be made shorter.");
+    }
+    const provider = this.#ports.provider(state.settings.modelProvider);
+    const said = inPlainWords(await this.#conversation(state, covered), compacting);
+    const request: ModelRequest = {
+      ...(await this.#request(state, [])),
+      outputSchema: null,
+      context: [...this.#preamble(state), ...said, message("user", models.compactPrompt ?? SUMMARY_PROMPT)],
+      tools: [],
+    };
+    const texts: string[] = [];
+    for await (const events of untilAborted(provider.stream(request, signal), signal)) {
+      if (signal.aborted) return undefined;
+      for (const event of events) {
+        if (event.type === "messageDone") texts.push(event.text);
+        else if (event.type === "failed") return this.#failure(event, state);
+        else if (event.type === "done") {
+          const summary = texts.join("\n\n").trim();
+          if (summary === "")
+            return failed("The model was asked for a summary of the conversation and gave none.");
+          const kept = keptOf(covered, turnId);
+          const { usage, contextWindow } = this.#windowed(event);
+          const contextTokens =
+            tokensOf(this.#preamble(state)) + keptTokens(kept) + textTokens(summary.length);
+          return { kind: "done", summary, kept, contextTokens, usage, contextWindow };
+        }
+      }
+    }
+    return undefined;
+  }
+
+  #failure({ error, retry }: Extract<ModelEvent, { type: "failed" }>, { turn }: ThreadState): CallFailed {
+    if (retry === undefined) return { kind: "failed", error };
+    const afterMs = backoff(retry, turn?.retries ?? 0, this.#ports.platform.ids);
+    return { kind: "failed", error, retry: { of: retry.of, afterMs } };
+  }
+
+  #sampled({ turnId, attempt }: SampleEffect, outcome: SampleOutcome): void {
+    this.#actor.offer({ kind: "sampled", at: this.#now(), turnId, attempt, outcome });
+  }
+
+  /** The conversation takes so much of the window that it is better made shorter first. */
+  #isFull(state: ThreadState, past: readonly ThreadRecord[]): boolean {
+    const { turn, settings, usage, contextTokens } = state;
+    if (turn === null || !mayCompact(turn)) return false;
+    const { contextWindow, autoCompactTokens } = this.#ports.models;
+    const window = contextWindow ?? contextWindowOf(settings.model) ?? usage?.modelContextWindow ?? null;
+    const limit = Math.min(
+      autoCompactTokens ?? Number.POSITIVE_INFINITY,
+      window === null ? Number.POSITIVE_INFINITY : Math.floor(window * FULL),
+    );
+    if (contextTokens < limit) return false;
+    const { id: turnId, attempt } = turn;
+    return saysAnything(coveredBy(past, { turnId, attempt, covers: coverage(turn) }));
+  }
+
+  /** What people know better about the model's window than its name tells. */
+  #windowed<O extends { readonly contextWindow: number | null }>(outcome: O): O {
+    const { contextWindow } = this.#ports.models;
+    return contextWindow === null ? outcome : { ...outcome, contextWindow };
+  }
+
+  async #request(state: ThreadState, past: readonly ThreadRecord[]): Promise<ModelRequest> {
+    const { models, toolbox } = this.#ports;
+    const { settings, turn, facts } = state;
+    return {
+      model: settings.model,
+      effort: settings.effort,
+      summary: settings.summary,
+      serviceTier: settings.serviceTier,
+      outputSchema: turn?.outputSchema ?? null,
+      instructions: baseInstructions(state),
+      context: [...this.#preamble(state), ...(await this.#conversation(state, past))],
+      tools: [
+        ...toolbox.specs(state),
+        ...(models.webSearch === null
+          ? []
+          : [{ kind: "webSearch", live: models.webSearch === "live" } as const]),
+      ],
+      parallelToolCalls: true,
+      promptCacheKey: facts.id,
+    };
+  }
+
+  #preamble(state: ThreadState): readonly ContextItem[] {
+    return preamble(state, { now: this.#now(), shell: this.#ports.shell });
+  }
+
+  #conversation({ settings }: ThreadState, past: readonly ThreadRecord[]): Promise<readonly ContextItem[]> {
+    const { files } = this.#ports.platform;
+    return conversation(past, settings.modelProvider, (content) => userParts(content, settings.cwd, files));
+  }
+
+  #past(): Promise<readonly ThreadRecord[]> {
+    return this.#ports.pasts.read(this.#actor.journal, this.#actor.head);
+  }
+
+  #now(): number {
+    return this.#ports.platform.clock.now();
+  }
+}
+
+function failed(message: string): CallFailed {
+  const error: TurnError = { message, codexErrorInfo: "other", additionalDetails: null, misalignment: null };
+  return { kind: "failed", error };
+}

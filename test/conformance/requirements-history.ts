@@ -1,0 +1,16 @@
+/** What the model is shown of the past, and the turns that are about it. */
+export const historyLines = {
+  "COMPACT-1":
+    "thread/compact/start is a turn that ends with a summary, on every wire; the model is shown it, the user's last words and what clients put in.",
+  "COMPACT-2": "A compaction by request ends a running turn, can not be steered, and can be interrupted.",
+  "COMPACT-3":
+    "A compaction by request is tried again where that can help, and fails with what the model said.",
+  "COMPACT-4": "A conversation that is too long to be summarised is summarised without its beginning.",
+  "COMPACT-5":
+    "Near the limit, or the end of the model's window, a conversation is made shorter by itself: before a turn's first answer and between its answers.",
+  "COMPACT-6":
+    "A model that refuses a conversation as too long is asked again with a shorter one, once; then the turn fails.",
+  "COMPACT-7": "A compaction that was not asked for and fails is told as a warning, and the turn goes on.",
+  "COMPACT-8": "What is said while a summary is made comes behind it.",
+  "COMPACT-9": "Rollback, fork and restart around a compaction leave the history of the turns that count.",
+} as const;
