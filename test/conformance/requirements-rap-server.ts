@@ -136,7 +136,7 @@ export const rapServerLines = {
   // Closed threads.
   "RAPS-60": [
     "lifecycle transport closure",
-    "/close_thread is answered with an empty 200, whether the thread is known, unknown, or told twice.",
+    "/close_thread is answered with an empty 200, whether the thread is known, unknown, told twice, or has its first call afterwards.",
   ],
   "RAPS-61": [
     "closure",

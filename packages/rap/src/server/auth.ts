@@ -34,7 +34,12 @@ export function bearer(tokens: string | undefined | { readonly [tenant: string]:
 
 type Tokens = string | undefined | readonly (string | undefined)[];
 
-/** Takes every request: for servers that only their own machine or network can reach. */
+/**
+ * Takes every request: for servers that only their own machine or network can reach.
+ *
+ * @example
+ * const server = createToolServer({ name: "dice", auth: noAuth, tools: [roll] });
+ */
 export const noAuth: Auth = () => ({ tenant: "" });
 
 async function hash(text: string): Promise<Uint8Array> {

@@ -108,6 +108,7 @@ describe("a closed thread", () => {
   it("[RAPS-60] [RAPS-61] is told with an empty 200 and loses what it had, once, and no other thread does", async () => {
     const world = new RapWorld();
     const { server, opened } = opening(world);
+    expect((await close(world, server)).status).toBe(200);
     await world.result(server, "do", {}, { id: "a" });
     await world.result(server, "do", {}, { id: "b", thread: "thread_2" });
     for (let times = 0; times < 3; times++) {
@@ -244,6 +245,37 @@ describe("a closed thread", () => {
     expect(opened).toEqual([{ of: "thread_1", closed: 0 }]);
     await world.advance(200_000);
     expect(opened).toEqual([{ of: "thread_1", closed: 1 }]);
+  });
+
+  it("[RAPS-64] that has a call under way is not forgotten, however long that takes", async () => {
+    const world = new RapWorld();
+    const closed: string[] = [];
+    let end: (text: string) => void = () => {};
+    const server = world.server({
+      limits: { threadTtlMs: HOUR },
+      tools: [
+        doing(async ({ thread, signal }) => {
+          await thread.resource(
+            "x",
+            () => "x",
+            () => void closed.push("x"),
+          );
+          await new Promise<string>((resolve) => {
+            end = resolve;
+          });
+          return signal.aborted;
+        }),
+      ],
+    });
+    await world.call(server, "do");
+    await world.advance(3 * HOUR);
+    expect(closed).toEqual([]);
+    end("now");
+    expect((await world.next("tool_result")).text).toBe("false");
+    await world.advance(HOUR - 120_000);
+    expect(closed).toEqual([]);
+    await world.advance(200_000);
+    expect(closed).toEqual(["x"]);
   });
 
   it("[RAPS-65] starts anew with its next call", async () => {

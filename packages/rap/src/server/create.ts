@@ -36,7 +36,13 @@ export interface ToolServer {
    * const { url, close } = await server.serve({ port: 8790 });
    */
   serve(options?: ServeOptions): Promise<Serving>;
-  /** Takes up what was under way when the last process ended. The first request does it too. */
+  /**
+   * Takes up what was under way when the last process ended. `serve()` and the first request do it too.
+   *
+   * @example
+   * await server.start();
+   * console.log(`${server.subscriptions().length} subscriptions go on`);
+   */
   start(): Promise<void>;
   /**
    * Subscriptions that are alive, to send events to those that an event is for.
@@ -46,7 +52,12 @@ export interface ToolServer {
    *   if (subscription.state.repository === push.repository) await subscription.emit(push);
    */
   subscriptions(tool?: string): readonly Subscription[];
-  /** Takes over the `state` of a session that another instance migrates. */
+  /**
+   * Takes over the `state` of a session that another instance migrates.
+   *
+   * @example
+   * await server.adoptSession(await request.text());
+   */
   adoptSession(state: string): Promise<void>;
   /**
    * Stops: calls get `graceMs` (5 s) to end, what is open is closed, and what is kept waits for the next start.

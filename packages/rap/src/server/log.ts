@@ -7,7 +7,12 @@ export interface LogEntry {
 
 export type Log = (entry: LogEntry) => void;
 
-/** One line of JSON an entry, warnings and errors only. */
+/**
+ * One line of JSON on stderr an entry, warnings and errors only.
+ *
+ * @example
+ * const log = (entry: LogEntry) => entry.level === "info" || consoleLog(entry);
+ */
 export const consoleLog: Log = (entry) => {
   if (entry.level !== "info") console.error(JSON.stringify(entry));
 };

@@ -4,6 +4,10 @@ import { anyObject } from "./values.ts";
 /**
  * All bytes of a body, or undefined if there are more than `max`; the rest is then not read.
  * Throws what the stream throws when the sender goes away.
+ *
+ * @example
+ * const bytes = await readBytes(request.body, LIMITS.callbackBytes);
+ * if (bytes === undefined) return new Response(null, { status: 413 });
  */
 export async function readBytes(
   body: ReadableStream<Uint8Array> | null,
@@ -34,7 +38,13 @@ export async function readBytes(
   return whole;
 }
 
-/** A message is a JSON object in UTF-8. */
+/**
+ * Reads bytes as what every message is: a JSON object in UTF-8, of bounded depth.
+ *
+ * @example
+ * const read = parseJson(bytes);
+ * if (read.ok) parseCallback(read.value);
+ */
 export function parseJson(bytes: Uint8Array): Parsed<JsonObject> {
   let value: unknown;
   try {
@@ -46,7 +56,12 @@ export function parseJson(bytes: Uint8Array): Parsed<JsonObject> {
   return parse(anyObject, value);
 }
 
-/** Whether a Content-Type header says JSON, and no other charset than UTF-8. */
+/**
+ * Whether a Content-Type header says JSON, and no other charset than UTF-8.
+ *
+ * @example
+ * isJson("application/json; charset=utf-8"); // true
+ */
 export function isJson(contentType: string | null | undefined): boolean {
   const [type, ...parameters] = (contentType ?? "").toLowerCase().split(";");
   if (type!.trim() !== "application/json") return false;

@@ -38,6 +38,13 @@ export function parse<T>(shape: Shape<T>, value: unknown): Parsed<T> {
   }
 }
 
+/**
+ * Whether a value out of JSON is an object, and neither null nor an array.
+ *
+ * @example
+ * isObject({}); // true
+ * isObject([]); // false
+ */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

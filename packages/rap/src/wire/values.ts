@@ -11,7 +11,13 @@ export const id: Shape<string> = text({
   matches: { pattern: ID, says: "must be well-formed and without control characters" },
 });
 
-/** Whether this can be an id of a thread or of a call at all: text of a bounded length without control characters. */
+/**
+ * Whether this can be an id of a thread or of a call at all: text of a bounded length without control characters.
+ *
+ * @example
+ * isId("../../etc"); // true: it is an id, and no path
+ * isId("a\0b"); // false
+ */
 export function isId(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= LIMITS.id && ID.test(value);
 }

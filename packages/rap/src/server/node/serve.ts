@@ -1,8 +1,8 @@
-// A Fetch handler behind Node's HTTP server.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+// A Fetch handler behind Node's HTTP server. What is Node's is loaded when it is needed, so that bundles for other
+// platforms, which have this file in them too, do not ask for it.
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
-import type { ReadableStream as NodeStream } from "node:stream/web";
+import type { Readable } from "node:stream";
 import type { ToolServer } from "../create.ts";
 
 export interface ServeOptions {
@@ -24,10 +24,12 @@ export async function serve(
   server: ToolServer,
   { port = 0, host = "127.0.0.1" }: ServeOptions = {},
 ): Promise<Serving> {
+  const { createServer } = await import("node:http");
+  const { Readable: stream } = await import("node:stream");
   const http = createServer(
     // One that says its request byte by byte does not get to say it all day.
     { requestTimeout: 60_000, headersTimeout: 15_000, connectionsCheckingInterval: 5000 },
-    (incoming, outgoing) => void answer(server, incoming, outgoing, authority()),
+    (incoming, outgoing) => void answer(server, requestOf(incoming, authority(), stream), incoming, outgoing),
   );
   const authority = (): string => {
     const address = http.address() as AddressInfo;
@@ -55,41 +57,44 @@ export async function serve(
 
 async function answer(
   server: ToolServer,
+  request: Request | undefined,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  authority: string,
 ): Promise<void> {
-  try {
-    const response = await server.fetch(requestOf(incoming, authority));
-    const body = response.body === null ? undefined : Buffer.from(await response.arrayBuffer());
-    outgoing.writeHead(response.status, {
-      ...Object.fromEntries(response.headers),
-      "Content-Length": String(body?.length ?? 0),
-      // What was not read can not be skipped: the next request would begin in the middle of it.
-      ...(!incoming.complete && { Connection: "close" }),
-    });
-    outgoing.end(body);
-  } catch {
-    // A request line that is no address.
-    outgoing.writeHead(400, { "Content-Length": "0", Connection: "close" }).end();
-  }
+  const response = request === undefined ? new Response(null, { status: 400 }) : await server.fetch(request);
+  const body = response.body === null ? undefined : new Uint8Array(await response.arrayBuffer());
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    "Content-Length": String(body?.length ?? 0),
+    // What was not read can not be skipped: the next request would begin in the middle of it.
+    ...(!incoming.complete && { Connection: "close" }),
+  });
+  outgoing.end(body);
 }
 
-function requestOf(incoming: IncomingMessage, authority: string): Request {
+/** Undefined for what can not be one, such as a method that the platform does not speak. */
+function requestOf(
+  incoming: IncomingMessage,
+  authority: string,
+  stream: typeof Readable,
+): Request | undefined {
   const { method = "GET", headers, rawHeaders, url = "/" } = incoming;
   const named = `http://${headers.host ?? authority}`;
-  const base = URL.canParse(named) ? named : `http://${authority}`;
-  const copied = new Headers();
-  for (let at = 0; at < rawHeaders.length; at += 2) copied.append(rawHeaders[at]!, rawHeaders[at + 1]!);
-  // A path of its own: one that begins with two slashes would be taken for a host.
-  const target = new URL(base);
+  const target = new URL(URL.canParse(named) ? named : `http://${authority}`);
+  // Set apart from the host: a path that begins with two slashes would be taken for one.
   const [path, query = ""] = url.split(/\?(.*)/s);
   target.pathname = path!;
   target.search = query;
+  const copied = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) copied.append(rawHeaders[at]!, rawHeaders[at + 1]!);
   const init: RequestInit & { duplex?: "half" } = { method, headers: copied };
   if (method !== "GET" && method !== "HEAD") {
-    init.body = Readable.toWeb(incoming) as NodeStream<Uint8Array> as unknown as ReadableStream<Uint8Array>;
+    init.body = stream.toWeb(incoming) as unknown as ReadableStream<Uint8Array>;
     init.duplex = "half";
   }
-  return new Request(target, init);
+  try {
+    return new Request(target, init);
+  } catch {
+    return undefined;
+  }
 }
