@@ -27,8 +27,14 @@ export async function serve(
   const { createServer } = await import("node:http");
   const { Readable: stream } = await import("node:stream");
   const http = createServer(
-    // One that says its request byte by byte does not get to say it all day.
-    { requestTimeout: 60_000, headersTimeout: 15_000, connectionsCheckingInterval: 5000 },
+    {
+      // One that says its request byte by byte does not get to say it all day.
+      requestTimeout: 60_000,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 5000,
+      // Longer than hosts keep a connection: one that we close while a notice is on its way loses the notice.
+      keepAliveTimeout: 75_000,
+    },
     (incoming, outgoing) => void answer(server, requestOf(incoming, authority(), stream), incoming, outgoing),
   );
   const authority = (): string => {
@@ -37,7 +43,8 @@ export async function serve(
   };
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
-    http.listen(port, host, () => {
+    // A host may close many threads at once.
+    http.listen({ port, host, backlog: 4096 }, () => {
       http.off("error", reject);
       resolve();
     });
