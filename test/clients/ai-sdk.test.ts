@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { BOBBIN, environment } from "../support/host-process.ts";
 import { ensureClient, goWithout } from "./install.ts";
-import { nobodyHolds } from "./nobody-holds.ts";
 
 const PACKAGE = "ai-sdk-provider-codex-app-server";
 const VERSION = "1.1.7";
@@ -100,7 +99,6 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     const { ai, model } = await open({ onSessionCreated: ({ threadId }: Session) => (resume = threadId) });
     await ai.generateText({ model, prompt: "for later" });
     for (const one of models) one.dispose();
-    await nobodyHolds(join(work, "home"));
     const later = await open({ resume });
     const { text } = await later.ai.generateText({ model: later.model, prompt: "it is later" });
     expect(text).toContain("message 2 of this thread");
