@@ -3,6 +3,8 @@ import type { Http, HttpAnswer, HttpRequest } from "./platform.ts";
 
 /** A connection that nobody used for so long is closed, or earlier if its server says so. */
 const IDLE_MS = 30_000;
+/** For what is sent once only: no server gives up a connection so soon, so it is never one that is going away. */
+const SINGLE_IDLE_MS = 1000;
 /** What may wait for a reader that is slower than the network. */
 const AHEAD_BYTES = 256 * 1024;
 /** A connection that the server closed just when it was taken again. */
@@ -18,22 +20,25 @@ interface Wire {
 export function nodeHttp(): Http {
   const wires = new Map<string, Promise<Wire>>();
   return async (url, request) => {
-    let wire = wires.get(url.protocol);
+    const idleMs = request.single ? SINGLE_IDLE_MS : IDLE_MS;
+    const key = `${url.protocol} ${idleMs}`;
+    let wire = wires.get(key);
     if (wire === undefined) {
-      wire = openWire(url.protocol);
-      wires.set(url.protocol, wire);
+      wire = openWire(url.protocol, idleMs);
+      wires.set(key, wire);
     }
     const answer = await answered(await wire, url, request);
-    if (answer.status < 300 || answer.status >= 400 || answer.headers.get("location") === null) return answer;
+    const redirects = answer.status >= 300 && answer.status < 400 && answer.headers.get("location") !== null;
+    if (!redirects || request.redirect === "manual") return answer;
     // Which method goes on, and which headers another server may see, is a matter of its own.
     await answer.body.return();
-    return fetch(url, request);
+    return fetch(url, { ...request, redirect: "follow" });
   };
 }
 
 /** Loaded when first used: a host that starts does not need it. */
-async function openWire(protocol: string): Promise<Wire> {
-  const options = { keepAlive: true, timeout: IDLE_MS };
+async function openWire(protocol: string, timeout: number): Promise<Wire> {
+  const options = { keepAlive: true, timeout };
   if (protocol === "https:") {
     const { request, Agent } = await import("node:https");
     return { send: request, agent: new Agent(options) };
@@ -47,7 +52,7 @@ interface Answered extends HttpAnswer {
 }
 
 function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promise<Answered> {
-  const { method = "GET", headers, body, signal } = request;
+  const { method = "GET", headers, body, signal, single } = request;
   return new Promise((resolve, reject) => {
     let begun = false;
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
@@ -67,7 +72,7 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
       });
       sent.on("error", (cause: NodeJS.ErrnoException) => {
         if (signal.aborted) return reject(signal.reason);
-        if (sent.reusedSocket && !begun && STALE.has(cause.code ?? "")) {
+        if (sent.reusedSocket && !single && !begun && STALE.has(cause.code ?? "")) {
           current = attempt();
           return;
         }

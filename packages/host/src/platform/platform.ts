@@ -31,6 +31,10 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
+  /** A redirect is an answer like any other; else it is followed. */
+  readonly redirect?: "manual";
+  /** Whatever happens to its connection, it is not sent a second time. */
+  readonly single?: boolean;
 }
 
 export interface HttpAnswer {

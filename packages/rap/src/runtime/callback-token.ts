@@ -1,0 +1,54 @@
+/** The one call that a callback URL is for. */
+export interface CallbackSubject {
+  readonly threadId: string;
+  /** Which load of the thread: what one began is no business of the next. */
+  readonly load: number;
+  readonly callId: string;
+}
+
+/** A keyed hash of a text, as letters that a path can hold. */
+export type Sign = (text: string) => string;
+
+const FOLDER = "/rap/callback/";
+const PATH = /\/rap\/callback\/([^/]{1,200})\/(\d{1,9})\/([^/]{1,400})\/([\w-]{20,200})$/;
+
+/**
+ * The path of a callback URL. Whoever holds it may speak for that one call, and nobody can make one who does not have
+ * the key: no table of them is kept.
+ *
+ * @example
+ * const url = publicUrl + callbackPath({ threadId, load, callId }, sign);
+ */
+export function callbackPath(subject: CallbackSubject, sign: Sign): string {
+  const { threadId, load, callId } = subject;
+  const named = `${encodeURIComponent(threadId)}/${load}/${encodeURIComponent(callId)}`;
+  return `${FOLDER}${named}/${sign(named)}`;
+}
+
+/**
+ * What a path was issued for; undefined for one that never was. What stands before it, a proxy's own path, does not
+ * matter.
+ *
+ * @example
+ * const subject = readCallbackPath(new URL(request.url).pathname, sign);
+ * if (subject === undefined) return 404;
+ */
+export function readCallbackPath(path: string, sign: Sign): CallbackSubject | undefined {
+  const found = PATH.exec(path);
+  if (found === null) return undefined;
+  const [, threadId, load, callId, given] = found as unknown as [string, string, string, string, string];
+  if (!isSame(sign(`${threadId}/${load}/${callId}`), given)) return undefined;
+  try {
+    const subject = { threadId: decodeURIComponent(threadId), callId: decodeURIComponent(callId) };
+    return { ...subject, load: Number(load) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes as long for the first wrong letter as for the last. */
+function isSame(one: string, other: string): boolean {
+  let difference = one.length ^ other.length;
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ (other.charCodeAt(at) | 0);
+  return difference === 0;
+}

@@ -1,0 +1,7 @@
+/** The host's side of the Reactive Agent Protocol, over a `fetch` that it is given. */
+export { isOpenLine, isOwn, type ServerAddress } from "./address.ts";
+export { type CallbackSubject, callbackPath, readCallbackPath, type Sign } from "./callback-token.ts";
+export { type Discovery, discover, type KnownToolset } from "./discovery.ts";
+export type { Answer, Outgoing, RuntimePorts, Send } from "./http.ts";
+export { type Acceptance, invoke, post } from "./invoke.ts";
+export { type Notice, sendNotice } from "./notice.ts";

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { drip, FakeToolServer, hang, ok, reset, status } from "../../../../test/support/tool-server.ts";
+import type { Invocation } from "../wire/index.ts";
+import { invoke, type RuntimePorts, type ServerAddress, sendNotice } from "./index.ts";
+
+/** Pauses that were asked for. */
+const pauses: number[] = [];
+/** How long what may take long is waited for here. */
+let patienceMs = 20_000;
+const ports: RuntimePorts = {
+  send: (url, request) => fetch(url, request),
+  after(ms, run) {
+    if (ms < 10_000) pauses.push(ms);
+    const timer = setTimeout(run, ms < 10_000 ? 1 : patienceMs);
+    return () => clearTimeout(timer);
+  },
+  random: () => 1,
+};
+const CALL: Invocation = {
+  operation: "look",
+  arguments: { where: "über ☃" },
+  id: "call_1",
+  call_id: null,
+  callback_url: "http://127.0.0.1:1/rap/callback/x",
+  group_id: "thread_1",
+  thread_ancestors: [],
+  user_id: null,
+};
+const at = (url: string): ServerAddress => {
+  return { name: "desk", url, headers: { "x-key": "k" }, allowedOrigins: [] };
+};
+const call = (server: FakeToolServer, idempotent = false) =>
+  invoke(at(server.url), `${server.url}/invoke`, CALL, ports, { idempotent });
+
+describe("an invocation", () => {
+  it("[RAPR-40] is posted as JSON in UTF-8 with the server's credentials", async () => {
+    const server = await FakeToolServer.start();
+    expect(await call(server)).toEqual({ kind: "accepted" });
+    const { thread_ancestors: _, ...wire } = CALL;
+    expect(server.heard).toEqual([expect.objectContaining({ method: "POST", path: "/invoke", body: wire })]);
+    expect(server.heard[0]!.headers).toMatchObject({ "content-type": "application/json", "x-key": "k" });
+  });
+
+  it("[RAPR-46] is sent again, with growing pauses, when it could not be taken", async () => {
+    const server = await FakeToolServer.start();
+    const failures = [reset, status(503), status(500)];
+    server.on.set("/invoke", (response, heard) => (failures.shift() ?? ok)(response, heard));
+    pauses.length = 0;
+    expect(await call(server)).toEqual({ kind: "accepted" });
+    expect(server.heard.map(({ body }) => body.id)).toEqual(["call_1", "call_1", "call_1", "call_1"]);
+    expect(pauses).toEqual([200, 400, 800]);
+    server.on.set("/invoke", status(500));
+    expect(await call(server)).toEqual({ kind: "unreachable", says: "it answered with status 500" });
+    await server.close();
+    expect(await call(server)).toMatchObject({ kind: "unreachable", says: /ECONNREFUSED/ });
+  });
+
+  it("[RAPR-47] is not sent again after a 4xx, a redirect, or anything else that is no 200", async () => {
+    const server = await FakeToolServer.start();
+    const other = await FakeToolServer.start();
+    for (const code of [400, 401, 404, 408, 429, 202, 301, 307]) {
+      server.heard.length = 0;
+      server.on.set("/invoke", status(code, { location: `${other.url}/invoke` }));
+      expect(await call(server)).toEqual({ kind: "refused", says: `it answered with status ${code}` });
+      expect(server.heard).toHaveLength(1);
+    }
+    expect(other.heard).toEqual([]);
+  });
+
+  it("that is not acknowledged is sent again only if that does no harm", async () => {
+    const server = await FakeToolServer.start();
+    server.on.set("/invoke", hang);
+    patienceMs = 100;
+    expect(await call(server)).toMatchObject({ kind: "unknown" });
+    expect(server.heard).toHaveLength(1);
+    expect(await call(server, true)).toMatchObject({ kind: "unreachable" });
+    expect(server.heard.length).toBeGreaterThan(2);
+  });
+
+  it("ends when nobody wants it any more", async () => {
+    const server = await FakeToolServer.start();
+    server.on.set("/invoke", hang);
+    const abort = new AbortController();
+    const ended = invoke(
+      at(server.url),
+      `${server.url}/invoke`,
+      CALL,
+      { ...ports, after: () => () => {} },
+      {
+        idempotent: false,
+        signal: abort.signal,
+      },
+    );
+    await server.next("/invoke");
+    abort.abort();
+    expect(await ended).toEqual({ kind: "aborted" });
+  });
+});
+
+describe("a notice", () => {
+  const notice = { kind: "closeThread", body: { thread_id: "t" } } as const;
+  it("is sent once, whatever becomes of it", async () => {
+    const server = await FakeToolServer.start();
+    for (const behave of [ok, status(500), status(301, { location: "/elsewhere" }), reset, hang, drip]) {
+      server.heard.length = 0;
+      patienceMs = behave === hang ? 100 : 20_000;
+      server.on.set("/close_thread", behave);
+      const { delivered } = await sendNotice(at(server.url), notice, ports, { timeoutMs: 50_000 });
+      expect(delivered).toBe(behave === ok || behave === drip);
+      expect(server.heard).toEqual([
+        expect.objectContaining({ method: "POST", path: "/close_thread", body: { thread_id: "t" } }),
+      ]);
+      expect(server.heard[0]!.headers).toMatchObject({ "content-type": "application/json", "x-key": "k" });
+    }
+  });
+});
