@@ -28,7 +28,7 @@ const AREAS: Record<string, readonly string[]> = {
   journal: GROUND,
   model: GROUND,
   tool: [...GROUND, "model"],
-  config: [...GROUND, "model"],
+  config: [...GROUND, "model", "tool"],
   account: [...GROUND, "config"],
   catalog: [...GROUND, "config"],
   migrate: [...GROUND, "config", "journal"],

@@ -20,6 +20,7 @@ export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, own
     fetch: () => Promise.reject(new Error("the simulation has no network")),
     http: () => Promise.reject(new Error("the simulation has no network")),
     prepare() {},
+    listen: () => Promise.reject(new Error("the simulation has no network")),
     giveBackMemory() {},
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },

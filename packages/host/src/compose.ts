@@ -1,6 +1,10 @@
 import { basename, join } from "node:path";
 import { ConfigLayers } from "./catalog/config-layers.ts";
 import type { Config } from "./config/config.ts";
+import { threadServers } from "./config/tool-servers.ts";
+import type { RapCommand } from "./core/commands.ts";
+import type { ThreadRecord } from "./core/records.ts";
+import type { ThreadState } from "./core/state.ts";
 import { broadcastTo, Host } from "./host.ts";
 import { fileJournal } from "./journal/file.ts";
 import { catchUpIndex, journalRows } from "./journal/index/journal-rows.ts";
@@ -22,13 +26,16 @@ import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
+import { notificationFrame } from "./thread/notification-frame.ts";
 import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { goalTools } from "./tool/goal.ts";
 import { updatePlan } from "./tool/plan.ts";
-import type { ToolSource } from "./tool/tool.ts";
+import { eventTool } from "./tool/rap/event-tool.ts";
+import { LazyRap } from "./tool/rap/lazy-rap.ts";
+import type { Tool, ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { requestUserInput } from "./tool/user-input.ts";
 import { viewImage } from "./tool/view-image.ts";
@@ -78,13 +85,39 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     left: (actor) => questions.left(actor),
   });
   const pasts = new Pasts();
-  const builtIn = [updatePlan, requestUserInput, viewImage(platform.files)];
-  const toolbox = new Toolbox([
-    () => builtIn,
-    goalTools(config.maxGoalTokenBudget),
-    dynamicTools,
-    ...(options.tools === undefined ? [] : [options.tools]),
-  ]);
+  const builtIn = [updatePlan, requestUserInput, viewImage(platform.files), eventTool];
+  const ofGoals = goalTools(config.maxGoalTokenBudget);
+  const rap = new LazyRap({
+    settings: config.rap,
+    supervisor,
+    serversOf: (load) => threadServers(config.rap, load.toolServers),
+    make: async () => {
+      const { Rap } = await import("./tool/rap/rap.ts");
+      return new Rap({
+        home,
+        settings: config.rap,
+        platform,
+        env: process.env,
+        log,
+        metrics,
+        supervisor,
+        serversOf: (load) => threadServers(config.rap, load.toolServers),
+        taken: (thread) => namesOf([...builtIn, ...ofGoals(thread), ...dynamicTools(thread)]),
+        deliver: (threadId, command) => deliver(registry, threadId, command),
+        warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
+      });
+    },
+  });
+  const toolbox = new Toolbox(
+    [
+      () => builtIn,
+      ofGoals,
+      dynamicTools,
+      (thread) => rap.tools(thread),
+      ...(options.tools === undefined ? [] : [options.tools]),
+    ],
+    (thread) => rap.ready(thread),
+  );
   const registry: Registry = new Registry({
     platform,
     supervisor,
@@ -117,7 +150,9 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       questions.changed(actor);
       idle.consider(actor);
     },
+    loaded: (state) => rap.load(state),
     unloaded: (actor) => {
+      rap.unload(actor.id);
       questions.gone(actor);
       idle.gone(actor);
     },
@@ -161,6 +196,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
       leave: () => journal.leave(),
+      stopListening: () => rap.stopListening(),
       close: async () => {
         await index.close();
         await journal.close();
@@ -169,5 +205,39 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     connections,
   );
   host.recover();
+  platform.timers.soon(() => rap.begin());
   return { host, metrics };
+}
+
+/** Whose each name is that tool servers can not have. */
+function namesOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const plain = tools.filter(({ namespace }) => namespace === null);
+  return new Map(plain.map(({ name }) => [name, "another tool of this thread"]));
+}
+
+async function deliver(
+  registry: Registry,
+  threadId: string,
+  command: RapCommand,
+): Promise<{ state: ThreadState; records: readonly ThreadRecord[] }> {
+  let outcome!: { state: ThreadState; records: readonly ThreadRecord[] };
+  // Who may do this was told by the address that it came to.
+  const everyone = (): void => {};
+  await registry.edit(
+    threadId,
+    everyone,
+    command,
+    (state, _place, records) => {
+      outcome = { state, records };
+    },
+    true,
+  );
+  return outcome;
+}
+
+function warn(registry: Registry, threadId: string, message: string, now: number): boolean {
+  const actor = registry.get(threadId);
+  if (actor === undefined || actor.subscriptions.size === 0) return false;
+  actor.subscriptions.tell("warning", notificationFrame("warning", { threadId, message }, now));
+  return true;
 }

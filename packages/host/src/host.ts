@@ -20,6 +20,8 @@ export interface HostParts extends DispatchPorts {
   readonly unloadDelayMs: number | undefined;
   /** Says that this host is about to end. */
   leave(): Promise<void>;
+  /** Takes nothing more from anyone but clients. */
+  stopListening(): Promise<void>;
   /** Closes what is open besides connections and threads. */
   close(): Promise<void>;
 }
@@ -109,6 +111,7 @@ export class Host {
     await this.#parts.leave();
     // A turn that was asked for and has not begun would begin after its thread was closed.
     await Promise.all(leaving.map((connection) => connection.answered()));
+    await this.#parts.stopListening();
     await this.#parts.registry.unloadAll("shutdown");
     await Promise.all(leaving.map((connection) => connection.close()));
     await this.#parts.supervisor.settled();

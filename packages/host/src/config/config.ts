@@ -1,7 +1,9 @@
 import type { AskForApproval, Personality, SandboxMode } from "@bobbin/protocol";
 import type { ProviderSettings } from "../model/provider-settings.ts";
+import type { RapSettings } from "../tool/rap/settings.ts";
 import { readModelProviders } from "./model-providers.ts";
 import { oneOf, subtable, type Table, text, whole } from "./table.ts";
+import { readRap } from "./tool-servers.ts";
 
 /** What threads start with, unless they say otherwise. Keys in config.toml are the peer's. */
 export interface Config {
@@ -30,6 +32,7 @@ export interface Config {
   readonly maxResidentThreads: number;
   /** When a thread's journal is synced to the disk: before a turn's end is told, after every commit, or never. */
   readonly journalSync: "turns" | "always" | "never";
+  readonly rap: RapSettings;
 }
 
 /** Takes what it knows out of a table; keys that it does not know are someone else's. */
@@ -49,6 +52,7 @@ export function readConfig(table: Table): Config {
     journalSync: oneOf(table, "journal_sync", ["turns", "always", "never"]) ?? "turns",
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     maxGoalTokenBudget: whole(subtable(table, "goals") ?? {}, "max_goal_token_budget", 1, "goals.") ?? null,
+    rap: readRap(table),
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };
 }

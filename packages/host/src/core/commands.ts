@@ -9,13 +9,14 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
+import type { CallReport } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
 import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
-export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand;
+export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand | RapCommand;
 
 export type LifeCommand =
   | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
@@ -188,6 +189,14 @@ export type GoalCommand =
   | { readonly kind: "continueGoal"; readonly at: number; readonly turnId: string }
   /** Someone is back: a goal that waits because of an interrupt goes on. */
   | { readonly kind: "takeUpGoal"; readonly at: number };
+/** What a tool server says to one call of one load of the thread. */
+export type RapCommand = {
+  readonly kind: "reportCall";
+  readonly at: number;
+  readonly load: number;
+  readonly callId: string;
+  readonly report: CallReport;
+};
 
 /** How a call of the model went. */
 export type SampleOutcome =

@@ -6,6 +6,7 @@ import { withGoal } from "./goal/account.ts";
 import { decideGoal } from "./goal/decide.ts";
 import { decideLife } from "./life/decide.ts";
 import { decideQueue } from "./queue/decide.ts";
+import { decideRap } from "./rap/decide.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
 import type { ThreadState } from "./state.ts";
@@ -54,6 +55,8 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "continueGoal":
     case "takeUpGoal":
       return decideGoal(state, command);
+    case "reportCall":
+      return decideRap(state, command);
     default:
       return decideLife(state, command, shown);
   }

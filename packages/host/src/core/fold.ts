@@ -44,6 +44,7 @@ function foldArea(
     case "toolCalled":
     case "toolDispatched":
     case "toolWaiting":
+    case "callCancelled":
     case "toolAnswered":
     case "approvalGranted":
     case "planUpdated":

@@ -32,6 +32,7 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "toolCalled":
     case "toolDispatched":
     case "toolWaiting":
+    case "callCancelled":
     case "toolAnswered":
     case "approvalGranted":
     case "sampleLost":

@@ -36,6 +36,7 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   toolDispatched: 1,
   toolWaiting: 1,
   toolAnswered: 1,
+  callCancelled: 1,
   approvalGranted: 1,
   planUpdated: 1,
   sampleLost: 1,

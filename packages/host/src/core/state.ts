@@ -28,6 +28,8 @@ export interface ThreadState {
   readonly pendingLoad: LoadSettings | null;
   /** Counts the loads; a commit of an older epoch was written by a host that lost the thread. */
   readonly epoch: number;
+  /** The epoch that its present load began with. */
+  readonly loadEpoch: number;
   readonly createdAt: number;
   /** The last turn's start or end, or the creation. */
   readonly updatedAt: number;

@@ -2,6 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
+import { nodeListen } from "./node-listen.ts";
 import { loadLocks, nodeLiveness } from "./node-liveness.ts";
 import type { Ids, Platform } from "./platform.ts";
 
@@ -20,6 +21,7 @@ export function nodePlatform(): Platform {
     boot: nodeBoot,
     fetch: (input, init) => fetch(input, init),
     http: nodeHttp(),
+    listen: nodeListen,
     clock: { now: () => Date.now(), monotonic },
     timers: {
       after(ms, run) {

@@ -14,6 +14,7 @@ export interface Platform {
   readonly http: Http;
   /** Loads what the first thread needs, so that it does not wait for that. Called when there is time; need not be. */
   prepare(): void;
+  readonly listen: Listen;
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
   giveBackMemory(): void;
   /** This process, for diagnostics. */
@@ -42,6 +43,30 @@ export interface HttpAnswer {
   readonly headers: { get(name: string): string | null };
   /** A connection whose answer is read to the end is used again; one that is left before is closed. */
   readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Serves HTTP at a place. Throws Node's error with its `code` where that can not be. */
+export type Listen = (
+  place: { readonly host: string; readonly port: number },
+  handle: HttpHandler,
+) => Promise<HttpDoor>;
+
+/** Does not throw. */
+export type HttpHandler = (request: IncomingRequest) => Promise<{ readonly status: number }>;
+
+export interface IncomingRequest {
+  readonly method: string;
+  /** Without a query. */
+  readonly path: string;
+  readonly headers: { get(name: string): string | null };
+  /** Need not be read, or not to its end. Throws when the sender goes away. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface HttpDoor {
+  readonly port: number;
+  /** Takes nothing more; what is under way is answered. */
+  close(): Promise<void>;
 }
 
 export interface Clock {

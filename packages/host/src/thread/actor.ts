@@ -22,8 +22,8 @@ export interface ActorPorts {
   readonly platform: Platform;
   /** Tells every connection that may see the thread, but for its subscribers, who were told. */
   broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
-  /** Whether a commit has to survive a power cut before it is told. */
-  mustSync(commit: Commit): boolean;
+  /** Whether a commit has to survive a power cut before it is told; `asked`: whoever sent it wants that. */
+  mustSync(commit: Commit, asked: boolean): boolean;
   /** What the state asks for is started, what it no longer asks for is stopped. */
   reconcile(state: ThreadState, commit?: Commit): void;
   /** After each commit. */
@@ -42,6 +42,8 @@ export type Committed = (state: ThreadState, records: readonly ThreadRecord[]) =
 
 interface Letter {
   readonly command: Command | undefined;
+  /** What comes of it has to survive a power cut before it is told. */
+  readonly synced: boolean;
   /** Called after the commit is durable and before anything that it caused is told. */
   readonly committed: Committed;
   readonly refused: (why: Error) => void;
@@ -160,9 +162,9 @@ export class Actor {
    * Resolves once the command is durable and told, or throws why it was refused. `committed` runs in between:
    * that is where a reply is sent, so that it comes before the notifications.
    */
-  submit(command: Command, committed: Committed = () => {}): Promise<void> {
+  submit(command: Command, committed: Committed = () => {}, synced = false): Promise<void> {
     if (command.kind === "itemStarted") this.#texts.begin(command.turnId, command.item.id);
-    return this.#post(command, committed);
+    return this.#post(command, committed, synced);
   }
 
   /**
@@ -253,10 +255,11 @@ export class Actor {
     await this.#ports.journal.sync();
   }
 
-  #post(command: Command | undefined, committed: Committed): Promise<void> {
+  #post(command: Command | undefined, committed: Committed, synced = false): Promise<void> {
     return new Promise((resolve, refused) => {
       const letter: Letter = {
         command,
+        synced,
         committed: (state, records) => {
           committed(state, records);
           resolve();
@@ -330,7 +333,10 @@ export class Actor {
     if (records.length > 0) {
       const commit: Commit = { seq, epoch: state.epoch, prev: this.#head, records };
       if (this.#dueForCheckpoint(records)) records.push({ type: "checkpoint", state });
-      await this.#append(commit);
+      await this.#append(
+        commit,
+        batch.some((letter) => letter.synced),
+      );
       this.#head = seq;
       this.#state = state;
       this.#outline = outlineOf(state);
@@ -362,9 +368,9 @@ export class Actor {
     return true;
   }
 
-  async #append(commit: Commit): Promise<void> {
+  async #append(commit: Commit, synced: boolean): Promise<void> {
     await append(this.#ports.journal, commit);
-    if (this.#ports.mustSync(commit)) await this.#ports.journal.sync();
+    if (this.#ports.mustSync(commit, synced)) await this.#ports.journal.sync();
   }
 
   #saveText(): void {

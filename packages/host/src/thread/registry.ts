@@ -11,7 +11,7 @@ import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Cancel, Platform } from "../platform/platform.ts";
-import { Actor } from "./actor.ts";
+import { Actor, type Committed } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Recovery } from "./recovery.ts";
 import { Residents } from "./residents.ts";
@@ -37,6 +37,8 @@ export interface RegistryPorts extends StoredPorts {
   /** Something has changed that may let a thread be unloaded. */
   changed(actor: Actor): void;
   unloaded(actor: Actor): void;
+  /** A thread is loaded, and has done nothing yet. */
+  loaded(state: ThreadState): void;
   /** A thread whose host is gone is about to be closed: what that host did not get to write has to be made good. */
   recovering(threadId: string): Promise<{ readonly open: boolean }>;
   /** Every thread that lists know of. */
@@ -101,10 +103,15 @@ export class Registry {
     return this.#residents.size;
   }
 
+  /** A thread that is loaded, and on its way neither in nor out. */
+  get(threadId: string): Actor | undefined {
+    const slot = this.#slots.get(threadId);
+    return slot?.kind === "loaded" ? slot.actor : undefined;
+  }
+
   /** The status of a thread that is loaded. */
   statusOf(threadId: string): ThreadStatus | undefined {
-    const slot = this.#slots.get(threadId);
-    return slot?.kind === "loaded" ? slot.actor.status : undefined;
+    return this.get(threadId)?.status;
   }
 
   /** A loaded thread. One on its way in or out is waited for. */
@@ -154,12 +161,16 @@ export class Registry {
     }
   }
 
-  /** Runs a command on a thread whether or not it is loaded; one that is not stays so. */
+  /**
+   * Runs a command on a thread whether or not it is loaded; one that is not stays so. `synced`: it is told only when it
+   * survives a power cut, which is so in any case for a thread that is not loaded.
+   */
   async edit(
     threadId: string,
     access: Access,
     command: Command,
     committed: (state: ThreadState, place: Place, records: readonly ThreadRecord[]) => void,
+    synced = false,
   ): Promise<void> {
     const id = parseThreadId(threadId);
     for (;;) {
@@ -167,14 +178,14 @@ export class Registry {
       if (slot?.kind === "loaded") {
         const { actor } = slot;
         access(actor.owner);
-        return actor.submit(command, (state, records) => {
-          committed(state, actor.journal.place, records);
-        });
+        const told: Committed = (state, records) => committed(state, actor.journal.place, records);
+        return actor.submit(command, told, synced);
       }
       if (slot !== undefined) {
         await slot.done;
         continue;
       }
+      if (this.#closing) throw fault("shuttingDown");
       const done = await this.#slots.occupy(id, async () => {
         const opened = await this.#stored.open(id, access);
         const { journal } = opened;
@@ -369,7 +380,7 @@ export class Registry {
       journal,
       platform,
       broadcast: (thread, method, frame) => this.#ports.broadcast(thread, method, frame),
-      mustSync: (commit) => mustSync(this.#ports.journalSync, commit),
+      mustSync: (commit, asked) => mustSync(this.#ports.journalSync, commit, asked),
       reconcile: (state, commit) => reconcile(state, commit),
       committed: (commit, state) => {
         if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
@@ -388,6 +399,7 @@ export class Registry {
       supervise: (what, work) => supervisor.take(what, work),
     });
     const reconcile = this.#ports.runner(actor);
+    this.#ports.loaded(head.state);
     this.#slots.enter(actor);
     // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
     if (head.state.turn !== null) reconcile(head.state);

@@ -6,7 +6,8 @@ export type SyncPolicy = "turns" | "always" | "never";
 /** What is not told before it survives a power cut, unless configured otherwise. */
 const SYNCED: ReadonlySet<string> = new Set<ThreadRecord["type"]>(["turnEnded", "closed", "requestResolved"]);
 
-export function mustSync(policy: SyncPolicy, { records }: Commit): boolean {
+/** `asked`: whoever caused it wants it so. */
+export function mustSync(policy: SyncPolicy, { records }: Commit, asked: boolean): boolean {
   if (policy !== "turns") return policy === "always";
-  return records.some(({ type }) => SYNCED.has(type));
+  return asked || records.some(({ type }) => SYNCED.has(type));
 }

@@ -7,9 +7,20 @@ import { refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
 /** All tools of a thread, by the names that models call them. The first of a name is the one that counts. */
 export class Toolbox {
   readonly #sources: readonly ToolSource[];
+  readonly #ready: (thread: ThreadState) => Promise<void> | undefined;
 
-  constructor(sources: readonly ToolSource[]) {
+  /** `ready`: what has to be there before the sources can say what there is. */
+  constructor(
+    sources: readonly ToolSource[],
+    ready: (thread: ThreadState) => Promise<void> | undefined = () => undefined,
+  ) {
     this.#sources = sources;
+    this.#ready = ready;
+  }
+
+  /** Resolves when it is known what a thread has; undefined: it is. */
+  ready(thread: ThreadState): Promise<void> | undefined {
+    return this.#ready(thread);
   }
 
   /** What the model is shown. */
@@ -22,6 +33,7 @@ export class Toolbox {
     thread: ThreadState,
     call: ToolCall,
   ): Promise<{ readonly tool: Tool; readonly args: unknown } | { readonly refused: Step }> {
+    await this.#ready(thread);
     const tool = this.#tools(thread).get(keyOf(call));
     if (tool === undefined) return { refused: refusal(`There is no tool named ${shownName(call)}.`) };
     if (call.kind === "custom") return { tool, args: call.arguments };

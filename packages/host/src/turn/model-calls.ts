@@ -168,6 +168,8 @@ export class ModelCalls {
   async #request(state: ThreadState, past: readonly ThreadRecord[]): Promise<ModelRequest> {
     const { models, toolbox } = this.#ports;
     const { settings, turn, facts } = state;
+    const unknown = toolbox.ready(state);
+    if (unknown !== undefined) await unknown;
     return {
       model: settings.model,
       effort: settings.effort,

@@ -6,6 +6,7 @@ import {
   type StartQueuedEffect,
 } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
+import { Fault } from "../errors.ts";
 import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -90,7 +91,9 @@ export class Runner {
       case "compact":
         return this.#modelCalls.compact(effect, state, signal);
       case "call":
-        return this.#call(effect, state, signal);
+        return effect.due === null
+          ? this.#call(effect, state, signal)
+          : this.#late(effect, effect.due, signal);
     }
   }
 
@@ -105,13 +108,24 @@ export class Runner {
     this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
   }
 
+  /** A call that has had its time. Holds no state meanwhile: most of a thread that waits can sleep. */
+  async #late(effect: CallEffect, due: number, signal: AbortSignal): Promise<void> {
+    try {
+      await waitUntil(due, this.#ports.platform, signal);
+      const state = await this.#actor.peek();
+      if (!signal.aborted) await this.#call(effect, state, signal);
+    } catch (cause) {
+      // The call, or its thread, has gone.
+      if (!signal.aborted && !(cause instanceof Fault)) throw cause;
+    }
+  }
+
   /** Takes a call one step further. Whatever a tool does, the model gets an answer. */
   async #call(effect: CallEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
     const { platform, supervisor, toolbox } = this.#ports;
-    const { turnId, call, stage, due } = effect;
+    const { turnId, call, stage } = effect;
     let step: Step;
     try {
-      if (due !== null) await waitUntil(due, platform, signal);
       step = await nextStep(toolbox, effect, state, platform.clock.now(), signal);
     } catch (cause) {
       if (signal.aborted) return;

@@ -55,7 +55,7 @@ export async function discover(
     // The address is pinned: whoever is at the other one was not configured.
     if (
       redirects === MAX_REDIRECTS ||
-      !URL.canParse(location, url) ||
+      !URL.canParse(location, url.href) ||
       !isOwn(server, new URL(location, url).href)
     )
       return { kind: "invalid", says: "it redirects to another address, which is not followed" };

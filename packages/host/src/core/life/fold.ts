@@ -25,6 +25,7 @@ export function foldCreated({
     docs,
     pendingLoad: null,
     epoch: 1,
+    loadEpoch: 1,
     createdAt: at,
     updatedAt: at,
     preview: "",
@@ -60,6 +61,7 @@ export function foldLife(
       return {
         ...state,
         epoch: record.epoch,
+        loadEpoch: record.epoch,
         load: { ...state.load, ...state.pendingLoad, ...record.load },
         docs: record.docs ?? state.docs,
         pendingLoad: null,

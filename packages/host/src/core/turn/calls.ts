@@ -16,15 +16,15 @@ export type CallStage =
   /** They have answered, and the tool has to go on from that. */
   | { readonly kind: "heard"; readonly method: Ask["method"]; readonly answer: RequestAnswer }
   /** The tool acts on the world. */
-  | { readonly kind: "dispatched"; readonly again: boolean }
+  | { readonly kind: "dispatched"; readonly again: boolean; readonly via?: string | undefined }
   /** The answer comes by itself. */
-  | { readonly kind: "waiting"; readonly until: number | null }
+  | { readonly kind: "waiting"; readonly until: number | null; readonly via?: string | undefined }
   | { readonly kind: "settled" };
 
 /** What a tool does next with a call. */
 export type CallStep =
   | ({ readonly kind: "ask"; readonly requestId: number; readonly ask: Ask } & Shown)
-  | ({ readonly kind: "dispatch"; readonly again: boolean } & Shown)
+  | ({ readonly kind: "dispatch"; readonly again: boolean; readonly via?: string | undefined } & Shown)
   | { readonly kind: "wait"; readonly until: number | null }
   | ({
       readonly kind: "settle";
@@ -46,6 +46,11 @@ interface Shown {
 
 export function isSettled({ stage }: CallState): boolean {
   return stage.kind === "settled";
+}
+
+/** Someone outside may be at work on it. */
+export function isOutside({ stage }: CallState): boolean {
+  return stage.kind === "dispatched" || stage.kind === "waiting";
 }
 
 /** Nothing is under way: an answer, of a client or of a tool, will come or not. */

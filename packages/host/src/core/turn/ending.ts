@@ -2,7 +2,7 @@ import type { TurnError, TurnStatus } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { givenUp } from "./calls.ts";
+import { givenUp, isOutside } from "./calls.ts";
 import { isCompaction } from "./own-items.ts";
 import type { Cut } from "./records.ts";
 import { withTexts } from "./texts.ts";
@@ -36,6 +36,9 @@ export function endTurn(
         item: { ...givenUp(item, at), completedAtMs: at },
       }),
     ),
+    ...turn.calls
+      .filter(isOutside)
+      .map(({ call: { callId } }): ThreadRecord => ({ type: "callCancelled", turnId: turn.id, at, callId })),
     turnEnded(turn, at, status, error),
   ];
 }

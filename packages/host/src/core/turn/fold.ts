@@ -102,9 +102,14 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), record.call.callId],
       };
     case "toolDispatched":
-      return withStage(state, record, { kind: "dispatched", again: record.again });
+      return withStage(state, record, { kind: "dispatched", again: record.again, via: record.via });
     case "toolWaiting":
-      return withStage(state, record, { kind: "waiting", until: record.until });
+      return withStage(state, record, {
+        kind: "waiting",
+        until: record.until,
+        via: viaOf(state, record.callId),
+      });
+    case "callCancelled":
     case "toolAnswered":
       return withStage(state, record, { kind: "settled" });
     case "approvalGranted":
@@ -134,6 +139,11 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         queue: queueAfterTurn(state.queue, record.status),
       };
   }
+}
+
+function viaOf({ turn }: ThreadState, callId: string): string | undefined {
+  const stage = turn?.calls.find(({ call }) => call.callId === callId)?.stage;
+  return stage?.kind === "dispatched" ? stage.via : undefined;
 }
 
 /** The state with one call of the running turn further on. */

@@ -60,6 +60,8 @@ export type TurnRecord =
       readonly at: number;
       readonly callId: string;
       readonly again: boolean;
+      /** The tool server that is called, as the configuration names it. */
+      readonly via?: string | undefined;
     }
   /** The tool has taken the call, and its answer comes by itself; null: whenever that is. */
   | {
@@ -77,6 +79,8 @@ export type TurnRecord =
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
     }
+  /** Nobody waits for the call any more: whoever works on it may stop. */
+  | { readonly type: "callCancelled"; readonly turnId: string; readonly at: number; readonly callId: string }
   /** The user has agreed to calls of this kind until the thread is unloaded. */
   | { readonly type: "approvalGranted"; readonly turnId: string; readonly key: string }
   | {

@@ -4,7 +4,7 @@ import type { ShownText } from "../decide.ts";
 import { goalCall } from "../goal/call.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { isSettled } from "./calls.ts";
+import { type CallState, type CallStep, givenUp, isSettled } from "./calls.ts";
 import { endTurn, requestSample } from "./ending.ts";
 
 type StepCall = Extract<TurnCommand, { kind: "stepCall" }>;
@@ -29,30 +29,51 @@ export function stepCall(
       return [
         ...granted(turnId, step.grant),
         ...started(turn, at, step.item),
-        { type: "toolDispatched", turnId, at, callId, again: step.again },
+        { type: "toolDispatched", turnId, at, callId, again: step.again, ...(step.via && { via: step.via }) },
       ];
     case "wait":
       return [{ type: "toolWaiting", turnId, at, callId, until: step.until }];
-    case "settle": {
-      const { item, plan } = step;
-      const { goal, output, success } =
-        step.goal === undefined ? { ...step, goal: [] } : goalCall(state, step.goal);
-      const others = turn.calls.filter((one) => one !== found);
+    case "settle":
       return [
-        ...granted(turnId, step.grant),
-        ...(plan === undefined
-          ? []
-          : ([{ type: "planUpdated", turnId, explanation: plan.explanation, plan: plan.steps }] as const)),
-        ...goal,
-        ...started(turn, at, item),
-        ...(item === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item }] as const)),
-        { type: "toolAnswered", turnId, at, callId, output, success },
-        ...(turn.sampled && others.every(isSettled) ? [requestSample(turn)] : []),
+        // It had its time, and whoever works on it does so for nothing.
+        ...(from === "waiting" ? ([{ type: "callCancelled", turnId, at, callId }] as const) : []),
+        ...settleCall(state, turn, found, at, step),
       ];
-    }
     case "interrupt":
       return endTurn(state, at, "interrupted", shown);
   }
+}
+
+type Settle = Omit<Extract<CallStep, { kind: "settle" }>, "kind">;
+
+/** Gives a call its answer; the model is called again when it was the last one that had none. */
+export function settleCall(
+  state: ThreadState,
+  turn: TurnState,
+  found: CallState,
+  at: number,
+  settle: Settle,
+): readonly ThreadRecord[] {
+  const { item, plan, grant } = settle;
+  const { goal, output, success } =
+    settle.goal === undefined ? { ...settle, goal: [] } : goalCall(state, settle.goal);
+  const { id: turnId, open } = turn;
+  const { callId } = found.call;
+  const others = turn.calls.filter((one) => one !== found);
+  const shown = open.find(({ id }) => id === callId);
+  // What was shown as running does not run any longer, whether or not the tool says how it ended.
+  const ended = item ?? (shown && { ...givenUp(shown, at), completedAtMs: at });
+  return [
+    ...granted(turnId, grant),
+    ...(plan === undefined
+      ? []
+      : ([{ type: "planUpdated", turnId, explanation: plan.explanation, plan: plan.steps }] as const)),
+    ...goal,
+    ...started(turn, at, ended),
+    ...(ended === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item: ended }] as const)),
+    { type: "toolAnswered", turnId, at, callId, output, success },
+    ...(turn.sampled && others.every(isSettled) ? [requestSample(turn)] : []),
+  ];
 }
 
 function started(

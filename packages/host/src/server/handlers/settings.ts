@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
 import { type Config, readConfig } from "../../config/config.ts";
+import { threadServers } from "../../config/tool-servers.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
 import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
@@ -101,11 +102,20 @@ function askedSandbox({ sandbox, sandboxPolicy: policy, permissions }: Asked): S
 }
 
 /** Settings that are bound when a thread is loaded; keys that were not given are left out. */
-export function askedLoadSettings(params: LoadSettings): LoadSettings {
+export function askedLoadSettings(params: LoadSettings, { rap }: Config): LoadSettings {
   if (params.dynamicTools != null) checkDynamicTools(params.dynamicTools);
+  if (params.toolServers != null) checkToolServers(params.toolServers, rap);
   const asked: Record<string, unknown> = {};
   for (const key of LOAD_SETTINGS) if (params[key] !== undefined) asked[key] = params[key];
   return asked;
+}
+
+function checkToolServers(given: NonNullable<LoadSettings["toolServers"]>, rap: Config["rap"]): void {
+  try {
+    threadServers(rap, given);
+  } catch (cause) {
+    throw fault("badConfig", (cause as Error).message);
+  }
 }
 
 const LOAD_SETTINGS = [

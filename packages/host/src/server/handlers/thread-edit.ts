@@ -41,7 +41,11 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/loadSettings/update"({ threadId, ...asked }, { connection, reply }) {
-      const command = { kind: "changeLoadSettings", at: now(), changes: askedLoadSettings(asked) } as const;
+      const command = {
+        kind: "changeLoadSettings",
+        at: now(),
+        changes: askedLoadSettings(asked, context.config),
+      } as const;
       await registry.edit(threadId, accessOf(connection, threadId), command, (state) => {
         reply({ pending: state.pendingLoad ?? {} });
       });

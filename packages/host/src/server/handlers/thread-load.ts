@@ -30,7 +30,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       const settings = newSettings(params, context);
       const { gitInfo, docs } = await around.at(settings.cwd);
       const ephemeral = params.ephemeral ?? false;
-      const load = askedLoadSettings(params);
+      const load = askedLoadSettings(params, context.config);
       const start = (more: Partial<ThreadFacts> = {}) => {
         const facts = newFacts(context, connection, {
           ephemeral,
@@ -73,7 +73,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
     async "thread/resume"(params, { connection, reply }) {
       const { actor, cold } = await registry.load(params.threadId, accessOf(connection, params.threadId), {
         changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
-        load: askedLoadSettings(params),
+        load: askedLoadSettings(params, context.config),
         docs: projectDocs,
         replayed: params.afterCursor == null ? undefined : connection,
       });
@@ -120,7 +120,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
           ...askedSettings(params, from.settings.cwd, context),
         };
         const settings = { ...from.settings, ...changes };
-        const load = { ...from.load, ...askedLoadSettings(params) };
+        const load = { ...from.load, ...askedLoadSettings(params, context.config) };
         const docs = await projectDocs(settings.cwd);
         const actor = await registry.start({
           facts,

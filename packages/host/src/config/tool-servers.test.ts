@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { readRap, threadServers } from "./tool-servers.ts";
+
+const DESK = { url: "https://tools.example.com/desk" };
+const read = (entry: object, rap: object = {}) => readRap({ rap, rap_servers: { desk: entry } });
+
+describe("tool servers in config.toml", () => {
+  it("are none, and nothing listens for them, where none is named", () => {
+    const listen = { host: "127.0.0.1", port: 0 };
+    expect(readRap({})).toEqual({ callbackListen: listen, callbackPublicUrl: null, servers: [] });
+  });
+
+  it("have what is needed, and what was said", () => {
+    expect(read(DESK).servers).toEqual([
+      {
+        name: "desk",
+        url: "https://tools.example.com/desk",
+        bearerTokenEnvVar: null,
+        headers: {},
+        allowedOrigins: [],
+        approval: "destructive",
+        callDeadlineSecs: null,
+      },
+    ]);
+    const said = read(
+      {
+        ...DESK,
+        bearer_token_env_var: "DESK_TOKEN",
+        headers: { "X-Team": "a" },
+        allowed_origins: ["https://run.example.com/whatever"],
+        approval: "always",
+      },
+      {
+        call_deadline_secs: 60,
+        callback_listen: "[::1]:8000",
+        callback_public_url: "https://me.example.com/x",
+      },
+    );
+    expect(said.callbackListen).toEqual({ host: "::1", port: 8000 });
+    expect(said.servers[0]).toMatchObject({
+      headers: { "x-team": "a" },
+      allowedOrigins: ["https://run.example.com"],
+      approval: "always",
+      callDeadlineSecs: 60,
+    });
+  });
+
+  it("are refused by the key that is wrong", () => {
+    const bad: [() => unknown, RegExp][] = [
+      [() => read({}), /rap_servers\.desk\.url: it has to be there/],
+      [() => read({ url: "file:///etc" }), /rap_servers\.desk\.url/],
+      [() => read({ url: "https://me:secret@tools.example.com" }), /credentials/],
+      [() => read({ ...DESK, approval: "never" }), /approval/],
+      [() => read({ ...DESK, headers: { "a b": "c" } }), /headers\.a b/],
+      [() => read({ ...DESK, headers: { a: "c\nd" } }), /headers\.a/],
+      [() => read({ ...DESK, allowed_origins: "x" }), /allowed_origins/],
+      [() => read(DESK, { callback_listen: "8080" }), /rap\.callback_listen/],
+      [() => read(DESK, { callback_public_url: "me" }), /rap\.callback_public_url/],
+    ];
+    for (const [reads, says] of bad) expect(reads).toThrow(says);
+  });
+});
+
+describe("a thread's own tool servers", () => {
+  const rap = readRap({ rap_servers: { desk: DESK, mail: { url: "https://mail.example.com" } } });
+  const names = (given: Record<string, unknown> | null) => {
+    const { used, told } = threadServers(rap, given);
+    return [used.map(({ name }) => name).join(), told.map(({ url }) => new URL(url).host).join()];
+  };
+
+  it("are those of the host where it says nothing", () => {
+    expect(names(null)).toEqual(["desk,mail", "tools.example.com,mail.example.com"]);
+  });
+
+  it("leave out, add and replace; who is known is told in any case", () => {
+    expect(names({ mail: false })).toEqual(["desk", "tools.example.com,mail.example.com"]);
+    expect(names({ own: { url: "https://own.example.com" } })).toEqual([
+      "desk,mail,own",
+      "tools.example.com,mail.example.com,own.example.com",
+    ]);
+    expect(names({ mail: { url: "https://own.example.com" } })).toEqual([
+      "desk,mail",
+      "tools.example.com,mail.example.com,own.example.com",
+    ]);
+  });
+
+  it("can not read the host's environment", () => {
+    const own = { own: { url: "https://own.example.com", bearer_token_env_var: "OPENAI_API_KEY" } };
+    expect(() => threadServers(rap, own)).toThrow(/only config.toml/);
+    expect(() => threadServers(rap, { own: "https://own.example.com" })).toThrow(/toolServers\.own/);
+  });
+});

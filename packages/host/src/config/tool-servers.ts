@@ -1,0 +1,100 @@
+import type { RapSettings, ThreadServers, ToolServerSettings } from "../tool/rap/settings.ts";
+import { ConfigError } from "./config-error.ts";
+import { oneOf, subtable, type Table, text, texts, whole } from "./table.ts";
+
+/** `[rap]` and `[rap_servers.*]`. */
+export function readRap(table: Table): RapSettings {
+  const rap = subtable(table, "rap") ?? {};
+  const publicUrl = text(rap, "callback_public_url", "rap.");
+  const deadline = whole(rap, "call_deadline_secs", 1, "rap.") ?? null;
+  return {
+    callbackListen: place(text(rap, "callback_listen", "rap.") ?? "127.0.0.1:0"),
+    callbackPublicUrl: publicUrl === undefined ? null : address(publicUrl, "rap.callback_public_url"),
+    servers: Object.keys(subtable(table, "rap_servers") ?? {}).map((name) =>
+      server(
+        name,
+        subtable(table.rap_servers as Table, name, "rap_servers.")!,
+        `rap_servers.${name}.`,
+        deadline,
+      ),
+    ),
+  };
+}
+
+/**
+ * What a thread has of them: `given` is its own `toolServers`, in which `false` leaves one out and a table, with the
+ * keys of config.toml, adds one or takes the place of one.
+ */
+export function threadServers(
+  { servers }: RapSettings,
+  given: Readonly<Record<string, unknown>> | null | undefined,
+): ThreadServers {
+  if (given == null) return { used: servers, told: servers };
+  const own: ToolServerSettings[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (value === false || value === null || value === true) continue;
+    const table = subtable(given, name, "toolServers.")!;
+    // Whoever may start a thread may not read the host's environment by it.
+    if (table.bearer_token_env_var !== undefined)
+      throw new ConfigError(
+        `toolServers.${name}.bearer_token_env_var: only config.toml can name one; use headers`,
+      );
+    own.push(server(name, table, `toolServers.${name}.`, null));
+  }
+  const replaced = (name: string): boolean => own.some((one) => one.name === name);
+  const left = ({ name }: ToolServerSettings): boolean => given[name] === false || given[name] === null;
+  return {
+    used: [...servers.filter((one) => !left(one) && !replaced(one.name)), ...own],
+    told: [...servers, ...own.filter(({ url }) => !servers.some((one) => one.url === url))],
+  };
+}
+
+function server(name: string, entry: Table, at: string, deadline: number | null): ToolServerSettings {
+  const url = text(entry, "url", at);
+  if (url === undefined) throw new ConfigError(`${at}url: it has to be there`);
+  return {
+    name,
+    url: address(url, `${at}url`),
+    bearerTokenEnvVar: text(entry, "bearer_token_env_var", at) ?? null,
+    headers: headers(entry, at),
+    allowedOrigins: origins(entry, at),
+    approval: oneOf(entry, "approval", ["destructive", "always"], at) ?? "destructive",
+    callDeadlineSecs: whole(entry, "call_deadline_secs", 1, at) ?? deadline,
+  };
+}
+
+function headers(entry: Table, at: string): Readonly<Record<string, string>> {
+  const given = texts(entry, "headers", at);
+  for (const [name, value] of Object.entries(given)) {
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw new ConfigError(`${at}headers.${name}: it is no header`);
+  }
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function origins(entry: Table, at: string): readonly string[] {
+  const given = entry["allowed_origins"] ?? [];
+  if (!Array.isArray(given) || !given.every((one) => typeof one === "string"))
+    throw new ConfigError(`${at}allowed_origins: expected a list of strings`);
+  return given.map((one) => new URL(address(one, `${at}allowed_origins`)).origin);
+}
+
+function address(url: string, key: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    throw new ConfigError(`${key}: expected an http:// or https:// address, found ${JSON.stringify(url)}`);
+  if (parsed.username !== "" || parsed.password !== "")
+    throw new ConfigError(`${key}: credentials do not belong into an address`);
+  return url;
+}
+
+/** `IP:PORT`, as listeners take it. */
+function place(given: string): RapSettings["callbackListen"] {
+  const found = /^(\[[0-9a-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given);
+  const port = Number(found?.[2]);
+  if (found === null || port > 65_535)
+    throw new ConfigError(
+      `rap.callback_listen: expected an address like 127.0.0.1:0, found ${JSON.stringify(given)}`,
+    );
+  return { host: found[1]!.replace(/^\[(.*)\]$/, "$1"), port };
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { HttpHandler, Listen } from "./platform.ts";
+
+const BACKLOG = 4096;
+const MAX_CONNECTIONS = 4096;
+const HEADERS_MS = 10_000;
+/** A whole request, with its body, takes no longer. */
+const REQUEST_MS = 60_000;
+/** What is left of a body that nobody reads is let in for so long, so that its sender gets to hear the answer. */
+const LINGER_MS = 1000;
+
+/** Plain HTTP with empty answers. */
+export const nodeListen: Listen = async ({ host, port }, handle) => {
+  const { createServer } = await import("node:http");
+  const server = createServer(
+    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
+    (request, response) => {
+      answer(request, response, handle).catch(() => response.destroy());
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  server.unref();
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), LINGER_MS).unref();
+      }),
+  };
+};
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handle: HttpHandler,
+): Promise<void> {
+  request.on("error", () => {});
+  response.on("error", () => {});
+  const { status } = await handle({
+    method: request.method ?? "GET",
+    path: (request.url ?? "/").split("?", 1)[0]!,
+    headers: {
+      get: (name) => {
+        const value = request.headers[name.toLowerCase()];
+        return value === undefined ? null : String(value);
+      },
+    },
+    // An iterator that is left must not end the connection before the answer has gone.
+    body: { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
+  });
+  const unread = !request.readableEnded;
+  response.writeHead(status, {
+    "content-length": 0,
+    ...(status === 503 && { "retry-after": "1" }),
+    ...(status === 405 && { allow: "POST" }),
+    ...(unread && { connection: "close" }),
+  });
+  response.end();
+  if (!unread) return;
+  request.resume();
+  setTimeout(() => request.destroy(), LINGER_MS).unref();
+}

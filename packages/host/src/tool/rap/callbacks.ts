@@ -1,0 +1,123 @@
+import type { CallbackSubject } from "@bobbin/rap/runtime";
+import { type CallbackMessage, isJson, LIMITS, parseCallback, parseJson } from "@bobbin/rap/wire";
+import type { RapCommand } from "../../core/commands.ts";
+import type { ThreadRecord } from "../../core/records.ts";
+import type { ThreadState } from "../../core/state.ts";
+import { Fault } from "../../errors.ts";
+import type { Log } from "../../observe/log.ts";
+import type { Clock, IncomingRequest } from "../../platform/platform.ts";
+import { reportOf } from "./result.ts";
+
+export interface CallbackPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Runs a command on its thread, wherever that is, and makes what comes of it survive a power cut. */
+  deliver(
+    threadId: string,
+    command: RapCommand,
+  ): Promise<{ readonly state: ThreadState; readonly records: readonly ThreadRecord[] }>;
+  count(type: CallbackMessage["type"] | "unreadable", status: number): void;
+}
+
+/** Bodies that are read at once; each of them is held in memory. */
+const MAX_READING = 64;
+
+/** What is posted to callback URLs. */
+export class Callbacks {
+  readonly #ports: CallbackPorts;
+  #reading = 0;
+
+  constructor(ports: CallbackPorts) {
+    this.#ports = ports;
+  }
+
+  /** The status to answer with. What can not be taken now is 503: tool servers do not try again after 4xx. */
+  async take(subject: CallbackSubject, request: IncomingRequest): Promise<number> {
+    const read = await this.#read(subject, request);
+    if (typeof read === "number") {
+      this.#ports.count("unreadable", read);
+      return read;
+    }
+    const status = await this.#deliver(subject, read);
+    this.#ports.count(read.type, status);
+    return status;
+  }
+
+  async #read(subject: CallbackSubject, request: IncomingRequest): Promise<CallbackMessage | number> {
+    const { method, headers, body } = request;
+    if (method !== "POST") return 405;
+    if (!isJson(headers.get("content-type"))) return 415;
+    if (Number(headers.get("content-length") ?? 0) > LIMITS.callbackBytes) return 413;
+    if (this.#reading >= MAX_READING) return 503;
+    this.#reading++;
+    try {
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      for await (const chunk of body) {
+        length += chunk.byteLength;
+        if (length > LIMITS.callbackBytes) return 413;
+        chunks.push(chunk);
+      }
+      const json = parseJson(Buffer.concat(chunks));
+      const message = json.ok ? parseCallback(json.value) : json;
+      if (!message.ok) {
+        this.#log("a tool server sent what can not be read", subject, { problem: message.problem });
+        return 400;
+      }
+      if (!isAbout(message.value, subject)) {
+        this.#log("a tool server sent what is for another call", subject, { type: message.value.type });
+        return 400;
+      }
+      return message.value;
+    } catch {
+      // Its sender is gone; nobody hears this.
+      return 400;
+    } finally {
+      this.#reading--;
+    }
+  }
+
+  async #deliver(subject: CallbackSubject, message: CallbackMessage): Promise<number> {
+    const command = this.#command(subject, message);
+    if (command === undefined) return 503;
+    try {
+      const { state, records } = await this.#ports.deliver(subject.threadId, command);
+      if (records.length > 0) return 200;
+      const gone = state.status.type === "notLoaded" || state.loadEpoch !== subject.load;
+      this.#log("a tool server sent what nobody waits for", subject, { type: message.type, closed: gone });
+      return gone ? 410 : 200;
+    } catch (cause) {
+      if (cause instanceof Fault && (cause.code === "noRollout" || cause.code === "threadNotFound"))
+        return 410;
+      this.#ports.log.warn("what a tool server sent could not be taken", { ...subject, cause });
+      return 503;
+    }
+  }
+
+  #command({ callId, load }: CallbackSubject, message: CallbackMessage): RapCommand | undefined {
+    const at = this.#ports.clock.now();
+    switch (message.type) {
+      case "tool_result":
+        return { kind: "reportCall", at, load, callId, report: reportOf(message) };
+      default:
+        return undefined;
+    }
+  }
+
+  #log(message: string, subject: CallbackSubject, more: object): void {
+    this.#ports.log.info(message, { ...subject, ...more });
+  }
+}
+
+/** The address says what it is good for; what is said in the message has to be the same. */
+function isAbout(message: CallbackMessage, { threadId, callId }: CallbackSubject): boolean {
+  if (message.group_id !== threadId) return false;
+  switch (message.type) {
+    case "view_update":
+      return true;
+    case "subscription_event":
+      return message.tool_call_id === callId;
+    default:
+      return message.id === callId;
+  }
+}

@@ -1,0 +1,148 @@
+import type { ThreadItem } from "@bobbin/protocol";
+import type { Acceptance } from "@bobbin/rap/runtime";
+import { isObject, type JsonObject, type ToolDefinition, type Toolset } from "@bobbin/rap/wire";
+import { type ApprovalQuestion, withApproval } from "../approval.ts";
+import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
+import type { ToolServerSettings } from "./settings.ts";
+
+/** One call on its way. */
+export interface OutgoingCall {
+  readonly server: ToolServerSettings;
+  readonly endpoint: string;
+  readonly operation: string;
+  readonly args: JsonObject;
+  readonly idempotent: boolean;
+  readonly invocation: Invocation;
+}
+
+export interface RapToolPorts {
+  now(): number;
+  send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance>;
+}
+
+/** The tools of one toolset. */
+export function rapTools(server: ToolServerSettings, toolset: Toolset, ports: RapToolPorts): readonly Tool[] {
+  return toolset.tools.map((definition) => {
+    const tool = plainTool(server, toolset, definition, ports);
+    return needsApproval(server, definition) ? approved(tool, toolset, definition) : tool;
+  });
+}
+
+function approved(tool: Tool, toolset: Toolset, definition: ToolDefinition): Tool {
+  const asking = withApproval(tool, (invocation) => question(toolset, definition, invocation));
+  return {
+    ...asking,
+    begin(invocation) {
+      if (invocation.thread.settings.approvalPolicy !== "never") return asking.begin(invocation);
+      return refusal("This call needs the user's approval, and this thread is set to ask for none.");
+    },
+  };
+}
+
+function plainTool(
+  server: ToolServerSettings,
+  { name: toolset, endpoint }: Toolset,
+  { name, description, inputSchema, annotations = {} }: ToolDefinition,
+  ports: RapToolPorts,
+): Tool {
+  const { idempotent = false, readOnly = null } = annotations;
+  const item = (invocation: Invocation, error: string | null, completedAtMs: number | null): ThreadItem => {
+    const { call, args, startedAt } = invocation;
+    return {
+      type: "mcpToolCall",
+      id: call.callId,
+      server: toolset,
+      tool: name,
+      status: completedAtMs === null ? "inProgress" : "failed",
+      arguments: args,
+      appContext: null,
+      mcpAppUi: null,
+      pluginId: null,
+      readOnlyHint: readOnly,
+      result: null,
+      error: error === null ? null : { message: error },
+      durationMs: completedAtMs === null ? null : completedAtMs - startedAt,
+      startedAtMs: startedAt,
+      completedAtMs,
+    };
+  };
+  const failure = (invocation: Invocation, says: string): Step => ({
+    kind: "settle",
+    output: `Error: ${says}`,
+    success: false,
+    item: item(invocation, says, ports.now()),
+  });
+  return {
+    name,
+    namespace: null,
+    parameters: inputSchema,
+    spec: {
+      kind: "function",
+      name,
+      namespace: null,
+      description,
+      parameters: inputSchema,
+      strict: false,
+    },
+    begin(invocation) {
+      if (!isObject(invocation.args)) return refusal("The arguments have to be an object.");
+      return { kind: "dispatch", again: idempotent, via: server.name, item: item(invocation, null, null) };
+    },
+    async perform(invocation, signal) {
+      const args = invocation.args as JsonObject;
+      const call = { server, endpoint, operation: name, args, idempotent, invocation };
+      const sent = await ports.send(call, signal);
+      switch (sent.kind) {
+        case "accepted": {
+          const { callDeadlineSecs: secs } = server;
+          return { kind: "wait", until: secs === null ? null : ports.now() + secs * 1000 };
+        }
+        case "refused":
+          return failure(invocation, `The tool server ${toolset} refused the call: ${sent.says}.`);
+        case "unreachable":
+          return failure(invocation, `The tool server ${toolset} could not take the call: ${sent.says}.`);
+        case "unknown":
+          return failure(
+            invocation,
+            `The tool server ${toolset} did not acknowledge the call, so whether it had its effect is not known.`,
+          );
+        case "aborted":
+          return refusal("The call was given up.");
+      }
+    },
+    late: (invocation) =>
+      failure(invocation, `${toolset} did not answer within ${server.callDeadlineSecs} seconds.`),
+  };
+}
+
+function needsApproval({ approval }: ToolServerSettings, { annotations }: ToolDefinition): boolean {
+  return approval === "always" || annotations?.destructive === true;
+}
+
+function question(
+  { name: server }: Toolset,
+  { name, description }: ToolDefinition,
+  { thread, turnId, args }: Invocation,
+): ApprovalQuestion {
+  return {
+    key: `rap ${server} ${name}`,
+    ask: {
+      method: "mcpServer/elicitation/request",
+      params: {
+        threadId: thread.facts.id,
+        turnId,
+        serverName: server,
+        mode: "form",
+        message: `Allow ${server} to run the tool "${name}"?`,
+        requestedSchema: { type: "object", properties: {} },
+        _meta: {
+          codex_approval_kind: "mcp_tool_call",
+          persist: "session",
+          tool_name: name,
+          tool_description: description,
+          tool_params: args,
+        },
+      },
+    },
+  };
+}

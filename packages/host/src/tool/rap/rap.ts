@@ -1,0 +1,183 @@
+import type { LoadSettings } from "@bobbin/protocol";
+import {
+  type Acceptance,
+  discover,
+  invoke,
+  isOpenLine,
+  type RuntimePorts,
+  type Send,
+} from "@bobbin/rap/runtime";
+import type { RapCommand } from "../../core/commands.ts";
+import type { ThreadRecord } from "../../core/records.ts";
+import type { ThreadState } from "../../core/state.ts";
+import type { Log } from "../../observe/log.ts";
+import type { Metrics } from "../../observe/metrics.ts";
+import type { Supervisor } from "../../observe/supervise.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Tool } from "../tool.ts";
+import { CallbackListener } from "./callback-listener.ts";
+import { Callbacks } from "./callbacks.ts";
+import { Catalog } from "./catalog.ts";
+import { type OutgoingCall, rapTools } from "./rap-tool.ts";
+import { configProblems, serverAddress, serverKey } from "./server.ts";
+import type { RapSettings, ThreadServers, ToolServerSettings } from "./settings.ts";
+import { Toolsets } from "./toolsets.ts";
+
+export interface RapPorts {
+  readonly home: string;
+  readonly settings: RapSettings;
+  readonly platform: Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly supervisor: Supervisor;
+  serversOf(load: LoadSettings): ThreadServers;
+  /** Names of a thread's other tools, with whose they are. */
+  taken(thread: ThreadState): ReadonlyMap<string, string>;
+  /** Runs a command on a thread and makes what comes of it survive a power cut. */
+  deliver(
+    threadId: string,
+    command: RapCommand,
+  ): Promise<{ readonly state: ThreadState; readonly records: readonly ThreadRecord[] }>;
+  /** Warns those who follow a thread; false if nobody does. */
+  warn(threadId: string, message: string): boolean;
+}
+
+/** How long a server may take to tell its toolset; a thread's first turn waits for it. */
+const DISCOVERY_MS = 5000;
+
+/** The host's side of tool servers. Made when a thread is loaded that has any. */
+export class Rap {
+  readonly #ports: RapPorts;
+  readonly #wire: RuntimePorts;
+  readonly #catalogs = new Map<string, Catalog>();
+  readonly #toolsets: Toolsets;
+  readonly #listener: CallbackListener;
+  readonly #count: (labels: Readonly<Record<string, string>>) => void;
+
+  constructor(ports: RapPorts) {
+    this.#ports = ports;
+    const { platform, log, metrics, supervisor } = ports;
+    this.#count = metrics.counter(
+      "bobbin_rap_calls_total",
+      "Calls sent to tool servers, by server and outcome.",
+    );
+    const callbacks = metrics.counter(
+      "bobbin_rap_callbacks_total",
+      "What tool servers posted back, by type and status.",
+    );
+    const random = (): number => (platform.ids.integer() % 4096) / 4096;
+    const send: Send = (url, request) => platform.http(url, request);
+    this.#wire = { send, after: (ms, run) => platform.timers.after(ms, run), random };
+    this.#toolsets = new Toolsets({
+      clock: platform.clock,
+      catalog: (server) => this.#catalog(server),
+      supervise: (what, work) => supervisor.take(what, work),
+      tell: (threadId, problem) => ports.warn(threadId, problem),
+      log: (problem, threadId) => log.warn(problem, { threadId }),
+    });
+    const taken = new Callbacks({
+      clock: platform.clock,
+      log,
+      deliver: (threadId, command) => ports.deliver(threadId, command),
+      count: (type, status) => callbacks({ type, status: String(status) }),
+    });
+    this.#listener = new CallbackListener({
+      ...ports,
+      take: (subject, request) => taken.take(subject, request),
+    });
+  }
+
+  /** Answers to calls of before may come as soon as the host is there. */
+  async listen(): Promise<void> {
+    await this.#listener.open();
+  }
+
+  /** A thread is loaded: its servers are asked for their tools. */
+  load(thread: ThreadState): void {
+    const { used } = this.#ports.serversOf(thread.load);
+    this.#toolsets.load(thread.facts.id, used, this.#ports.taken(thread));
+  }
+
+  unload(threadId: string): void {
+    this.#toolsets.unload(threadId);
+  }
+
+  ready(threadId: string): Promise<void> {
+    return this.#toolsets.ready(threadId);
+  }
+
+  tools(threadId: string): readonly Tool[] {
+    return this.#toolsets.tools(threadId);
+  }
+
+  async stopListening(): Promise<void> {
+    await this.#listener.close();
+  }
+
+  #catalog(server: ToolServerSettings): Catalog {
+    const key = serverKey(server);
+    const known = this.#catalogs.get(key);
+    if (known !== undefined) return known;
+    const { env, log, platform } = this.#ports;
+    const address = serverAddress(server, env);
+    for (const problem of configProblems(server, env, isOpenLine(address))) log.warn(problem);
+    const catalog = new Catalog(
+      (before) => discover(address, this.#wire, { timeoutMs: DISCOVERY_MS, known: before }),
+      (toolset) =>
+        rapTools(server, toolset, {
+          now: () => platform.clock.now(),
+          send: (call, signal) => this.#send(call, signal),
+        }),
+    );
+    this.#catalogs.set(key, catalog);
+    return catalog;
+  }
+
+  async #send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance> {
+    const { server, endpoint, operation, args, idempotent, invocation } = call;
+    const { facts, loadEpoch } = invocation.thread;
+    const { callId } = invocation.call;
+    const begun = this.#ports.platform.clock.monotonic();
+    let sent: Acceptance;
+    try {
+      const callback_url = await this.#listener.url({ threadId: facts.id, load: loadEpoch, callId });
+      sent = await invoke(
+        serverAddress(server, this.#ports.env),
+        endpoint,
+        {
+          operation,
+          arguments: args,
+          id: callId,
+          call_id: null,
+          callback_url,
+          group_id: facts.id,
+          thread_ancestors: [],
+          user_id: userOf(facts.owner),
+        },
+        this.#wire,
+        { idempotent, signal },
+      );
+    } catch (cause) {
+      // Without a place for the answer no call is made.
+      this.#ports.log.error("no place to listen for tool servers", { cause });
+      sent = { kind: "unreachable", says: `this host can not take its answer: ${(cause as Error).message}` };
+    }
+    this.#count({ server: server.name, outcome: sent.kind });
+    this.#ports.log.info("called a tool", {
+      server: server.name,
+      operation,
+      threadId: facts.id,
+      callId,
+      outcome: sent.kind,
+      ...("says" in sent && { says: sent.says }),
+      ms: Math.round(this.#ports.platform.clock.monotonic() - begun),
+    });
+    return sent;
+  }
+}
+
+/** Who came without a name is nobody in particular. */
+function userOf(owner: string): string | null {
+  return owner.startsWith("subject:") ? owner.slice("subject:".length) : null;
+}

@@ -1,0 +1,114 @@
+import type { Clock } from "../../platform/platform.ts";
+import type { Tool } from "../tool.ts";
+import { type Bound, bind, type Offered } from "./binding.ts";
+import type { Catalog } from "./catalog.ts";
+import type { ToolServerSettings } from "./settings.ts";
+
+export interface ToolsetsPorts {
+  readonly clock: Clock;
+  /** Made once for each server. */
+  catalog(server: ToolServerSettings): Catalog;
+  supervise(what: string, work: Promise<unknown>): void;
+  /** False if nobody is there to hear it. */
+  tell(threadId: string, problem: string): boolean;
+  log(problem: string, threadId: string): void;
+}
+
+interface Binding {
+  readonly servers: readonly ToolServerSettings[];
+  readonly taken: ReadonlyMap<string, string>;
+  offered: readonly Offered[];
+  bound: Bound | undefined;
+  /** Resolves when each server has answered or had its time. */
+  asked: Promise<void>;
+  /** When servers that were not there were last asked. */
+  askedAt: number;
+  /** What nobody has been told yet. */
+  untold: readonly string[];
+}
+
+/** A server that was not there is asked again, behind a turn and not more often than this. */
+const ASK_AGAIN_MS = 15_000;
+
+/** The tools of each loaded thread: asked for with its load, the same until its next one. */
+export class Toolsets {
+  readonly #ports: ToolsetsPorts;
+  readonly #bindings = new Map<string, Binding>();
+
+  constructor(ports: ToolsetsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Begins to ask; nobody waits for it but the thread's first call of its model. */
+  load(threadId: string, servers: readonly ToolServerSettings[], taken: ReadonlyMap<string, string>): void {
+    const binding: Binding = {
+      servers,
+      taken,
+      offered: [],
+      bound: undefined,
+      asked: Promise.resolve(),
+      askedAt: 0,
+      untold: [],
+    };
+    this.#bindings.set(threadId, binding);
+    this.#ask(threadId, binding);
+  }
+
+  unload(threadId: string): void {
+    this.#bindings.delete(threadId);
+  }
+
+  /** Resolves when it is known what the thread has. */
+  async ready(threadId: string): Promise<void> {
+    const binding = this.#bindings.get(threadId);
+    if (binding === undefined) return;
+    if (binding.bound === undefined) await binding.asked;
+    else if (this.#isDue(binding)) this.#ask(threadId, binding);
+    // Who came later than the load has not heard of what went wrong with it.
+    this.#tell(threadId, binding);
+  }
+
+  tools(threadId: string): readonly Tool[] {
+    return this.#bindings.get(threadId)?.bound?.tools ?? [];
+  }
+
+  /** What each server offers to a thread, and what came of it. */
+  offers(threadId: string): { readonly offered: readonly Offered[]; readonly bound: Bound } | undefined {
+    const { offered, bound } = this.#bindings.get(threadId) ?? {};
+    return offered && bound && { offered, bound };
+  }
+
+  #isDue({ offered, askedAt }: Binding): boolean {
+    if (this.#ports.clock.monotonic() - askedAt < ASK_AGAIN_MS) return false;
+    return offered.some(({ offer }) => offer.kind !== "ready");
+  }
+
+  #tell(threadId: string, binding: Binding): void {
+    binding.untold = binding.untold.filter((problem) => !this.#ports.tell(threadId, problem));
+  }
+
+  #ask(threadId: string, binding: Binding): void {
+    binding.askedAt = this.#ports.clock.monotonic();
+    binding.asked = this.#collect(threadId, binding);
+    this.#ports.supervise("asking tool servers", binding.asked);
+  }
+
+  async #collect(threadId: string, binding: Binding): Promise<void> {
+    const known = binding.offered;
+    const offered = await Promise.all(
+      binding.servers.map(async (server): Promise<Offered> => {
+        // What is there stays what it is for this load.
+        const before = known.find((one) => one.server === server && one.offer.kind === "ready");
+        return before ?? { server, offer: await this.#ports.catalog(server).ask() };
+      }),
+    );
+    if (this.#bindings.get(threadId) !== binding) return;
+    const told = new Set(binding.bound?.problems);
+    binding.offered = offered;
+    binding.bound = bind(offered, binding.taken);
+    const problems = binding.bound.problems.filter((problem) => !told.has(problem));
+    for (const problem of problems) this.#ports.log(problem, threadId);
+    binding.untold = [...binding.untold, ...problems];
+    this.#tell(threadId, binding);
+  }
+}

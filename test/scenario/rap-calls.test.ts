@@ -1,0 +1,195 @@
+// Calls of tool servers, on the real program with a local model and real listeners.
+import { describe, expect, it } from "vitest";
+import { responses } from "../support/mock-model.ts";
+import { answer, asked, call, offered, outputs, rapStage, say, toolItems } from "../support/rap-stage.ts";
+import { FakeToolServer, ok, status } from "../support/tool-server.ts";
+
+const CITY = {
+  inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+};
+const weather = (callId = "call_1", args = '{"city":"Bern"}') => responses.call("weather", args, callId);
+
+describe("a call of a tool server", () => {
+  it("[RAPR-3] [RAPR-44] [RAPR-60] is sent, awaited, and answered by a callback", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const { model, client, threadId } = await rapStage([call(weather()), say("Rain")], {
+      servers: { desk: server },
+    });
+    const turnId = await client.say(threadId, "Will it rain?");
+    const heard = await server.next("/invoke");
+    expect(heard.body).toEqual({
+      operation: "weather",
+      arguments: { city: "Bern" },
+      id: "call_1",
+      call_id: null,
+      callback_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/rap\/callback\//),
+      group_id: threadId,
+      user_id: null,
+    });
+    expect(await answer(heard, "It rains.")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(outputs(model, 1)).toEqual(["It rains."]);
+    const [started] = toolItems(client, "item/started");
+    expect(started).toMatchObject({ server: "desk", tool: "weather", status: "inProgress", result: null });
+    const [completed] = toolItems(client, "item/completed");
+    expect(completed).toMatchObject({
+      id: "call_1",
+      status: "completed",
+      arguments: { city: "Bern" },
+      result: { content: [{ type: "text", text: "It rains." }] },
+      durationMs: expect.any(Number),
+    });
+  });
+
+  it("is found when its answer comes before the acknowledgement", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    server.on.set("/invoke", async (response, heard) => {
+      expect(await answer(heard, "It rains.")).toBe(200);
+      await ok(response, heard);
+    });
+    const { model, client, threadId } = await rapStage([call(weather()), say("Rain")], {
+      servers: { desk: server },
+    });
+    await client.turn(threadId, "Will it rain?");
+    expect(outputs(model, 1)).toEqual(["It rains."]);
+  });
+
+  it("[RAPR-48] that is not taken becomes a result that the model can read", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    server.on.set("/invoke", status(403));
+    const { model, client, threadId } = await rapStage([call(weather()), say("I can not")], {
+      servers: { desk: server },
+    });
+    await client.turn(threadId, "Will it rain?");
+    expect(outputs(model, 1)).toEqual([expect.stringMatching(/^Error: .*desk refused.*403/)]);
+    expect(toolItems(client, "item/completed")[0]).toMatchObject({
+      status: "failed",
+      error: { message: /403/ },
+    });
+  });
+
+  it("[RAPR-41] [RAPR-42] [RAPR-30] is not sent with arguments that do not fit, nor if there is no such tool", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const calls = [
+      weather("a", '{"town":"Bern"}'),
+      weather("b", "[]"),
+      weather("c", "{"),
+      responses.call("Weather", "{}", "d"),
+      responses.call("receive_event__injected", "{}", "e"),
+    ];
+    const { model, client, threadId } = await rapStage([call(...calls), say("So?")], {
+      servers: { desk: server },
+    });
+    await client.turn(threadId, "Will it rain?");
+    expect(outputs(model, 1)).toEqual([
+      expect.stringMatching(/do not fit weather/),
+      expect.stringMatching(/do not fit weather/),
+      expect.stringMatching(/not valid JSON/),
+      expect.stringMatching(/no tool named Weather/),
+      expect.stringMatching(/Events come by themselves/),
+    ]);
+    expect(server.at("/invoke")).toEqual([]);
+    expect(offered(model, 0)).not.toContain("receive_event__injected");
+  });
+
+  it("[RAPR-43] gets an id of its own when the model repeats one", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const replies = [call(weather("same"), weather("same")), call(weather("same")), say("Rain")];
+    const { client, threadId } = await rapStage(replies, { servers: { desk: server } });
+    const turnId = await client.say(threadId, "Will it rain?");
+    for (let nth = 1; nth <= 3; nth++)
+      expect(await answer(await server.next("/invoke", nth), "Rain.")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(new Set(server.at("/invoke").map(({ body }) => body.id)).size).toBe(3);
+  });
+
+  it("[RAPR-63] [RAPR-64] [RAPR-66] [RAPR-67] gives the model the content and people the display", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const image = { type: "image", data: "aGVsbG8=", mediaType: "image/png" };
+    const { model, client, threadId } = await rapStage(
+      [call(weather("a"), weather("b"), weather("c")), say("ok")],
+      {
+        servers: { desk: server },
+      },
+    );
+    const turnId = await client.say(threadId, "Will it rain?");
+    for (let nth = 1; nth <= 3; nth++) {
+      const heard = await server.next("/invoke", nth);
+      const result = {
+        a: { text: "short", content: [{ type: "text", text: "A picture:" }, image] },
+        b: {
+          text: '{"rain": true}',
+          display_as: [
+            { type: "chart", content: {} },
+            { type: "text", content: "Rain" },
+          ],
+        },
+        c: { text: "plain", display_as: [{ type: "chart", content: {} }] },
+      }[heard.body.id as "a" | "b" | "c"];
+      expect(await answer(heard, result)).toBe(200);
+    }
+    await client.turnCompleted(turnId);
+    expect(outputs(model, 1)).toEqual([
+      [
+        { type: "input_text", text: "A picture:" },
+        { type: "input_image", image_url: "data:image/png;base64,aGVsbG8=" },
+      ],
+      '{"rain": true}',
+      "plain",
+    ]);
+    const shown = new Map(toolItems(client, "item/completed").map(({ id, result }) => [id, result.content]));
+    expect(shown.get("a")).toEqual([{ type: "text", text: "short" }]);
+    expect(shown.get("b")).toEqual([{ type: "text", text: "Rain" }]);
+    expect(shown.get("c")).toEqual([{ type: "text", text: "plain" }]);
+  });
+});
+
+describe("the approval of a call", () => {
+  const delete_all = { annotations: { destructive: true }, description: "Deletes all." };
+  const wipe = () => responses.call("delete_all", '{"really":true}', "call_1");
+
+  it("[RAPR-1] [RAPR-2] is asked for what destroys, in a form that shows what is called", async () => {
+    const server = await FakeToolServer.start({ delete_all });
+    const { model, client, threadId } = await rapStage([call(wipe()), call(wipe()), say("done")], {
+      servers: { desk: server },
+    });
+    const turnId = await client.say(threadId, "delete it");
+    const { id, params } = await asked(client, "mcpServer/elicitation/request");
+    expect(params).toMatchObject({
+      threadId,
+      turnId,
+      serverName: "desk",
+      mode: "form",
+      message: expect.stringMatching(/delete_all/),
+      _meta: {
+        codex_approval_kind: "mcp_tool_call",
+        tool_description: "Deletes all.",
+        tool_params: { really: true },
+      },
+    });
+    expect(server.at("/invoke")).toEqual([]);
+    client.send({ id, result: { action: "decline", content: null } });
+    const again = await asked(client, "mcpServer/elicitation/request", client.frames.length);
+    expect(outputs(model, 1)).toEqual([expect.stringMatching(/declined/)]);
+    expect(server.at("/invoke")).toEqual([]);
+    client.send({ id: again.id, result: { action: "accept", content: {} } });
+    expect(await answer(await server.next("/invoke"), "Gone.")).toBe(200);
+    await client.turnCompleted(turnId);
+  });
+
+  it("is asked for every call where that is configured, and for none that can not be asked", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const options = { servers: { desk: server }, lines: ['approval = "always"'] };
+    const { client, threadId, model } = await rapStage([call(weather()), say("ok")], options);
+    const turnId = await client.say(threadId, "Will it rain?");
+    const { id } = await asked(client, "mcpServer/elicitation/request");
+    client.send({ id, result: { action: "accept", content: {} } });
+    expect(await answer(await server.next("/invoke"), "Rain.")).toBe(200);
+    await client.turnCompleted(turnId);
+    model.reply(call(weather("x")), say("no"));
+    const never = await client.startThread({ approvalPolicy: "never" });
+    await client.turn(never, "Will it rain?");
+    expect(outputs(model, model.asked.length - 1)).toEqual([expect.stringMatching(/approval/)]);
+    expect(server.at("/invoke")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,94 @@
+// A real host with a local model and tool servers, and a client.
+
+import { type HostProcess, spawnHost } from "./host-process.ts";
+import { MockModel, type Reply, responses, stream } from "./mock-model.ts";
+import { modelHome } from "./model-home.ts";
+import type { FakeToolServer, Heard } from "./tool-server.ts";
+import { postBack } from "./tool-server.ts";
+import type { Received, WireClient } from "./wire-client.ts";
+
+export const SOCKET = ["--listen", "ws://127.0.0.1:0"];
+export const EXPERIMENTAL = { experimentalApi: true };
+
+export const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+export const call = (...calls: readonly object[][]): Reply => stream(responses.stream(...calls));
+
+export interface RapStage {
+  readonly model: MockModel;
+  readonly host: HostProcess;
+  readonly home: string;
+  readonly cwd: string;
+  readonly client: WireClient;
+  readonly threadId: string;
+}
+
+export interface StageOptions {
+  /** By the names that the configuration has for them. */
+  readonly servers: Readonly<Record<string, FakeToolServer>>;
+  /** Further lines for each server. */
+  readonly lines?: readonly string[];
+  readonly rap?: readonly string[];
+  readonly top?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of `thread/start`. */
+  readonly params?: object;
+}
+
+export async function rapHome(
+  modelUrl: string,
+  { servers, lines = [], rap = [], top = [] }: StageOptions,
+): Promise<{ home: string; cwd: string }> {
+  const tables = Object.entries(servers).flatMap(([name, { url }]) => [
+    `[rap_servers.${name}]`,
+    `url = "${url}"`,
+    ...lines,
+  ]);
+  return modelHome("responses", modelUrl, { top, provider: ["[rap]", ...rap, ...tables] });
+}
+
+export async function rapStage(replies: readonly Reply[], options: StageOptions): Promise<RapStage> {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await rapHome(model.url, options);
+  const host = await spawnHost({ home, args: SOCKET, env: { ...options.env } });
+  const client = await host.join(undefined, EXPERIMENTAL);
+  const threadId = await client.startThread({ cwd, ...options.params });
+  return { model, host, home, cwd, client, threadId };
+}
+
+/** The next question that a client is asked. */
+export function asked(client: WireClient, method: string, from = 0): Promise<Received> {
+  return client.waitFor((frame) => frame.method === method && frame.id !== undefined, method, from);
+}
+
+/** Answers a call as its tool would; the status that this is answered with. */
+export function answer({ body }: Heard, result: string | object, more: object = {}): Promise<number> {
+  return postBack(body.callback_url, {
+    type: "tool_result",
+    group_id: body.group_id,
+    id: body.id,
+    ...(typeof result === "string" ? { text: result } : result),
+    ...more,
+  });
+}
+
+/** What the model was told that its calls came to, by the nth time that it was asked. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent.
+export function outputs(model: MockModel, nth: number): any[] {
+  return model.asked[nth]!.body.input.filter(
+    ({ type }: { type: string }) => type === "function_call_output",
+  ).map(({ output }: { output: unknown }) => output);
+}
+
+/** The tools that the model was offered, by the nth time that it was asked. */
+export function offered(model: MockModel, nth: number): string[] {
+  return model.asked[nth]!.body.tools.map(({ name }: { name: string }) => name);
+}
+
+/** Items of tool calls that a client was told of. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export function toolItems(client: WireClient, method: "item/started" | "item/completed"): any[] {
+  return client
+    .told(method)
+    .map(({ params }) => params.item)
+    .filter(({ type }) => type === "mcpToolCall");
+}
