@@ -79,9 +79,10 @@ export function outputs(model: MockModel, nth: number): any[] {
   ).map(({ output }: { output: unknown }) => output);
 }
 
-/** The tools that the model was offered, by the nth time that it was asked. */
-export function offered(model: MockModel, nth: number): string[] {
-  return model.asked[nth]!.body.tools.map(({ name }: { name: string }) => name);
+/** Which of these tools the model was offered, by the nth time that it was asked. */
+export function offered(model: MockModel, nth: number, ...names: readonly string[]): string {
+  const all = model.asked[nth]!.body.tools.map(({ name }: { name: string }) => name);
+  return all.filter((name: string) => names.includes(name)).join();
 }
 
 /** Items of tool calls that a client was told of. */

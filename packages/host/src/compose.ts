@@ -138,11 +138,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       });
       return (state, commit) => {
         if (commit !== undefined) pasts.add(actor.journal, commit);
+        if (commit !== undefined && actor.ephemeral) rap.committed(commit, state);
         runner.reconcile(state);
       };
     },
     committed: (commit, state, { place }) => {
       countTurns(commit, state);
+      rap.committed(commit, state);
       if (!isIndexed(state, commit.seq)) return;
       index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
     },
@@ -151,6 +153,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       idle.consider(actor);
     },
     loaded: (state) => rap.load(state),
+    mustTellClosed: (state) => rap.mustTellClosed(state),
+    tellClosed: (state) => rap.tellClosed(state),
     unloaded: (actor) => {
       rap.unload(actor.id);
       questions.gone(actor);
@@ -198,6 +202,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       leave: () => journal.leave(),
       stopListening: () => rap.stopListening(),
       close: async () => {
+        await rap.close();
         await index.close();
         await journal.close();
       },

@@ -25,6 +25,7 @@ function foldArea(
     case "opened":
     case "adopted":
     case "closed":
+    case "notified":
     case "statusChanged":
     case "settingsChanged":
     case "loadSettingsChanged":

@@ -33,6 +33,7 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "toolDispatched":
     case "toolWaiting":
     case "callCancelled":
+    case "notified":
     case "toolAnswered":
     case "approvalGranted":
     case "sampleLost":

@@ -37,6 +37,7 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   toolWaiting: 1,
   toolAnswered: 1,
   callCancelled: 1,
+  notified: 1,
   approvalGranted: 1,
   planUpdated: 1,
   sampleLost: 1,

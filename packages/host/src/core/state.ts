@@ -40,6 +40,8 @@ export interface ThreadState {
   readonly gitInfo: GitInfo | null;
   readonly section: { readonly id: string; readonly position: number | null; readonly since: number } | null;
   readonly status: ThreadStatus;
+  /** It was closed, and tool servers were not told yet. */
+  readonly untold: boolean;
   readonly usage: ThreadTokenUsage | null;
   /** How much of the model's window the conversation takes, about. */
   readonly contextTokens: number;

@@ -238,12 +238,17 @@ export class Actor {
   }
 
   /** The last command: what comes after it finds the thread not loaded. */
-  async close(reason: UnloadReason, committed: () => void = () => {}): Promise<void> {
+  async close(reason: UnloadReason, committed: () => void = () => {}): Promise<Head> {
     const at = this.#ports.platform.clock.now();
-    const closed = this.submit({ kind: "close", at, reason }, committed);
+    let state!: ThreadState;
+    const closed = this.submit({ kind: "close", at, reason }, (after) => {
+      state = after;
+      committed();
+    });
     this.#over ??= fault("threadNotFound", this.id);
     this.#stopSaving();
     await closed;
+    return { state, seq: this.#head };
   }
 
   /** Leaves everything as it is for the next host: nothing is told, nothing more is taken. */

@@ -249,8 +249,9 @@ export class Registry {
     };
     this.#residents.delete(actor);
     return this.#slots.occupy(actor.id, async () => {
+      let head: Head | undefined;
       try {
-        await actor.close(reason, allCommitted);
+        head = await actor.close(reason, allCommitted);
       } catch (cause) {
         // Its journal takes nothing more, but it goes all the same, and those who have to know are told.
         this.#ports.supervisor.report(`closing thread ${actor.id}`, cause);
@@ -258,11 +259,21 @@ export class Registry {
         this.announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
         this.announce(actor, "thread/closed", { threadId: actor.id });
       }
+      // What could not be closed is closed, and told, at the next start.
+      if (head !== undefined) await this.#tellClosed({ journal: actor.journal, head });
       // At the end of the host each connection is waited for when it is closed.
       await actor.subscriptions.finish(this.#closing ? undefined : this.#patience);
       this.#ports.unloaded(actor);
       await release(actor.journal);
     });
+  }
+
+  async #tellClosed(held: Held): Promise<void> {
+    try {
+      await this.#stored.tellClosed(held);
+    } catch (cause) {
+      this.#ports.supervisor.report(`telling that thread ${held.head.state.facts.id} was closed`, cause);
+    }
   }
 
   /** Works on a stored thread's journal while no one else can get at it. It is unloaded first. */

@@ -43,6 +43,9 @@ export interface StoredPorts {
   readonly journalSync: SyncPolicy;
   /** Tells every connection that may see the thread and does not follow it. */
   broadcast(thread: ThreadName, method: NotificationName, frame: Frame): void;
+  /** Whether someone besides clients has to be told that a thread was closed. */
+  mustTellClosed(state: ThreadState): boolean;
+  tellClosed(state: ThreadState): void;
   /** Every commit of every stored thread. */
   committed(commit: Commit, state: ThreadState, journal: JournalReader): void;
   /** A stored thread is about to be taken: what a power cut took of it is made good before anything is added. */
@@ -99,11 +102,26 @@ export class Stored {
       const head = await recall(journal);
       if (head === undefined) throw fault("noRollout", id);
       access(head.state.facts.owner);
-      return { journal, head };
+      // Its host may have died between the closing and this.
+      return await this.tellClosed({ journal, head });
     } catch (cause) {
       await journal.close();
       throw cause;
     }
+  }
+
+  /**
+   * Tells those who have to know that a thread was closed. That they are told is written first: after a crash in
+   * between nobody is told twice, and some may not be told at all.
+   */
+  async tellClosed(held: Held): Promise<Held> {
+    const { state, seq } = held.head;
+    if (!state.untold || !this.#ports.mustTellClosed(state)) return held;
+    const record: ThreadRecord = { type: "notified", at: this.#clock.now() };
+    await append(held.journal, { seq: seq + 1, epoch: state.epoch, prev: seq, records: [record] });
+    if (this.#ports.journalSync !== "never") await held.journal.sync();
+    this.#ports.tellClosed(state);
+    return { journal: held.journal, head: { state: fold(state, record), seq: seq + 1 } };
   }
 
   /** Like `open`; a load that its host did not get to end is ended first, because no start will look for it again. */
@@ -115,7 +133,7 @@ export class Stored {
     if (held.head.state.status.type === "notLoaded") return held;
     try {
       const close: Command = { kind: "close", at: this.#clock.now(), reason: "lost" };
-      return { journal: held.journal, head: await this.commit(held, close) };
+      return await this.tellClosed({ journal: held.journal, head: await this.commit(held, close) });
     } catch (cause) {
       await held.journal.close();
       throw cause;

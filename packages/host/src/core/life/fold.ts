@@ -34,6 +34,7 @@ export function foldCreated({
     gitInfo: null,
     section: null,
     status: IDLE,
+    untold: false,
     usage: null,
     contextTokens: 0,
     accepted: NONE,
@@ -67,6 +68,7 @@ export function foldLife(
         pendingLoad: null,
         status: { type: "idle" },
         goal: foldGoalOpened(state.goal, record.at),
+        untold: false,
       };
     case "adopted":
       return {
@@ -77,7 +79,9 @@ export function foldLife(
         goal: foldGoalAdopted(state.goal, record.at),
       };
     case "closed":
-      return { ...state, status: { type: "notLoaded" }, grants: [] };
+      return { ...state, status: { type: "notLoaded" }, untold: true, grants: [] };
+    case "notified":
+      return { ...state, untold: false };
     case "statusChanged":
       return { ...state, status: record.status };
     case "settingsChanged":

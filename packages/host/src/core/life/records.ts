@@ -32,6 +32,8 @@ export type LifeRecord =
   /** A host took a thread that its host had not closed, as it was: it stays loaded. */
   | { readonly type: "adopted"; readonly at: number; readonly epoch: number; readonly status: ThreadStatus }
   | { readonly type: "closed"; readonly at: number; readonly reason: UnloadReason }
+  /** Tool servers are about to be told that it was closed: whatever comes of it, they are not told again. */
+  | { readonly type: "notified"; readonly at: number }
   | { readonly type: "statusChanged"; readonly status: ThreadStatus }
   /** The whole of what changed hands to clients as a whole. */
   | { readonly type: "settingsChanged"; readonly at: number; readonly settings: ThreadSettings }

@@ -21,11 +21,18 @@ export interface CallbackPorts {
 
 /** Bodies that are read at once; each of them is held in memory. */
 const MAX_READING = 64;
+/** What one thread is sent at once, and each second from then on. */
+const BURST = 500;
+const PER_SECOND = 100;
+/** Beyond so many threads, those that were quiet are forgotten. */
+const MAX_RATES = 10_000;
 
 /** What is posted to callback URLs. */
 export class Callbacks {
   readonly #ports: CallbackPorts;
   #reading = 0;
+  /** How much each thread may still be sent, and when that was true. */
+  readonly #rates = new Map<string, { left: number; at: number }>();
 
   constructor(ports: CallbackPorts) {
     this.#ports = ports;
@@ -48,7 +55,7 @@ export class Callbacks {
     if (method !== "POST") return 405;
     if (!isJson(headers.get("content-type"))) return 415;
     if (Number(headers.get("content-length") ?? 0) > LIMITS.callbackBytes) return 413;
-    if (this.#reading >= MAX_READING) return 503;
+    if (this.#reading >= MAX_READING || !this.#mayTake(subject.threadId)) return 503;
     this.#reading++;
     try {
       const chunks: Uint8Array[] = [];
@@ -75,6 +82,18 @@ export class Callbacks {
     } finally {
       this.#reading--;
     }
+  }
+
+  #mayTake(threadId: string): boolean {
+    const now = this.#ports.clock.monotonic();
+    const { left, at } = this.#rates.get(threadId) ?? { left: BURST, at: now };
+    const grown = Math.min(BURST, left + ((now - at) / 1000) * PER_SECOND);
+    if (grown < 1) return false;
+    this.#rates.delete(threadId);
+    this.#rates.set(threadId, { left: grown - 1, at: now });
+    const [oldest] = this.#rates.size > MAX_RATES ? this.#rates.keys() : [];
+    if (oldest !== undefined) this.#rates.delete(oldest);
+    return true;
   }
 
   async #deliver(subject: CallbackSubject, message: CallbackMessage): Promise<number> {

@@ -1,4 +1,5 @@
 import type { LoadSettings } from "@bobbin/protocol";
+import type { Commit } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { Tool } from "../tool.ts";
@@ -43,6 +44,28 @@ export class LazyRap {
 
   tools(thread: ThreadState): readonly Tool[] {
     return this.#made?.tools(thread.facts.id) ?? [];
+  }
+
+  /** Called with every commit: calls that nobody waits for any more are told to those who work on them. */
+  committed({ records }: Commit, thread: ThreadState): void {
+    const callIds = records.flatMap((record) => (record.type === "callCancelled" ? [record.callId] : []));
+    if (callIds.length === 0 || !this.mustTellClosed(thread)) return;
+    this.#soon("cancelling calls", async (rap) => rap.cancelled(thread, callIds));
+  }
+
+  /** Whether anyone has to be told that a thread was closed. */
+  mustTellClosed({ load }: ThreadState): boolean {
+    return this.#ports.serversOf(load).told.length > 0;
+  }
+
+  tellClosed(thread: ThreadState): void {
+    this.#soon("telling tool servers", async (rap) => rap.closed(thread));
+  }
+
+  /** What is under way has a while to end. */
+  async close(): Promise<void> {
+    const rap = await this.#making;
+    await rap?.close();
   }
 
   /** Nothing more is heard of tool servers. */

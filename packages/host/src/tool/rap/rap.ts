@@ -6,6 +6,7 @@ import {
   isOpenLine,
   type RuntimePorts,
   type Send,
+  sendNotice,
 } from "@bobbin/rap/runtime";
 import type { RapCommand } from "../../core/commands.ts";
 import type { ThreadRecord } from "../../core/records.ts";
@@ -18,6 +19,7 @@ import type { Tool } from "../tool.ts";
 import { CallbackListener } from "./callback-listener.ts";
 import { Callbacks } from "./callbacks.ts";
 import { Catalog } from "./catalog.ts";
+import { Notices } from "./notices.ts";
 import { type OutgoingCall, rapTools } from "./rap-tool.ts";
 import { configProblems, serverAddress, serverKey } from "./server.ts";
 import type { RapSettings, ThreadServers, ToolServerSettings } from "./settings.ts";
@@ -45,6 +47,10 @@ export interface RapPorts {
 
 /** How long a server may take to tell its toolset; a thread's first turn waits for it. */
 const DISCOVERY_MS = 5000;
+/** How long a server may take to answer what it need not answer. */
+const NOTICE_MS = 3000;
+/** How long the end of the host waits for such answers. */
+const GRACE_MS = 2000;
 
 /** The host's side of tool servers. Made when a thread is loaded that has any. */
 export class Rap {
@@ -53,6 +59,7 @@ export class Rap {
   readonly #catalogs = new Map<string, Catalog>();
   readonly #toolsets: Toolsets;
   readonly #listener: CallbackListener;
+  readonly #notices: Notices;
   readonly #count: (labels: Readonly<Record<string, string>>) => void;
 
   constructor(ports: RapPorts) {
@@ -69,6 +76,20 @@ export class Rap {
     const random = (): number => (platform.ids.integer() % 4096) / 4096;
     const send: Send = (url, request) => platform.http(url, request);
     this.#wire = { send, after: (ms, run) => platform.timers.after(ms, run), random };
+    const notices = metrics.counter(
+      "bobbin_rap_notices_total",
+      "Closings and cancellations told, by server.",
+    );
+    const sendOnce: Send = (url, request) => platform.http(url, { ...request, single: true });
+    this.#notices = new Notices({
+      timers: platform.timers,
+      log,
+      send: (server, notice, signal) => {
+        const wire = { ...this.#wire, send: sendOnce };
+        return sendNotice(serverAddress(server, ports.env), notice, wire, { timeoutMs: NOTICE_MS, signal });
+      },
+      count: (kind, server, delivered) => notices({ kind, server, delivered: String(delivered) }),
+    });
     this.#toolsets = new Toolsets({
       clock: platform.clock,
       catalog: (server) => this.#catalog(server),
@@ -111,6 +132,21 @@ export class Rap {
     return this.#toolsets.tools(threadId);
   }
 
+  /** Nobody waits for these calls any more. */
+  cancelled(thread: ThreadState, callIds: readonly string[]): void {
+    const { told } = this.#ports.serversOf(thread.load);
+    for (const callId of callIds) this.#notices.cancelled(thread.facts.id, callId, told);
+  }
+
+  closed(thread: ThreadState): void {
+    this.#notices.closed(thread.facts.id, this.#ports.serversOf(thread.load).told);
+  }
+
+  /** What is under way has a while to end. */
+  async close(): Promise<void> {
+    await this.#notices.close(GRACE_MS);
+  }
+
   async stopListening(): Promise<void> {
     await this.#listener.close();
   }
@@ -141,6 +177,7 @@ export class Rap {
     const begun = this.#ports.platform.clock.monotonic();
     let sent: Acceptance;
     try {
+      await this.#notices.settled(facts.id, server);
       const callback_url = await this.#listener.url({ threadId: facts.id, load: loadEpoch, callId });
       sent = await invoke(
         serverAddress(server, this.#ports.env),

@@ -1,0 +1,103 @@
+import type { Notice } from "@bobbin/rap/runtime";
+import type { Log } from "../../observe/log.ts";
+import type { Timers } from "../../platform/platform.ts";
+import type { ToolServerSettings } from "./settings.ts";
+
+export interface NoticePorts {
+  readonly timers: Timers;
+  readonly log: Log;
+  /** Once; does not throw. */
+  send(
+    server: ToolServerSettings,
+    notice: Notice,
+    signal: AbortSignal,
+  ): Promise<{ readonly delivered: boolean; readonly says: string }>;
+  count(kind: Notice["kind"], server: string, delivered: boolean): void;
+}
+
+/** To one server at once; a crowd of threads that closes must not become a crowd of connections. */
+const MAX_AT_ONCE = 32;
+
+/** The way to one server. */
+interface Way {
+  sending: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * What tool servers are told, and need not answer. Nobody waits for it, but for who calls a server that was told that
+ * the thread is closed: a closing that is late must not end what the next load begins.
+ */
+export class Notices {
+  readonly #ports: NoticePorts;
+  readonly #ways = new Map<string, Way>();
+  /** Closings under way, by thread and server. */
+  readonly #closings = new Map<string, Map<string, Promise<void>>>();
+  readonly #pending = new Set<Promise<void>>();
+  readonly #over = new AbortController();
+
+  constructor(ports: NoticePorts) {
+    this.#ports = ports;
+  }
+
+  cancelled(threadId: string, callId: string, servers: readonly ToolServerSettings[]): void {
+    const body = { thread_id: threadId, tool_call_id: callId };
+    for (const server of servers) void this.#send(server, { kind: "cancelToolCall", body });
+  }
+
+  closed(threadId: string, servers: readonly ToolServerSettings[]): void {
+    const under = this.#closings.get(threadId) ?? new Map<string, Promise<void>>();
+    this.#closings.set(threadId, under);
+    for (const server of servers) {
+      const sent = this.#send(server, { kind: "closeThread", body: { thread_id: threadId } });
+      const both = Promise.all([under.get(server.url), sent]).then(() => {
+        if (under.get(server.url) === both) under.delete(server.url);
+        if (under.size === 0 && this.#closings.get(threadId) === under) this.#closings.delete(threadId);
+      });
+      under.set(server.url, both);
+    }
+  }
+
+  /** Resolves when a server has answered all that it was told of the thread's closing, or had its time. */
+  async settled(threadId: string, { url }: ToolServerSettings): Promise<void> {
+    await this.#closings.get(threadId)?.get(url);
+  }
+
+  /** What is under way has so long; then it is cut. */
+  async close(graceMs: number): Promise<void> {
+    const cancel = this.#ports.timers.after(graceMs, () => this.#over.abort(new Error("the host is ending")));
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+    cancel();
+  }
+
+  #send(server: ToolServerSettings, notice: Notice): Promise<void> {
+    const sent = this.#sendInTurn(server, notice).finally(() => this.#pending.delete(sent));
+    this.#pending.add(sent);
+    return sent;
+  }
+
+  async #sendInTurn(server: ToolServerSettings, notice: Notice): Promise<void> {
+    const way = this.#way(server.url);
+    if (way.sending >= MAX_AT_ONCE) await new Promise<void>((resolve) => way.waiting.push(resolve));
+    else way.sending++;
+    try {
+      const { delivered, says } = await this.#ports.send(server, notice, this.#over.signal);
+      this.#ports.count(notice.kind, server.name, delivered);
+      const about = { server: server.name, notice: notice.kind, ...notice.body };
+      if (delivered) this.#ports.log.debug("a tool server was told", about);
+      else this.#ports.log.info("a tool server could not be told", { ...about, says });
+    } finally {
+      const next = way.waiting.shift();
+      if (next === undefined) way.sending--;
+      else next();
+    }
+  }
+
+  #way(url: string): Way {
+    const known = this.#ways.get(url);
+    if (known !== undefined) return known;
+    const way: Way = { sending: 0, waiting: [] };
+    this.#ways.set(url, way);
+    return way;
+  }
+}

@@ -1,0 +1,234 @@
+// What comes to the addresses of calls: in time, late, twice, forged, too large, over restarts.
+import { request } from "node:http";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { responses } from "../support/mock-model.ts";
+import {
+  answer,
+  call,
+  EXPERIMENTAL,
+  outputs,
+  rapStage,
+  SOCKET,
+  type StageOptions,
+  say,
+  toolItems,
+} from "../support/rap-stage.ts";
+import { FakeToolServer, type Heard, ok, postBack } from "../support/tool-server.ts";
+
+const look = (callId = "call_1") => responses.call("look", "{}", callId);
+
+async function waiting(options: Partial<StageOptions> = {}) {
+  const server = await FakeToolServer.start({ look: {} });
+  const stage = await rapStage([call(look()), say("Seen")], { servers: { desk: server }, ...options });
+  const turnId = await stage.client.say(stage.threadId, "look");
+  const heard = await server.next("/invoke");
+  return { ...stage, server, turnId, heard };
+}
+
+/** The status of a raw request. */
+function raw(
+  url: string,
+  headers: Record<string, string | number>,
+  write: (send: ReturnType<typeof request>) => void,
+) {
+  return new Promise<number>((resolve, reject) => {
+    const sent = request(url, { method: "POST", headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    sent.on("error", reject);
+    write(sent);
+  });
+}
+
+const result = ({ body }: Heard, text: string) => ({
+  type: "tool_result",
+  group_id: body.group_id,
+  id: body.id,
+  text,
+});
+
+describe("a callback", () => {
+  it("[RAPR-62] [RAPR-83] [RAPR-11] has its effect once; repeats and late ones are acknowledged and change nothing", async () => {
+    const { model, client, threadId, turnId, heard, server } = await waiting();
+    const statuses = await Promise.all(["one", "two", "three"].map((text) => answer(heard, text)));
+    expect(statuses).toEqual([200, 200, 200]);
+    await client.turnCompleted(turnId);
+    expect(await answer(heard, "four")).toBe(200);
+    expect(outputs(model, 1)).toHaveLength(1);
+    model.reply(call(look("call_2")), say("Again"));
+    const second = await client.say(threadId, "again");
+    const cancelled = await server.next("/invoke", 2);
+    await client.call("turn/interrupt", { threadId, turnId: second });
+    expect(await answer(cancelled, "too late")).toBe(200);
+    model.reply(say("ok"));
+    await client.turn(threadId, "and?");
+    const said = JSON.stringify(model.asked.at(-1)!.body.input);
+    expect(said).not.toMatch(/too late|four/);
+    expect(said).toMatch(/given up/);
+  });
+
+  it("[RAPR-6] [RAPR-7] [RAPR-61] is refused at addresses that were never given, and for what it is not for", async () => {
+    const { client, turnId, heard, threadId, model } = await waiting();
+    const url = heard.body.callback_url as string;
+    const good = result(heard, "forged");
+    expect(await postBack(`${url.slice(0, -1)}${url.endsWith("A") ? "Q" : "A"}`, good)).toBe(404);
+    expect(await postBack(url.replace("call_1", "call_2"), { ...good, id: "call_2" })).toBe(404);
+    expect(await postBack(new URL("/rap/callback/", url).href, good)).toBe(404);
+    expect(await postBack(new URL("/", url).href, good)).toBe(404);
+    expect(await postBack(url, { ...good, group_id: "another" })).toBe(400);
+    expect(await postBack(url, { ...good, id: "another" })).toBe(400);
+    expect(await postBack(url, { ...good, type: "tool_rumour" })).toBe(400);
+    expect(await postBack(url, { type: "tool_result", group_id: threadId, id: "call_1" })).toBe(400);
+    expect(await postBack(url, "{ not json")).toBe(400);
+    expect(await postBack(url, "[]")).toBe(400);
+    expect(await postBack(url, good, { "content-type": "text/plain" })).toBe(415);
+    expect(await postBack(url, good, { "content-type": "application/json; charset=latin1" })).toBe(415);
+    expect((await fetch(url)).status).toBe(405);
+    const bad = Buffer.from('{"type":"tool_result","text":"\xff"}', "latin1");
+    expect(await raw(url, { "content-type": "application/json" }, (sent) => sent.end(bad))).toBe(400);
+    expect(await answer(heard, "true")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(outputs(model, 1)).toEqual(["true"]);
+  });
+
+  it("[RAPR-9] is bounded in size, told at once or not", async () => {
+    const { client, turnId, heard } = await waiting();
+    const url = heard.body.callback_url as string;
+    const type = { "content-type": "application/json" };
+    const tooMuch = 32 * 1024 * 1024 + 1;
+    expect(await raw(url, { ...type, "content-length": tooMuch }, (sent) => sent.flushHeaders())).toBe(413);
+    const piece = Buffer.alloc(1024 * 1024, 0x20);
+    const status = await raw(url, type, (sent) => {
+      let left = 33;
+      const more = (): void => {
+        while (left-- > 0) if (!sent.write(piece)) return void sent.once("drain", more);
+        sent.end();
+      };
+      more();
+    });
+    expect(status).toBe(413);
+    expect(await answer(heard, "fits")).toBe(200);
+    await client.turnCompleted(turnId);
+  });
+
+  it("[RAPR-73] is bounded and well-formed before the model gets it", async () => {
+    const { client, turnId, heard, model } = await waiting();
+    const long = "x".repeat(300_000);
+    expect(await postBack(heard.body.callback_url, JSON.stringify(result(heard, `\ud800\0${long}end`)))).toBe(
+      200,
+    );
+    await client.turnCompleted(turnId);
+    const [output] = outputs(model, 1);
+    expect(output.slice(0, 2)).toBe("\ufffd\ufffd");
+    expect(output.length).toBeLessThan(263_000);
+    expect(output).toMatch(/characters are left out.*x+end$/s);
+  });
+
+  it("for a closed thread is 410, also when the thread is loaded again", async () => {
+    const { client, threadId, heard } = await waiting();
+    await client.call("thread/unload", { threadId, interrupt: true });
+    expect(await answer(heard, "late")).toBe(410);
+    await client.call("thread/resume", { threadId });
+    expect(await answer(heard, "late")).toBe(410);
+    await client.call("thread/delete", { threadId });
+    expect(await answer(heard, "late")).toBe(410);
+  });
+});
+
+describe("a turn that waits for a tool server", () => {
+  it("survives restarts and kills of the host, and goes on when the answer comes", async () => {
+    const stage = await waiting();
+    const { home, threadId, heard, model } = stage;
+    const { turnId } = stage;
+    let host = stage.host;
+    await stage.client.close();
+    host.signal("SIGTERM");
+    await host.exited;
+    await expect(answer(heard, "nobody listens")).rejects.toThrow();
+    host = await spawnHost({ home, args: SOCKET });
+    await host.logged(({ msg }) => msg === "listening for tool servers");
+    await host.kill();
+    host = await spawnHost({ home, args: SOCKET });
+    await host.logged(({ msg }) => msg === "listening for tool servers");
+    // It may come before anything else was done about the thread.
+    expect(await answer(heard, "after days")).toBe(200);
+    const client = await host.join(undefined, EXPERIMENTAL);
+    await client.call("thread/resume", { threadId });
+    await eventually(async () => {
+      const { thread } = await client.call("thread/read", { threadId });
+      return thread.status.type === "idle";
+    }, "the turn has ended");
+    const { thread } = await client.call("thread/read", { threadId, includeTurns: true });
+    expect(thread.turns).toEqual([expect.objectContaining({ id: turnId, status: "completed" })]);
+    expect(outputs(model, 1)).toEqual(["after days"]);
+    expect(stage.server.at("/invoke")).toHaveLength(1);
+    expect(stage.server.at("/close_thread")).toEqual([]);
+  });
+
+  it("hibernates like any other, and wakes for its answer", async () => {
+    const { client, threadId, turnId, heard, model, host } = await waiting({
+      top: ["max_resident_threads = 1"],
+    });
+    for (let other = 0; other < 3; other++) await client.turn(await client.startThread(), "hello");
+    const metrics = await (await fetch(`${await host.site()}/metrics`)).text();
+    expect(metrics).toMatch(/bobbin_threads_resident 1\n/);
+    expect(await answer(heard, "good morning")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(JSON.stringify(model.asked.at(-1)!.body.input)).toMatch(/good morning/);
+    expect(threadId).toBe(heard.body.group_id);
+  });
+
+  it("[RAPR-50] has a deadline where one is configured, over a restart too", async () => {
+    const stage = await waiting({ rap: ["call_deadline_secs = 2"] });
+    const { home, threadId, heard, server } = stage;
+    await stage.host.kill();
+    const host = await spawnHost({ home, args: SOCKET });
+    const client = await host.join(undefined, EXPERIMENTAL);
+    await client.call("thread/resume", { threadId });
+    await client.turnCompleted(stage.turnId);
+    expect(outputs(stage.model, 1)).toEqual([expect.stringMatching(/did not answer within 2 seconds/)]);
+    const { body } = await server.next("/cancel_tool_call");
+    expect(body).toEqual({ thread_id: threadId, tool_call_id: "call_1" });
+    expect(await answer(heard, "late")).toBe(200);
+  });
+});
+
+describe("a call that nobody waits for any more", () => {
+  it("[RAPR-80] [RAPR-81] [RAPR-82] is told to every configured server, once, and nothing depends on it", async () => {
+    const down = await FakeToolServer.start({ other: {} });
+    const desk = await FakeToolServer.start({ look: {} });
+    const stuck = await FakeToolServer.start({ third: {} });
+    stuck.on.set("/cancel_tool_call", () => {});
+    const stage = await rapStage([call(look()), say("Seen")], { servers: { down, desk, stuck } });
+    const { client, threadId } = stage;
+    const turnId = await client.say(threadId, "look");
+    await desk.next("/invoke");
+    down.on.set("/cancel_tool_call", (response) => void response.writeHead(500).end());
+    await client.call("turn/interrupt", { threadId, turnId });
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("interrupted");
+    for (const server of [down, desk, stuck]) {
+      const { body, headers, method } = await server.next("/cancel_tool_call");
+      expect([method, headers["content-type"], body]).toEqual([
+        "POST",
+        "application/json",
+        { thread_id: threadId, tool_call_id: "call_1" },
+      ]);
+    }
+    expect(toolItems(client, "item/completed")[0]).toMatchObject({ status: "failed" });
+    await client.turn(threadId, "go on");
+    for (const server of [down, desk, stuck]) expect(server.at("/cancel_tool_call")).toHaveLength(1);
+    stuck.on.set("/cancel_tool_call", ok);
+  });
+
+  it("is not told for calls that have their answer", async () => {
+    const { client, threadId, turnId, heard, server } = await waiting();
+    expect(await answer(heard, "done")).toBe(200);
+    await client.turnCompleted(turnId);
+    await client.call("thread/unload", { threadId });
+    await server.next("/close_thread");
+    expect(server.at("/cancel_tool_call")).toEqual([]);
+  });
+});
