@@ -1,5 +1,6 @@
 // How a thread comes to be not loaded, or not there: unsubscribe, unload, archive, delete.
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -319,6 +320,30 @@ describe("what is loaded, and why", () => {
     await one.turn(threads[0]!, "wake up");
     const { data } = await one.call("thread/turns/list", { threadId: threads[0] });
     expect(data).toHaveLength(2);
+    await quiet.kill();
+  });
+
+  it("[UNLOAD-8] may sleep before it was ever used, and lacks nothing when it is", async () => {
+    const quiet = await spawnHost({ args: [...SOCKET, "-c", "max_resident_threads=1"] });
+    const one = await quiet.join(undefined, { experimentalApi: true, threadUnloadDelaySecs: 600 });
+    const threads: string[] = [];
+    for (let at = 0; at < 5; at++) {
+      threads.push(await one.startThread({ developerInstructions: `number ${at} ✓` }));
+    }
+    const { gauges } = await one.call("server/diagnostics", {});
+    expect(gauges).toContainEqual({ name: "bobbin_threads_resident", value: 1 });
+    await one.turn(threads[1]!, "wake up");
+    expect((await one.call("thread/unload", { threadId: threads[2] })).status).toBe("unloaded");
+    await one.call("thread/delete", { threadId: threads[3] });
+    for (const at of [0, 1, 2, 4]) {
+      const { thread } = await one.call("thread/read", { threadId: threads[at] });
+      const [first] = (await readFile(thread.path, "utf8")).split("\n");
+      expect(JSON.parse(first!).records[0]).toMatchObject({
+        type: "created",
+        facts: { id: threads[at] },
+        load: { developerInstructions: `number ${at} ✓` },
+      });
+    }
     await quiet.kill();
   });
 });

@@ -199,7 +199,7 @@ class FakeAppendFile extends Handle implements AppendFile {
     return this.#size;
   }
 
-  async append(bytes: Uint8Array): Promise<void> {
+  async append(bytes: Uint8Array): Promise<number> {
     this.assertOpen("append");
     const { random } = this.files.scheduler;
     const copy = bytes.slice();
@@ -209,12 +209,14 @@ class FakeAppendFile extends Handle implements AppendFile {
       this.files.post(this.name, `write ${first} bytes first`, piece);
     }
     const rest = () => {
+      const start = this.#size;
       this.inode.append(copy.subarray(first));
       this.#size += copy.length;
+      return start;
     };
     // Nothing of a failed append stays, but a crash may come before it is cut.
     const cut = () => this.inode.truncate(this.inode.bytes.length - first);
-    await this.operate("append", rest, cut);
+    return await this.operate("append", rest, cut);
   }
 
   truncate(size: number): Promise<void> {

@@ -40,7 +40,7 @@ import { Toolbox } from "./tool/toolbox.ts";
 import { requestUserInput } from "./tool/user-input.ts";
 import { viewImage } from "./tool/view-image.ts";
 import { Pasts } from "./turn/past.ts";
-import { Runner } from "./turn/runner.ts";
+import { Runners } from "./turn/runners.ts";
 
 export interface HostOptions {
   readonly home: string;
@@ -118,6 +118,15 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     ],
     (thread) => rap.ready(thread),
   );
+  const runners = new Runners({
+    platform,
+    supervisor,
+    pasts,
+    toolbox,
+    models: config,
+    shell: basename(process.env.SHELL ?? "sh"),
+    provider: (id) => providers.get(id),
+  });
   const registry: Registry = new Registry({
     platform,
     supervisor,
@@ -126,21 +135,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     maxResident: config.maxResidentThreads,
     journalSync: config.journalSync,
     broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
-    runner: (actor) => {
-      const runner = new Runner(actor, {
-        platform,
-        supervisor,
-        pasts,
-        toolbox,
-        models: config,
-        shell: basename(process.env.SHELL ?? "sh"),
-        provider: (id) => providers.get(id),
-      });
-      return (state, commit) => {
-        if (commit !== undefined) pasts.add(actor.journal, commit);
-        if (commit !== undefined && actor.ephemeral) rap.committed(commit, state);
-        runner.reconcile(state);
-      };
+    reconcile: (actor, state, commit) => {
+      if (commit !== undefined) pasts.add(actor.journal, commit);
+      if (commit !== undefined && actor.ephemeral) rap.committed(commit, state);
+      runners.reconcile(actor, state);
     },
     committed: (commit, state, { place }) => {
       countTurns(commit, state);

@@ -28,7 +28,13 @@ export interface Shared {
 type Birth =
   | { readonly kind: "new" }
   /** Its first commit is among the starts, which is enough until it is used. */
-  | { readonly kind: "acknowledged"; readonly line: Uint8Array }
+  | {
+      readonly kind: "acknowledged";
+      readonly at: number;
+      readonly length: number;
+      /** Undefined while it rests: the file has it. */
+      readonly line: Uint8Array | undefined;
+    }
   | { readonly kind: "making"; readonly making: Promise<void> }
   | { readonly kind: "made" };
 
@@ -38,7 +44,7 @@ const RESTING: Promise<void> = Promise.resolve();
 export class FileThreadJournal implements ThreadJournal, Holder {
   readonly #threadId: string;
   readonly #shared: Shared;
-  #place: Place;
+  #archived: boolean;
   #file: Promise<AppendFile> | undefined;
   #birth: Birth;
   /** Where the next commit goes; if the file ends elsewhere, someone else has written to it. */
@@ -48,7 +54,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   /** `file` is undefined for a new thread. */
   constructor(threadId: string, place: Place, file: AppendFile | undefined, shared: Shared) {
     this.#threadId = threadId;
-    this.#place = place;
+    this.#archived = place.archived;
     this.#shared = shared;
     this.#size = file?.size ?? 0;
     this.#birth = file === undefined ? { kind: "new" } : { kind: "made" };
@@ -58,7 +64,11 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   get place(): Place {
-    return this.#place;
+    return { path: this.#path, archived: this.#archived };
+  }
+
+  get #path(): string {
+    return (this.#archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
@@ -78,16 +88,18 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   /** Acknowledged by one write; the journal is made when it is first used. */
   async #start(line: Uint8Array): Promise<AppendOutcome> {
     const { starts } = this.#shared;
-    await starts.add(this.#threadId, line, () => this.#make());
-    this.#birth = { kind: "acknowledged", line };
+    const at = await starts.add(this.#threadId, line, () => this.#make());
+    this.#birth = { kind: "acknowledged", at, length: line.length, line };
     return { kind: "committed" };
   }
 
   /** Resolves when there is a journal of its own. */
   #make(): Promise<void> {
     if (this.#birth.kind === "acknowledged") {
-      const { line } = this.#birth;
-      const making = this.#shared.making.run(() => this.#makeOf(line));
+      const { at, length, line } = this.#birth;
+      const making = this.#shared.making.run(async () => {
+        await this.#makeOf(line ?? (await this.#shared.starts.read(at, length)));
+      });
       // Whoever waits for it is told.
       making.catch(() => {});
       this.#birth = { kind: "making", making };
@@ -98,7 +110,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   async #makeOf(line: Uint8Array): Promise<void> {
     const { files, leases, starts, openFiles } = this.#shared;
     const [file] = await Promise.all([
-      files.openAppend(this.#place.path!, { fresh: true }),
+      files.openAppend(this.#path, { fresh: true }),
       leases.takeNew(this.#threadId),
     ]);
     this.#file = Promise.resolve(file);
@@ -122,7 +134,8 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   #commits(lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>): AsyncIterable<Placed> {
-    return oneByOne(this.#lines(lines), (line) => readCommit(line, this.#place, this.#shared.log));
+    const { place } = this;
+    return oneByOne(this.#lines(lines), (line) => readCommit(line, place, this.#shared.log));
   }
 
   async *#lines(
@@ -152,6 +165,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   rest(): Promise<void> {
+    if (this.#birth.kind === "acknowledged") this.#birth = { ...this.#birth, line: undefined };
     return this.#file === undefined && this.#birth.kind !== "making" ? RESTING : this.#rest();
   }
 
@@ -168,8 +182,8 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.#make();
     await this.rest();
     const path = (archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
-    await saved(() => this.#shared.files.rename(this.#place.path!, path));
-    this.#place = { path, archived };
+    await saved(() => this.#shared.files.rename(this.#path, path));
+    this.#archived = archived;
   }
 
   async destroy(): Promise<void> {
@@ -177,7 +191,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     await this.#shared.starts.clear();
-    await saved(() => this.#shared.files.remove(this.#place.path!, { synced: true }));
+    await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
     this.#shared.leases.giveBack(this.#threadId);
   }
 
@@ -194,7 +208,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     this.#using++;
     try {
       await this.#make();
-      this.#file ??= this.#shared.files.openAppend(this.#place.path!);
+      this.#file ??= this.#shared.files.openAppend(this.#path);
       this.#shared.openFiles.used(this);
       return await work(await this.#file);
     } catch (cause) {
@@ -209,8 +223,8 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   /** Opened for each use: what is read seldom should not hold a file open. */
   async #reader(): Promise<FileReader> {
     await this.#make();
-    const file = await this.#shared.files.openRead(this.#place.path!);
-    if (file === undefined) throw new Error(`the journal ${this.#place.path} is gone`);
-    return new FileReader(this.#place, file, this.#shared.log);
+    const file = await this.#shared.files.openRead(this.#path);
+    if (file === undefined) throw new Error(`the journal ${this.#path} is gone`);
+    return new FileReader(this.place, file, this.#shared.log);
   }
 }

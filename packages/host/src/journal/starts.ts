@@ -1,8 +1,10 @@
-import type { AppendFile, Files } from "../platform/platform.ts";
+import type { AppendFile, Files, ReadFile } from "../platform/platform.ts";
 import { commitOf, linesForwards } from "./commit-lines.ts";
 
 /** Past this, the threads that are only in this file get journals of their own, and it starts anew. */
 const CUT_BYTES = 4 * 1024 * 1024;
+
+const LF = 0x0a;
 
 /**
  * The first commits of new threads, in one file that the host keeps open: a start waits for one write, and not for
@@ -12,6 +14,7 @@ export class Starts {
   readonly #path: () => string;
   readonly #files: Files;
   #file: Promise<AppendFile> | undefined;
+  #reading: Promise<ReadFile | undefined> | undefined;
   /** What makes each thread's journal that is not made. */
   readonly #unmade = new Map<string, () => Promise<void>>();
 
@@ -20,21 +23,34 @@ export class Starts {
     this.#files = files;
   }
 
-  /** From here on the thread survives a kill of this process. */
-  async add(threadId: string, line: Uint8Array, make: () => Promise<void>): Promise<void> {
+  /** From here on the thread survives a kill of this process. Tells where the line is, until `made`. */
+  async add(threadId: string, line: Uint8Array, make: () => Promise<void>): Promise<number> {
     // First: while it is here, the file is not cut.
     this.#unmade.set(threadId, make);
     let file: AppendFile;
+    let at: number;
     try {
       file = await this.#open();
-      await file.append(line);
+      at = await file.append(line);
     } catch (cause) {
       this.#unmade.delete(threadId);
       throw cause;
     }
-    if (file.size < CUT_BYTES) return;
     // Those that fail are told when they are used.
-    for (const makeNow of this.#unmade.values()) makeNow().catch(() => {});
+    if (file.size >= CUT_BYTES) for (const makeNow of this.#unmade.values()) makeNow().catch(() => {});
+    return at;
+  }
+
+  /** A line that was added and whose thread is not made. */
+  async read(at: number, length: number): Promise<Uint8Array> {
+    this.#reading ??= this.#files.openRead(this.#path()).catch((cause) => {
+      this.#reading = undefined;
+      throw cause;
+    });
+    const line = await (await this.#reading)?.read(at, length);
+    if (line?.length !== length || line.at(-1) !== LF)
+      throw new Error(`${this.#path()} is not as it was written`);
+    return line;
   }
 
   /** The thread has its journal, or is gone: it is not made again from here. */
@@ -55,6 +71,7 @@ export class Starts {
   async close(): Promise<void> {
     const file = await this.#file;
     if (file === undefined) return;
+    await (await this.#reading)?.close();
     await file.close();
     // What was not made is left for the next start.
     if (this.#unmade.size === 0) await this.#files.remove(this.#path());

@@ -49,7 +49,7 @@ export class NodeAppendFile implements AppendFile {
     return this.#size;
   }
 
-  append(bytes: Uint8Array): Promise<void> {
+  append(bytes: Uint8Array): Promise<number> {
     return this.#inTurn(() => (this.#torn ? this.#mendAndWrite(bytes) : this.#write(bytes)));
   }
 
@@ -81,7 +81,7 @@ export class NodeAppendFile implements AppendFile {
     return this.#closed;
   }
 
-  #inTurn(step: () => Promise<void>): Promise<void> {
+  #inTurn<T>(step: () => Promise<T>): Promise<T> {
     // A descriptor's number is given to another file after a close, so nothing may reach it then.
     if (this.#closed !== undefined) return Promise.reject(closedError(this.#file.path));
     const done = this.#steps === 0 ? step() : this.#lastStep.then(step);
@@ -94,12 +94,13 @@ export class NodeAppendFile implements AppendFile {
     this.#steps--;
   };
 
-  #write(bytes: Uint8Array): Promise<void> {
+  #write(bytes: Uint8Array): Promise<number> {
     this.#changes++;
+    const start = this.#size;
     let at = this.#writeAtOnce(bytes);
     if (at === bytes.length) {
       this.#size += at;
-      return DONE;
+      return Promise.resolve(start);
     }
     return new Promise((done, fail) => {
       const { fd } = this.#file;
@@ -108,7 +109,7 @@ export class NodeAppendFile implements AppendFile {
           at += count;
           if (at < bytes.length) return this.#fs.write(fd, bytes, at, bytes.length - at, null, written);
           this.#size += bytes.length;
-          return done();
+          return done(start);
         }
         const why = cause ?? new Error(`${this.#file.path} takes no more bytes`);
         this.#cutRest(bytes.length).then(
@@ -132,10 +133,10 @@ export class NodeAppendFile implements AppendFile {
     return near?.at(path, () => tryWrite(fd, bytes))?.value ?? 0;
   }
 
-  async #mendAndWrite(bytes: Uint8Array): Promise<void> {
+  async #mendAndWrite(bytes: Uint8Array): Promise<number> {
     await this.#cut(this.#size);
     this.#torn = false;
-    await this.#write(bytes);
+    return this.#write(bytes);
   }
 
   /** Takes back what a failed write of `length` bytes left, so that no half line stays in the middle. */
@@ -223,7 +224,5 @@ function tryWrite(fd: number, bytes: Uint8Array): number {
     return 0;
   }
 }
-
-const DONE: Promise<void> = Promise.resolve();
 
 function noop(): void {}

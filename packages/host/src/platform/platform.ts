@@ -135,8 +135,8 @@ export interface Boot {
 export interface AppendFile {
   /** Bytes written so far. */
   readonly size: number;
-  /** All of it or an error; handed to the operating system, so it survives the end of this process. */
-  append(bytes: Uint8Array): Promise<void>;
+  /** All of it or an error; handed to the operating system, so it survives the end of this process. Tells where it begins. */
+  append(bytes: Uint8Array): Promise<number>;
   /** All that was appended survives a power cut. Calls while one is under way share the next. */
   sync(): Promise<void>;
   /** Cuts what is behind `size`; for a torn tail. */

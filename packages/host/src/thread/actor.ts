@@ -10,29 +10,28 @@ import type { ThreadState } from "../core/state.ts";
 import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
-import type { Cancel, Platform } from "../platform/platform.ts";
+import type { Cancel, Clock, Platform } from "../platform/platform.ts";
 import { type Outline, outlineOf } from "./outline.ts";
-import type { Cursor } from "./subscription.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import type { Cursor, Subscription } from "./subscription.ts";
+import { type FollowedThread, Subscriptions } from "./subscriptions.ts";
 import { type RunningText, TextStreams } from "./text-streams.ts";
 
-/** What an actor needs from around it. */
+/** What actors need from around them; one for all, because there may be many of them. */
 export interface ActorPorts {
-  readonly journal: ThreadJournal;
   readonly platform: Platform;
   /** Tells every connection that may see the thread, but for its subscribers, who were told. */
   broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
   /** Whether a commit has to survive a power cut before it is told; `asked`: whoever sent it wants that. */
   mustSync(commit: Commit, asked: boolean): boolean;
   /** What the state asks for is started, what it no longer asks for is stopped. */
-  reconcile(state: ThreadState, commit?: Commit): void;
+  reconcile(actor: Actor, state: ThreadState, commit?: Commit): void;
   /** After each commit. */
-  committed(commit: Commit, state: ThreadState): void;
+  committed(actor: Actor, commit: Commit, state: ThreadState): void;
   /** It slept, and is in memory again. */
-  woken(): void;
+  woken(actor: Actor): void;
   /** The last one that was at work with it has gone. */
-  visited(): void;
-  failed(cause: unknown): void;
+  visited(actor: Actor): void;
+  failed(actor: Actor, cause: unknown): void;
   /** Takes work that nobody awaits. */
   supervise(what: string, work: Promise<unknown>): void;
 }
@@ -54,18 +53,22 @@ const CHECKPOINT_EVERY = 64;
 /** Running text is written to the journal this often, so that a crash loses little of what was shown. */
 const SAVE_TEXT_MS = 1000;
 
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+
 /**
  * One loaded thread: a mailbox, an append, a fan-out, and nothing else. Commands are taken one after the other;
  * those that wait while a commit is being written go into the next commit together.
  */
-export class Actor {
+export class Actor implements FollowedThread {
   readonly id: string;
   readonly owner: string;
   readonly ephemeral: boolean;
   readonly startKey: string | undefined;
+  readonly journal: ThreadJournal;
   readonly subscriptions: Subscriptions;
   readonly #ports: ActorPorts;
-  readonly #texts: TextStreams;
+  /** Set while there may be text that runs. */
+  #streams: TextStreams | undefined;
   /** Undefined while hibernated: the journal has it. */
   #state: ThreadState | undefined;
   /** What is asked of a thread at any time, also of one that sleeps. */
@@ -83,7 +86,7 @@ export class Actor {
   /** Why it takes no more commands. */
   #over: Fault | undefined;
 
-  constructor({ state, seq }: Head, ports: ActorPorts) {
+  constructor({ state, seq }: Head, journal: ThreadJournal, ports: ActorPorts) {
     this.id = state.facts.id;
     this.owner = state.facts.owner;
     this.ephemeral = state.facts.ephemeral;
@@ -92,22 +95,28 @@ export class Actor {
     this.#outline = outlineOf(state);
     this.#head = seq;
     this.#sinceCheckpoint = 0;
+    this.journal = journal;
     this.#ports = ports;
-    this.subscriptions = new Subscriptions({
-      threadId: this.id,
-      clock: ports.platform.clock,
-      journal: ports.journal,
-      head: () => this.#head,
-      pending: () => this.#outline.requests,
-      gone: () => this.#over !== undefined,
-      bringUp: (subscription) => this.#texts.bringUp(subscription),
-      supervise: (what, work) => ports.supervise(what, work),
-    });
-    this.#texts = new TextStreams(this.id, ports.platform, this.subscriptions);
+    this.subscriptions = new Subscriptions(this);
   }
 
-  get journal(): ThreadJournal {
-    return this.#ports.journal;
+  // What its followers need.
+
+  get clock(): Clock {
+    return this.#ports.platform.clock;
+  }
+
+  get gone(): boolean {
+    return this.#over !== undefined;
+  }
+
+  bringUp(subscription: Subscription): void {
+    if (this.#streams === undefined) subscription.caughtUp();
+    else this.#streams.bringUp(subscription);
+  }
+
+  supervise(what: string, work: Promise<unknown>): void {
+    this.#ports.supervise(what, work);
   }
 
   /** The last commit that was told. */
@@ -163,7 +172,10 @@ export class Actor {
    * that is where a reply is sent, so that it comes before the notifications.
    */
   submit(command: Command, committed: Committed = () => {}, synced = false): Promise<void> {
-    if (command.kind === "itemStarted") this.#texts.begin(command.turnId, command.item.id);
+    if (command.kind === "itemStarted") {
+      this.#streams ??= new TextStreams(this.id, this.#ports.platform, this.subscriptions);
+      this.#streams.begin(command.turnId, command.item.id);
+    }
     return this.#post(command, committed, synced);
   }
 
@@ -177,7 +189,7 @@ export class Actor {
 
   /** Begins what is due in a thread that was just loaded, once whoever loaded it follows it. */
   goOn(): void {
-    this.look((state) => this.#ports.reconcile(state)).catch(() => {});
+    this.look((state) => this.#ports.reconcile(this, state)).catch(() => {});
   }
 
   /** Runs with the state, in its turn among the commands. */
@@ -196,7 +208,7 @@ export class Actor {
         gate.catch(reject);
       });
     } finally {
-      if (--this.#visits === 0) this.#ports.visited();
+      if (--this.#visits === 0) this.#ports.visited(this);
     }
   }
 
@@ -218,7 +230,7 @@ export class Actor {
 
   /** Live text of a running item: shown at once, durable only when the item completes. */
   text(text: RunningText, delta: string): void {
-    this.#texts.grow(text, delta);
+    this.#streams?.grow(text, delta);
     if (this.#over !== undefined) return;
     this.#saving ??= this.#ports.platform.timers.after(SAVE_TEXT_MS, () => this.#saveText());
   }
@@ -233,7 +245,8 @@ export class Actor {
   hibernate(): boolean {
     if (!this.quiet || this.ephemeral || this.#state === undefined) return false;
     this.#state = undefined;
-    this.#ports.supervise("hibernating", this.#ports.journal.rest());
+    if (this.#streams?.empty) this.#streams = undefined;
+    this.#ports.supervise("hibernating", this.journal.rest());
     return true;
   }
 
@@ -257,7 +270,7 @@ export class Actor {
     this.#over ??= fault("shuttingDown");
     this.#saving?.();
     await done;
-    await this.#ports.journal.sync();
+    await this.journal.sync();
   }
 
   #post(command: Command | undefined, committed: Committed, synced = false): Promise<void> {
@@ -301,12 +314,12 @@ export class Actor {
   }
 
   async #wake(): Promise<ThreadState> {
-    const head = await recall(this.#ports.journal);
+    const head = await recall(this.journal);
     if (head === undefined || head.seq !== this.#head) {
       throw new Error(`the journal ends at ${head?.seq}, not at ${this.#head}`);
     }
     this.#state = head.state;
-    this.#ports.woken();
+    this.#ports.woken(this);
     return head.state;
   }
 
@@ -326,7 +339,7 @@ export class Actor {
       state = after;
       tell.push(() => letter.committed(after, decision.records));
       for (const record of decision.records) {
-        if (record.type === "itemCompleted") this.#texts.freeze(record.item.id);
+        if (record.type === "itemCompleted") this.#streams?.freeze(record.item.id);
         const notifications = notify(this.id, record);
         const first = index;
         index += notifications.length;
@@ -347,8 +360,8 @@ export class Actor {
       this.#outline = outlineOf(state);
       if (state.turn === null) this.#stopSaving();
       for (const one of tell) one();
-      this.#ports.reconcile(state, commit);
-      this.#ports.committed(commit, state);
+      this.#ports.reconcile(this, state, commit);
+      this.#ports.committed(this, commit, state);
     } else {
       for (const one of tell) one();
     }
@@ -356,9 +369,9 @@ export class Actor {
 
   #decide(state: ThreadState, command: Command | undefined): Decision {
     if (command === undefined) return { kind: "accepted", records: [], state };
-    const decision = decide(state, command, this.#texts.shown());
+    const decision = decide(state, command, this.#streams?.shown() ?? NO_TEXTS);
     if (command.kind === "itemStarted" && decision.kind === "accepted" && decision.records.length === 0) {
-      this.#texts.end(command.item.id);
+      this.#streams?.end(command.item.id);
     }
     return decision;
   }
@@ -374,14 +387,14 @@ export class Actor {
   }
 
   async #append(commit: Commit, synced: boolean): Promise<void> {
-    await append(this.#ports.journal, commit);
-    if (this.#ports.mustSync(commit, synced)) await this.#ports.journal.sync();
+    await append(this.journal, commit);
+    if (this.#ports.mustSync(commit, synced)) await this.journal.sync();
   }
 
   #saveText(): void {
     this.#saving = undefined;
     if (this.#over !== undefined) return;
-    for (const unsaved of this.#texts.takeUnsaved()) {
+    for (const unsaved of this.#streams?.takeUnsaved() ?? []) {
       this.offer({ kind: "saveText", ...unsaved });
     }
   }
@@ -397,18 +410,18 @@ export class Actor {
         ? cause
         : fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
     this.#outline = { ...this.#outline, status: { type: "systemError" } };
-    this.#ports.failed(cause);
+    this.#ports.failed(this, cause);
   }
 
   #tell(record: ThreadRecord, notifications: readonly Notification[], first: Cursor): void {
-    this.#texts.flush();
+    this.#streams?.flush();
     notifications.forEach((notification, nth) => {
       const frame = this.subscriptions.durable({ ...first, index: first.index + nth }, notification);
       if (notification.audience === "everyone") this.#ports.broadcast(this, notification.method, frame);
     });
     if (record.type === "requestSent") this.subscriptions.ask(record.request);
     else if (record.type === "requestResolved") this.subscriptions.resolved(record.requestId);
-    else if (record.type === "itemStarted") this.#texts.told(record.item.id);
-    else if (record.type === "itemCompleted") this.#texts.end(record.item.id);
+    else if (record.type === "itemStarted") this.#streams?.told(record.item.id);
+    else if (record.type === "itemCompleted") this.#streams?.end(record.item.id);
   }
 }

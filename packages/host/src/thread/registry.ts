@@ -11,7 +11,7 @@ import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Cancel, Platform } from "../platform/platform.ts";
-import { Actor, type Committed } from "./actor.ts";
+import { Actor, type ActorPorts, type Committed } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Recovery } from "./recovery.ts";
 import { Residents } from "./residents.ts";
@@ -32,8 +32,8 @@ export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
-  /** Makes what performs a thread's effects; called after each commit, and when there may be something to do. */
-  runner(actor: Actor): (state: ThreadState, commit?: Commit) => void;
+  /** Performs a thread's effects; called after each commit, and when there may be something to do. */
+  reconcile(actor: Actor, state: ThreadState, commit?: Commit): void;
   /** Something has changed that may let a thread be unloaded. */
   changed(actor: Actor): void;
   unloaded(actor: Actor): void;
@@ -71,6 +71,7 @@ export class Registry {
   readonly #residents: Residents;
   readonly #stored: Stored;
   readonly #recovery: Recovery;
+  readonly #actorPorts: ActorPorts;
   /** Threads whose closing is not durable yet, and who wants to know when it is. */
   readonly #closings = new Map<Actor, (() => void)[]>();
   /** New threads on their way in; nobody knows their ids yet. */
@@ -88,6 +89,27 @@ export class Registry {
       adopt: (held) => this.#adoptForNobody(held),
       stopped: () => this.#closing,
     });
+    this.#actorPorts = {
+      platform: ports.platform,
+      broadcast: (actor, method, frame) => ports.broadcast(actor, method, frame),
+      mustSync: (commit, asked) => mustSync(ports.journalSync, commit, asked),
+      reconcile: (actor, state, commit) => ports.reconcile(actor, state, commit),
+      committed: (actor, commit, state) => {
+        if (!actor.ephemeral) ports.committed(commit, state, actor.journal);
+        this.#touched(actor);
+      },
+      // To wake is not to change: a delay that runs goes on as if the thread had never slept.
+      woken: (actor) => this.#resident(actor),
+      visited: (actor) => ports.changed(actor),
+      failed: (actor, cause) => {
+        ports.supervisor.report(`journal of thread ${actor.id}`, cause);
+        this.announce(actor, "thread/status/changed", {
+          threadId: actor.id,
+          status: { type: "systemError" },
+        });
+      },
+      supervise: (what, work) => ports.supervisor.take(what, work),
+    };
   }
 
   *loaded(): Iterable<Actor> {
@@ -386,34 +408,11 @@ export class Registry {
   }
 
   #enter({ head, journal }: Held): Actor {
-    const { platform, supervisor } = this.#ports;
-    const actor: Actor = new Actor(head, {
-      journal,
-      platform,
-      broadcast: (thread, method, frame) => this.#ports.broadcast(thread, method, frame),
-      mustSync: (commit, asked) => mustSync(this.#ports.journalSync, commit, asked),
-      reconcile: (state, commit) => reconcile(state, commit),
-      committed: (commit, state) => {
-        if (!actor.ephemeral) this.#ports.committed(commit, state, journal);
-        this.#touched(actor);
-      },
-      // To wake is not to change: a delay that runs goes on as if the thread had never slept.
-      woken: () => this.#resident(actor),
-      visited: () => this.#ports.changed(actor),
-      failed: (cause) => {
-        supervisor.report(`journal of thread ${actor.id}`, cause);
-        this.announce(actor, "thread/status/changed", {
-          threadId: actor.id,
-          status: { type: "systemError" },
-        });
-      },
-      supervise: (what, work) => supervisor.take(what, work),
-    });
-    const reconcile = this.#ports.runner(actor);
+    const actor = new Actor(head, journal, this.#actorPorts);
     this.#ports.loaded(head.state);
     this.#slots.enter(actor);
     // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
-    if (head.state.turn !== null) reconcile(head.state);
+    if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
     this.#touched(actor);
     return actor;
   }

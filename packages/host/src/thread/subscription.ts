@@ -87,38 +87,49 @@ export interface Standing {
   readonly asked: readonly number[];
 }
 
+/** What a subscription is of. */
+interface Followed {
+  readonly id: string;
+  catchUp(subscription: Subscription): void;
+}
+
+const NOTHING_SHOWN: ReadonlyMap<TextStream, number> = new Map();
+const NONE: readonly never[] = [];
+
 /**
  * One connection's view of one thread. Either live, or lagging: then nothing is sent to it until its outbox
  * has room, and it catches up from where it stood. A load's end does not end that: what is left to tell is told.
  */
 export class Subscription {
-  readonly threadId: string;
   readonly recipient: Recipient;
-  /** Makes again what was missed; set by the thread. */
-  readonly catchUp: () => void;
+  readonly #thread: Followed;
   #next: Position;
-  #shown = new Map<TextStream, number>();
-  #asked: readonly number[] = [];
+  /** There are as many of these as threads are followed: what most of them never need is made when they do. */
+  #shown: ReadonlyMap<TextStream, number> = NOTHING_SHOWN;
+  #asked: readonly number[] = NONE;
   /** Questions that this client can not answer. */
-  #refused: readonly number[] = [];
+  #refused: readonly number[] = NONE;
   #lagging = false;
   /** What is in no record and came while it lagged: the last of each kind. */
-  readonly #aside = new Map<NotificationName, Frame>();
+  #aside: Map<NotificationName, Frame> | undefined;
   #finished = false;
   #stopped = false;
   /** The next load's, which takes over what this one has not told. */
   #successor: Subscription | undefined;
 
-  constructor(
-    threadId: string,
-    recipient: Recipient,
-    next: Position,
-    catchUp: (subscription: Subscription) => void,
-  ) {
-    this.threadId = threadId;
+  constructor(thread: Followed, recipient: Recipient, next: Position) {
+    this.#thread = thread;
     this.recipient = recipient;
     this.#next = next;
-    this.catchUp = () => catchUp(this);
+  }
+
+  get threadId(): string {
+    return this.#thread.id;
+  }
+
+  /** Makes again what was missed. */
+  catchUp(): void {
+    this.#thread.catchUp(this);
   }
 
   get next(): Position {
@@ -150,7 +161,7 @@ export class Subscription {
   /** Sends running text; `frame` may hold it in several pieces, `delta` is all of it in one. */
   text(delta: TextDelta, end: number, frame: Frame): void {
     const before = this.#standing();
-    this.#shown.set(delta.stream, end);
+    this.#shownNow().set(delta.stream, end);
     if (!this.recipient.wants(delta.stream.method)) return;
     this.recipient.deliver(this, { frame, before, delta });
   }
@@ -165,8 +176,8 @@ export class Subscription {
 
   /** It comes anew, and may have forgotten what it was asked. */
   askAgain(): void {
-    this.#asked = [];
-    this.#refused = [];
+    this.#asked = NONE;
+    this.#refused = NONE;
   }
 
   refuse(requestId: number): void {
@@ -188,13 +199,14 @@ export class Subscription {
     if (!this.#lagging) {
       return this.recipient.deliver(this, { frame, before: this.#standing(), aside: method });
     }
+    this.#aside ??= new Map();
     this.#aside.delete(method);
     this.#aside.set(method, frame);
   }
 
   /** The text is complete: how much of it was shown no longer matters. */
   ended(stream: TextStream): void {
-    this.#shown.delete(stream);
+    if (this.#shown.has(stream)) this.#shownNow().delete(stream);
   }
 
   /**
@@ -206,7 +218,7 @@ export class Subscription {
     if (this.#lagging) return this;
     this.#lagging = true;
     this.#next = before.next;
-    this.#shown = new Map(before.shown);
+    this.#shown = before.shown.size === 0 ? NOTHING_SHOWN : new Map(before.shown);
     this.#asked = before.asked;
     return this;
   }
@@ -218,9 +230,9 @@ export class Subscription {
 
   /** What waited for it to catch up is sent. */
   tellAside(): void {
-    for (const [method, frame] of this.#aside) {
+    for (const [method, frame] of this.#aside ?? NONE) {
       if (this.#lagging) return;
-      this.#aside.delete(method);
+      this.#aside?.delete(method);
       this.aside(method, frame);
     }
   }
@@ -248,9 +260,15 @@ export class Subscription {
     if (this.#lagging) successor.lag({ next: this.#next, shown: this.#shown, asked: [] });
   }
 
+  #shownNow(): Map<TextStream, number> {
+    if (this.#shown === NOTHING_SHOWN) this.#shown = new Map();
+    return this.#shown as Map<TextStream, number>;
+  }
+
   /** Only a frame that has to wait can be dropped, so only then is a copy worth its cost. */
   #standing(): Standing {
-    const shown = this.recipient.congested ? new Map(this.#shown) : this.#shown;
+    const shown =
+      this.recipient.congested && this.#shown !== NOTHING_SHOWN ? new Map(this.#shown) : this.#shown;
     return { next: this.#next, shown, asked: this.#asked };
   }
 }

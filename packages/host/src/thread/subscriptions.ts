@@ -5,18 +5,19 @@ import type { PendingRequest } from "../core/requests/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
 import type { Cancel, Clock } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
-import { type Cursor, cursorText, type Position, type Recipient, Subscription } from "./subscription.ts";
+import { type Cursor, cursorText, type Recipient, Subscription } from "./subscription.ts";
 
-export interface SubscriptionsPorts {
-  readonly threadId: string;
+/** A thread as its followers need it. */
+export interface FollowedThread {
+  readonly id: string;
   readonly clock: Clock;
   readonly journal: JournalReader;
   /** The last commit that was told. */
-  head(): number;
+  readonly head: number;
   /** Questions that wait for an answer. */
-  pending(): readonly PendingRequest[];
-  /** The thread is not loaded any more. */
-  gone(): boolean;
+  readonly requests: readonly PendingRequest[];
+  /** It is not loaded any more, or about to be. */
+  readonly gone: boolean;
   /** Gives a subscriber that has caught up the running items' missing text. */
   bringUp(subscription: Subscription): void;
   supervise(what: string, work: Promise<unknown>): void;
@@ -24,13 +25,17 @@ export interface SubscriptionsPorts {
 
 /** Who follows a thread, and what they are sent: the fan-out of one thread. */
 export class Subscriptions {
-  readonly #ports: SubscriptionsPorts;
+  readonly #thread: FollowedThread;
   readonly #byRecipient = new Map<Recipient, Subscription>();
   /** Set while the end of the load waits for those who are behind. */
   #allThere: (() => void) | undefined;
 
-  constructor(ports: SubscriptionsPorts) {
-    this.#ports = ports;
+  constructor(thread: FollowedThread) {
+    this.#thread = thread;
+  }
+
+  get id(): string {
+    return this.#thread.id;
   }
 
   get size(): number {
@@ -54,12 +59,12 @@ export class Subscriptions {
       return this.#askPending(known);
     }
     const next = resumed
-      ? { seq: this.#ports.head() + 1, index: 0 }
+      ? { seq: this.#thread.head + 1, index: 0 }
       : { seq: after.seq, index: after.index + 1 };
-    const subscription = this.#subscription(recipient, next);
+    const subscription = new Subscription(this, recipient, next);
     this.#byRecipient.set(recipient, subscription);
     if (!resumed) subscription.lag();
-    recipient.unfinished.take(this.#ports.threadId)?.succeed(subscription, resumed);
+    recipient.unfinished.take(this.id)?.succeed(subscription, resumed);
     if (subscription.lagging) subscription.catchUp();
     else this.#bringUp(subscription);
   }
@@ -89,7 +94,7 @@ export class Subscriptions {
 
   /** Sends a durable notification to all who are not behind; gives the frame for those who do not follow. */
   durable(position: Cursor, { method, params }: Notification): Frame {
-    const at = this.#ports.clock.now();
+    const at = this.#thread.clock.now();
     const plain = notificationFrame(method, params, at);
     let withCursor: Frame | undefined;
     for (const subscription of this.#byRecipient.values()) {
@@ -139,21 +144,18 @@ export class Subscriptions {
     this.#allThere = undefined;
   }
 
-  #subscription(recipient: Recipient, next: Position): Subscription {
-    const { threadId } = this.#ports;
-    return new Subscription(threadId, recipient, next, (one) => {
-      const done = this.#catchUp(one).catch((cause) => {
-        if (!this.#ports.gone()) throw cause;
-        this.#giveUp(one);
-      });
-      this.#ports.supervise("catching up", done);
+  catchUp(subscription: Subscription): void {
+    const done = this.#catchUp(subscription).catch((cause) => {
+      if (!this.#thread.gone) throw cause;
+      this.#giveUp(subscription);
     });
+    this.#thread.supervise("catching up", done);
   }
 
   /** A thread that was deleted meanwhile has nothing left to make good from. */
   #giveUp(subscription: Subscription): void {
     if (!this.#follows(subscription)) return;
-    const { threadId, clock } = this.#ports;
+    const { id: threadId, clock } = this.#thread;
     const method = "thread/status/changed";
     const end = notificationFrame(method, { threadId, status: { type: "notLoaded" } }, clock.now());
     subscription.caughtUp();
@@ -174,14 +176,14 @@ export class Subscriptions {
   /** Makes again, from the journal, what a subscriber missed. */
   async #catchUp(subscription: Subscription): Promise<void> {
     const { recipient } = subscription;
-    const { journal, clock, threadId } = this.#ports;
+    const { journal, clock, id } = this.#thread;
     while (this.#follows(subscription)) {
-      const head = this.#ports.head();
+      const { head } = this.#thread;
       for await (const { commit } of journal.forwards(await journal.locate(subscription.next.seq - 1))) {
         if (commit.seq > head) break;
         let index = 0;
         for (const record of commit.records) {
-          for (const { method, params } of notify(threadId, record)) {
+          for (const { method, params } of notify(id, record)) {
             if (!this.#follows(subscription)) return;
             if (recipient.congested) return recipient.waitForRoom(subscription);
             const position = { epoch: commit.epoch, seq: commit.seq, index: index++ };
@@ -191,20 +193,20 @@ export class Subscriptions {
         }
       }
       // Whether it still is to be told may have changed meanwhile, and so may what.
-      if (head !== this.#ports.head() || !this.#follows(subscription)) continue;
+      if (head !== this.#thread.head || !this.#follows(subscription)) continue;
       this.#bringUp(subscription);
       return this.#caughtUp(subscription);
     }
   }
 
   #bringUp(subscription: Subscription): void {
-    this.#ports.bringUp(subscription);
+    this.#thread.bringUp(subscription);
     this.#askPending(subscription);
   }
 
   #askPending(subscription: Subscription): void {
     if (subscription.lagging) return;
-    for (const request of this.#ports.pending()) subscription.ask(request.id, requestFrame(request));
+    for (const request of this.#thread.requests) subscription.ask(request.id, requestFrame(request));
   }
 }
 

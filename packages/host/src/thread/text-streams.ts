@@ -55,6 +55,11 @@ export class TextStreams {
     this.#subscriptions = subscriptions;
   }
 
+  /** No item runs. */
+  get empty(): boolean {
+    return this.#items.size === 0;
+  }
+
   begin(turnId: string, itemId: string): void {
     this.#items.set(itemId, { turnId, told: false, frozen: false, streams: new Map() });
   }

@@ -1,10 +1,4 @@
-import {
-  type CallEffect,
-  type ContinueGoalEffect,
-  type Effect,
-  next,
-  type StartQueuedEffect,
-} from "../core/next.ts";
+import type { CallEffect, ContinueGoalEffect, Effect, StartQueuedEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -60,10 +54,14 @@ export class Runner {
     this.#modelCalls = new ModelCalls(actor, ports);
   }
 
-  /** Called after each change of the thread's state. */
-  reconcile(state: ThreadState): void {
+  /** Nothing is under way. */
+  get idle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  /** Called after each change of the thread's state, with what that names. */
+  reconcile(state: ThreadState, wanted: readonly Effect[]): void {
     const { supervisor } = this.#ports;
-    const wanted = next(state);
     for (const [key, controller] of this.#running) {
       if (wanted.some((effect) => effect.key === key)) continue;
       this.#running.delete(key);
