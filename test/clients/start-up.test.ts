@@ -96,7 +96,10 @@ describe("a client that starts", () => {
       imageGeneration: false,
       webSearch: false,
     });
-    expect((await client.call("collaborationMode/list", {})).data).toMatchObject([{ mode: "default" }]);
+    expect((await client.call("collaborationMode/list", {})).data).toMatchObject([
+      { mode: "plan" },
+      { mode: "default" },
+    ]);
     expect(await client.call("mcpServerStatus/list", {})).toEqual({ data: [], nextCursor: null });
     expect(await client.call("plugin/list", {})).toMatchObject({ marketplaces: [] });
     const first = await client.call("permissionProfile/list", { limit: 2 });

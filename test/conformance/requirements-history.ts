@@ -13,4 +13,14 @@ export const historyLines = {
   "COMPACT-7": "A compaction that was not asked for and fails is told as a warning, and the turn goes on.",
   "COMPACT-8": "What is said while a summary is made comes behind it.",
   "COMPACT-9": "Rollback, fork and restart around a compaction leave the history of the turns that count.",
+
+  "REVIEW-1":
+    "A review is a turn of a reviewer that sees the work and not the conversation; what it found is told as exitedReviewMode and as a message.",
+  "REVIEW-2": "A review takes every target of the schema, and refuses one that says nothing.",
+  "REVIEW-3": "A review can not be steered, and is left in any case: with a result, interrupted or failed.",
+  "REVIEW-4": "A detached review is an ordinary turn of a fork.",
+
+  "MODE-1": "A collaboration mode is taken by a turn and by the settings, told, and kept over a restart.",
+  "MODE-2": "In plan mode a proposed plan is an item of its own, and the model is given back what it said.",
+  "MODE-3": "In plan mode update_plan is neither offered nor taken, and questions are asked as ever.",
 } as const;

@@ -32,7 +32,7 @@ import { Registry } from "./thread/registry.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { goalTools } from "./tool/goal.ts";
-import { updatePlan } from "./tool/plan.ts";
+import { planTools } from "./tool/plan.ts";
 import { eventTool } from "./tool/rap/event-tool.ts";
 import { LazyRap } from "./tool/rap/lazy-rap.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
@@ -85,7 +85,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     left: (actor) => questions.left(actor),
   });
   const pasts = new Pasts();
-  const builtIn = [updatePlan, requestUserInput, viewImage(platform.files), eventTool];
+  const builtIn = [requestUserInput, viewImage(platform.files), eventTool];
   const ofGoals = goalTools(config.maxGoalTokenBudget);
   const rap = new LazyRap({
     settings: config.rap,
@@ -102,7 +102,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         metrics,
         supervisor,
         serversOf: (load) => threadServers(config.rap, load.toolServers),
-        taken: (thread) => namesOf([...builtIn, ...ofGoals(thread), ...dynamicTools(thread)]),
+        taken: (thread) =>
+          namesOf([...planTools(thread), ...builtIn, ...ofGoals(thread), ...dynamicTools(thread)]),
         deliver: (threadId, command) => deliver(registry, threadId, command),
         warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
       });
@@ -110,6 +111,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   });
   const toolbox = new Toolbox(
     [
+      planTools,
       () => builtIn,
       ofGoals,
       dynamicTools,

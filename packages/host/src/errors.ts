@@ -105,6 +105,7 @@ const catalogue = {
     text: (expected: string, found: string) =>
       `expected active turn id \`${expected}\` but found \`${found}\``,
   },
+  reviewTargetEmpty: { wire: -32600, retryable: false, text: (name: string) => `${name} must not be empty` },
   turnNotSteerable: {
     wire: -32600,
     retryable: true,

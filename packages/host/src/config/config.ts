@@ -18,6 +18,8 @@ export interface Config {
   readonly autoCompactTokens: number | null;
   /** What the model is asked that has to do it; null: our own words. */
   readonly compactPrompt: string | null;
+  /** Which model reviews; null: the thread's own. */
+  readonly reviewModel: string | null;
   readonly approvalPolicy: AskForApproval;
   readonly sandboxMode: SandboxMode;
   readonly effort: string | null;
@@ -43,6 +45,7 @@ export function readConfig(table: Table): Config {
     contextWindow: whole(table, "model_context_window", 1) ?? null,
     autoCompactTokens: whole(table, "model_auto_compact_token_limit", 1) ?? null,
     compactPrompt: text(table, "compact_prompt") ?? null,
+    reviewModel: text(table, "review_model") ?? null,
     approvalPolicy: oneOf(table, "approval_policy", ["untrusted", "on-request", "never"]) ?? "on-request",
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",

@@ -89,6 +89,7 @@ export type TurnCommand =
       readonly attempt: number;
       readonly item: ThreadItem;
       readonly carry?: Carry | undefined;
+      readonly said?: string | undefined;
     }
   | {
       readonly kind: "toolCalled";
@@ -126,6 +127,14 @@ export type TurnCommand =
       readonly turnId: string;
       readonly attempt: number;
       readonly outcome: SampleOutcome;
+    }
+  /** `label`: what people call it; `prompt`: what the reviewer is asked. */
+  | {
+      readonly kind: "startReview";
+      readonly at: number;
+      readonly turnId: string;
+      readonly label: string;
+      readonly prompt: string;
     }
   /** Makes the conversation shorter, in a turn of its own. */
   | { readonly kind: "compact"; readonly at: number; readonly turnId: string }
@@ -200,7 +209,13 @@ export type RapCommand = {
 
 /** How a call of the model went. */
 export type SampleOutcome =
-  | { readonly kind: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
+  | {
+      readonly kind: "done";
+      readonly usage: TokenUsageBreakdown;
+      readonly contextWindow: number | null;
+      /** What a reviewer has come to, as people are shown it. */
+      readonly review?: string | undefined;
+    }
   | CallFailed;
 
 /** How a call of the model for a summary went. */

@@ -38,6 +38,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "answer":
     case "saveText":
     case "sampled":
+    case "startReview":
     case "compact":
     case "compactFirst":
     case "summarised":

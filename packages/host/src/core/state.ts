@@ -83,6 +83,8 @@ export interface TurnState {
   readonly compacting: Compacting | null;
   /** Whether that was done, or tried in vain, since the model last came to an end. */
   readonly compacted: "no" | "done" | "failed";
+  /** How many plans it has proposed. */
+  readonly plans: number;
   /** What the call asked of tools. */
   readonly calls: readonly CallState[];
   /** The last agent message that completed. */

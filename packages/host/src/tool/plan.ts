@@ -1,5 +1,6 @@
 import type { TurnPlanStep } from "@bobbin/protocol";
-import type { Tool } from "./tool.ts";
+import { isPlanning } from "../core/life/modes.ts";
+import { refusal, type Tool, type ToolSource } from "./tool.ts";
 
 const STATUS: Readonly<Record<string, TurnPlanStep["status"]>> = {
   pending: "pending",
@@ -34,8 +35,19 @@ interface Plan {
   readonly plan: readonly { readonly step: string; readonly status: string }[];
 }
 
+/** A checklist is for those who do something: while a plan is made, or work is reviewed, it is not offered. */
+export const planTools: ToolSource = ({ settings, turn }) => {
+  if (isPlanning(settings)) return [notNow("Plan mode. Propose the plan in a <proposed_plan> block.")];
+  return turn?.kind === "review" ? [notNow("a review.")] : [updatePlan];
+};
+
+function notNow(where: string): Tool {
+  const why = `update_plan is a checklist of work that is being done, and can not be used in ${where}`;
+  return { ...updatePlan, spec: null, begin: () => refusal(why) };
+}
+
 /** `update_plan`: the model says what it is going to do, and how far it is. */
-export const updatePlan: Tool = {
+const updatePlan: Tool = {
   name: "update_plan",
   namespace: null,
   parameters,

@@ -1,57 +1,40 @@
-import type { ThreadItem } from "@bobbin/protocol";
 import type { SampleOutcome } from "../core/commands.ts";
 import type { ModelEvent } from "../model/model.ts";
-import type { Clock } from "../platform/platform.ts";
-import type { Actor } from "../thread/actor.ts";
-import { agentMessage, reasoning, type Times, webSearch } from "./items.ts";
+import type { ItemWriter } from "./item-writer.ts";
+import { reasoning, webSearch } from "./items.ts";
+import type { Messages } from "./messages.ts";
 
 type Answered = Extract<SampleOutcome, { kind: "done" }>;
 
-interface Sample {
-  readonly turnId: string;
-  readonly attempt: number;
-  /** Whose model speaks. */
-  readonly provider: string;
-}
-
 /** Takes one answer of a model to the thread: what it says at once, what it has said as commands. */
 export class AnswerWriter {
-  readonly #actor: Actor;
-  readonly #clock: Clock;
-  readonly #sample: Sample;
-  readonly #starts = new Map<string, number>();
+  readonly #writer: ItemWriter;
+  readonly #messages: Messages;
+  #called = false;
 
-  constructor(actor: Actor, clock: Clock, sample: Sample) {
-    this.#actor = actor;
-    this.#clock = clock;
-    this.#sample = sample;
+  constructor(writer: ItemWriter, messages: Messages) {
+    this.#writer = writer;
+    this.#messages = messages;
   }
 
   /** One event; the last one gives the outcome, with what it says of trying again left as it is. */
   take(event: ModelEvent): Extract<ModelEvent, { type: "failed" }> | Answered | undefined {
     switch (event.type) {
       case "messageStarted":
-        this.#start(event.itemId, (times) => agentMessage(event.itemId, "", event.phase ?? null, times));
-        return undefined;
       case "messageDelta":
-        this.#actor.text(
-          { method: "item/agentMessage/delta", params: this.#params(event.itemId) },
-          event.text,
-        );
-        return undefined;
       case "messageDone":
-        this.#complete(event.itemId, (times) =>
-          agentMessage(event.itemId, event.text, event.phase ?? null, times),
-        );
+        this.#messages.take(event);
         return undefined;
       case "reasoningStarted":
-        this.#start(event.itemId, (times) => reasoning(event.itemId, { summary: [], content: [] }, times));
+        this.#writer.start(event.itemId, (times) =>
+          reasoning(event.itemId, { summary: [], content: [] }, times),
+        );
         return undefined;
       case "reasoningSummaryDelta":
-        this.#actor.text(
+        this.#writer.text(
           {
             method: "item/reasoning/summaryTextDelta",
-            params: { ...this.#params(event.itemId), summaryIndex: event.index },
+            params: { ...this.#writer.params(event.itemId), summaryIndex: event.index },
             part: `summary ${event.index}`,
             opening: "item/reasoning/summaryPartAdded",
           },
@@ -59,58 +42,43 @@ export class AnswerWriter {
         );
         return undefined;
       case "reasoningTextDelta":
-        this.#actor.text(
+        this.#writer.text(
           {
             method: "item/reasoning/textDelta",
-            params: { ...this.#params(event.itemId), contentIndex: event.index },
+            params: { ...this.#writer.params(event.itemId), contentIndex: event.index },
             part: `content ${event.index}`,
           },
           event.text,
         );
         return undefined;
-      case "reasoningDone":
-        this.#complete(event.itemId, (times) => reasoning(event.itemId, event, times), event.carry);
-        return undefined;
-      case "webSearchStarted":
-        this.#start(event.itemId, (times) => webSearch(event.itemId, { query: "", action: null }, times));
-        return undefined;
-      case "webSearchDone":
-        this.#complete(event.itemId, (times) => webSearch(event.itemId, event, times), event.carry);
-        return undefined;
-      case "toolCall": {
-        const { turnId, attempt } = this.#sample;
-        this.#actor.offer({ kind: "toolCalled", at: this.#clock.now(), turnId, attempt, call: event.call });
+      case "reasoningDone": {
+        const { carry } = event;
+        this.#writer.complete(event.itemId, (times) => reasoning(event.itemId, event, times), { carry });
         return undefined;
       }
-      case "done":
-        return { kind: "done", usage: event.usage, contextWindow: event.contextWindow };
+      case "webSearchStarted":
+        this.#writer.start(event.itemId, (times) =>
+          webSearch(event.itemId, { query: "", action: null }, times),
+        );
+        return undefined;
+      case "webSearchDone": {
+        const { carry } = event;
+        this.#writer.complete(event.itemId, (times) => webSearch(event.itemId, event, times), { carry });
+        return undefined;
+      }
+      case "toolCall":
+        this.#called = true;
+        this.#messages.interrupted();
+        this.#writer.call(event.call);
+        return undefined;
+      case "done": {
+        if (this.#called) this.#messages.interrupted();
+        const review = this.#messages.end();
+        const { usage, contextWindow } = event;
+        return { kind: "done", usage, contextWindow, ...(review !== undefined && { review }) };
+      }
       case "failed":
         return event;
     }
-  }
-
-  #params(itemId: string): { readonly turnId: string; readonly itemId: string } {
-    return { turnId: this.#sample.turnId, itemId };
-  }
-
-  #start(itemId: string, item: (times: Times) => ThreadItem): void {
-    const at = this.#clock.now();
-    this.#starts.set(itemId, at);
-    const { turnId, attempt } = this.#sample;
-    const begun = item({ startedAtMs: at, completedAtMs: null });
-    this.#actor.offer({ kind: "itemStarted", at, turnId, attempt, item: begun });
-  }
-
-  #complete(itemId: string, item: (times: Times) => ThreadItem, carry?: unknown): void {
-    const at = this.#clock.now();
-    const { turnId, attempt, provider } = this.#sample;
-    this.#actor.offer({
-      kind: "itemCompleted",
-      at,
-      turnId,
-      attempt,
-      item: item({ startedAtMs: this.#starts.get(itemId) ?? at, completedAtMs: at }),
-      ...(carry !== undefined && { carry: { provider, data: carry } }),
-    });
   }
 }

@@ -33,13 +33,16 @@ export async function conversation(
   for (const record of past) {
     switch (record.type) {
       case "itemCompleted": {
-        const { item, carry, cut } = record;
+        const { item, carry, cut, said } = record;
         if (item.type === "userMessage") {
           const given = userParts(item.content);
           // Most are words, which nobody has to wait for.
           const parts = given instanceof Promise ? await given : given;
           answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
-        } else answer.add(...modelItems(item, carry?.provider === provider ? carry.data : undefined, cut));
+        } else
+          answer.add(
+            ...modelItems(item, { carry: carry?.provider === provider ? carry.data : undefined, cut, said }),
+          );
         break;
       }
       case "toolCalled":
@@ -83,12 +86,18 @@ export async function conversation(
   return answer.items;
 }
 
-function modelItems(item: ThreadItem, carry: unknown, cut: Cut | undefined): readonly ContextItem[] {
+function modelItems(
+  item: ThreadItem,
+  { carry, cut, said }: { carry: unknown; cut: Cut | undefined; said: string | undefined },
+): readonly ContextItem[] {
   switch (item.type) {
+    case "plan":
     case "agentMessage": {
-      if (item.text === "") return [];
+      // A plan that is whole stands in the message that proposes it.
+      const text = said ?? (item.type === "agentMessage" || cut !== undefined ? item.text : "");
+      if (text === "") return [];
       const note = cut && CUTS[cut];
-      return [message("assistant", item.text), ...(note === undefined ? [] : [message("developer", note)])];
+      return [message("assistant", text), ...(note === undefined ? [] : [message("developer", note)])];
     }
     case "reasoning":
       return carry === undefined ? [] : [{ type: "reasoning", summary: item.summary, carry }];

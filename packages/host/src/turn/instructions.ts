@@ -1,8 +1,10 @@
 import type { SandboxPolicy } from "@bobbin/protocol";
+import { modeInstructions } from "../core/life/modes.ts";
 import type { ThreadSettings } from "../core/life/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { ContextItem } from "../model/model.ts";
 import { message } from "./context.ts";
+import { REVIEW_INSTRUCTIONS } from "./review-words.ts";
 
 const BASE = [
   "You are an agent that works with a person on their computer, most often on code.",
@@ -17,19 +19,23 @@ const MANNERS: { readonly [P in NonNullable<ThreadSettings["personality"]>]: str
   pragmatic: "Be direct and matter-of-fact.",
 };
 
-export function baseInstructions({ load, settings }: ThreadState): string {
+export function baseInstructions({ load, settings, turn }: ThreadState): string {
+  if (turn?.kind === "review") return REVIEW_INSTRUCTIONS;
   const manner = settings.personality && MANNERS[settings.personality];
   return [load.baseInstructions ?? BASE, ...(manner ? [manner] : [])].join("\n\n");
 }
 
 /** What stands before the conversation: the developer's instructions, those of files, and where we are. */
 export function preamble(
-  { load, docs, settings }: ThreadState,
+  { load, docs, settings, turn }: ThreadState,
   around: { readonly now: number; readonly shell: string },
 ): readonly ContextItem[] {
+  // A reviewer has a way of its own.
+  const mode = turn?.kind === "review" ? null : modeInstructions(settings.mode);
   const texts = [
     ...(load.developerInstructions ? [load.developerInstructions] : []),
     ...docs.map(({ path, text }) => `Instructions for this project, from ${path}:\n\n${text}`),
+    ...(mode === null ? [] : [`<collaboration_mode>\n${mode}\n</collaboration_mode>`]),
     environment(settings, around),
   ];
   return texts.map((text) => message("developer", text));

@@ -14,6 +14,10 @@ export function agentMessage(id: string, text: string, phase: MessagePhase | nul
   };
 }
 
+export function plan(id: string, text: string, times: Times): ThreadItem {
+  return { type: "plan", id, text, ...times };
+}
+
 export function reasoning(
   id: string,
   { summary, content }: { readonly summary: readonly string[]; readonly content: readonly string[] },

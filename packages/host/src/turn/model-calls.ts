@@ -1,5 +1,6 @@
 import type { TurnError } from "@bobbin/protocol";
 import type { CallFailed, SampleOutcome, SummaryOutcome } from "../core/commands.ts";
+import { isPlanning } from "../core/life/modes.ts";
 import type { CompactEffect, SampleEffect } from "../core/next.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
@@ -11,8 +12,11 @@ import type { Actor } from "../thread/actor.ts";
 import { AnswerWriter } from "./answer.ts";
 import { backoff } from "./backoff.ts";
 import { conversation, message } from "./context.ts";
+import { HeldMessages } from "./held-messages.ts";
 import { baseInstructions, preamble } from "./instructions.ts";
+import { ItemWriter, type Sample } from "./item-writer.ts";
 import { keptOf, keptTokens } from "./kept.ts";
+import { PlanningMessages, ShownMessages } from "./messages.ts";
 import type { RunnerPorts } from "./runner.ts";
 import { coveredBy, inPlainWords, SUMMARY_PROMPT, saysAnything, tokensOf } from "./summary.ts";
 import { userParts } from "./user-parts.ts";
@@ -77,9 +81,8 @@ export class ModelCalls {
     signal: AbortSignal,
   ): Promise<"told" | undefined> {
     const { turnId, attempt } = effect;
-    const { platform } = this.#ports;
     const provider = this.#ports.provider(state.settings.modelProvider);
-    const writer = new AnswerWriter(this.#actor, platform.clock, { turnId, attempt, provider: provider.id });
+    const writer = this.#writer(state, { turnId, attempt, provider: provider.id });
     const stream = provider.stream(await this.#request(state, past), signal);
     for await (const events of untilAborted(stream, signal)) {
       if (signal.aborted) return undefined;
@@ -92,6 +95,15 @@ export class ModelCalls {
       }
     }
     return undefined;
+  }
+
+  #writer({ settings, turn }: ThreadState, sample: Sample): AnswerWriter {
+    const items = new ItemWriter(this.#actor, this.#ports.platform.clock, sample);
+    if (turn?.kind === "review") return new AnswerWriter(items, new HeldMessages(items));
+    return new AnswerWriter(
+      items,
+      isPlanning(settings) ? new PlanningMessages(items, turn?.plans ?? 0) : new ShownMessages(items),
+    );
   }
 
   async #summary(
@@ -170,17 +182,20 @@ export class ModelCalls {
     const { settings, turn, facts } = state;
     const unknown = toolbox.ready(state);
     if (unknown !== undefined) await unknown;
+    const reviews = turn?.kind === "review";
+    // A reviewer sees the work, not what led to it.
+    const own = reviews ? past.filter((record) => "turnId" in record && record.turnId === turn.id) : past;
     return {
-      model: settings.model,
+      model: (reviews ? models.reviewModel : null) ?? settings.model,
       effort: settings.effort,
       summary: settings.summary,
       serviceTier: settings.serviceTier,
       outputSchema: turn?.outputSchema ?? null,
       instructions: baseInstructions(state),
-      context: [...this.#preamble(state), ...(await this.#conversation(state, past))],
+      context: [...this.#preamble(state), ...(await this.#conversation(state, own))],
       tools: [
         ...toolbox.specs(state),
-        ...(models.webSearch === null
+        ...(models.webSearch === null || reviews
           ? []
           : [{ kind: "webSearch", live: models.webSearch === "live" } as const]),
       ],

@@ -33,6 +33,8 @@ export interface ModelPolicy {
   readonly autoCompactTokens: number | null;
   /** What the model is asked that has to do it; null: our own words. */
   readonly compactPrompt: string | null;
+  /** Which model reviews; null: the thread's own. */
+  readonly reviewModel: string | null;
 }
 
 /** Why an effect is aborted: made once, because most have ended by then, and an error of their own would be for nobody. */

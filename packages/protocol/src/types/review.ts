@@ -1,7 +1,7 @@
 import { enumeration, object, optional, type Static, string, tagged } from "../schema.ts";
 import { Turn } from "./turn.ts";
 
-export const ReviewDelivery = enumeration("ReviewDelivery", ["inline"]);
+export const ReviewDelivery = enumeration("ReviewDelivery", ["inline", "detached"]);
 export type ReviewDelivery = Static<typeof ReviewDelivery>;
 
 export const ReviewStartParams = object("ReviewStartParams", () => ({

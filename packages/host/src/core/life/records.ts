@@ -10,6 +10,7 @@ import type {
   ThreadStatus,
 } from "@bobbin/protocol";
 import type { ThreadState } from "../state.ts";
+import type { Mode } from "./modes.ts";
 
 export type LifeRecord =
   | {
@@ -106,4 +107,6 @@ export interface ThreadSettings {
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
   readonly personality: Personality | null;
+  /** How the model works with people; journals of earlier versions do not say. */
+  readonly mode?: Mode | null;
 }

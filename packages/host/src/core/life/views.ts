@@ -1,11 +1,13 @@
 import type {
   ActivePermissionProfile,
+  CollaborationMode,
   Thread,
   ThreadSettings as ThreadSettingsView,
   Turn,
 } from "@bobbin/protocol";
 import { seconds } from "../seconds.ts";
 import type { ThreadState } from "../state.ts";
+import { modeInstructions } from "./modes.ts";
 import type { ThreadSettings } from "./records.ts";
 
 /** Where a thread's journal is, as clients are told. */
@@ -62,15 +64,20 @@ export function activeProfile({ permissionProfile: id }: ThreadSettings): Active
   return id == null ? null : { id, extends: null };
 }
 
+export function modeView({ mode, model, effort }: ThreadSettings): CollaborationMode {
+  const developer_instructions = modeInstructions(mode);
+  return {
+    mode: mode?.kind ?? "default",
+    settings: { model, reasoning_effort: effort, developer_instructions },
+  };
+}
+
 export function settingsView(settings: ThreadSettings): ThreadSettingsView {
   return {
     activePermissionProfile: activeProfile(settings),
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,
-    collaborationMode: {
-      mode: "default",
-      settings: { model: settings.model, reasoning_effort: settings.effort, developer_instructions: null },
-    },
+    collaborationMode: modeView(settings),
     cwd: settings.cwd,
     disabledPluginIds: [],
     effort: settings.effort,

@@ -9,6 +9,7 @@ import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import { isSettled, uniqueCallId } from "./calls.ts";
 import { beginCompaction, coverage, mayCompact, startCompaction, summarised } from "./compaction.ts";
 import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
+import { reviewed, startReview } from "./review.ts";
 import { stepCall } from "./step-call.ts";
 import { addUsage } from "./usage.ts";
 
@@ -57,6 +58,8 @@ export function decideTurn(
       const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
       return running ? [{ type: "textSaved", ...saved }] : [];
     }
+    case "startReview":
+      return startReview(state, command, shown);
     case "compact":
       return startCompaction(state, command, shown);
     case "compactFirst": {
@@ -170,10 +173,15 @@ function sampled(
     last: outcome.usage,
     modelContextWindow: outcome.contextWindow,
   };
+  const { records: review, answer } =
+    turn.kind === "review" && turn.calls.length === 0
+      ? reviewed(turn.id, at, outcome.review ?? "")
+      : { records: [], answer: turn.answer };
   return [
     ...closeItems(turn, at, shown),
+    ...review,
     { type: "usageReported", turnId: turn.id, usage },
-    ...afterSample(turn, at),
+    ...afterSample({ ...turn, answer }, at),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { ThreadState, TurnState } from "../state.ts";
 import { givenUp, isOutside } from "./calls.ts";
 import { isCompaction } from "./own-items.ts";
 import type { Cut } from "./records.ts";
+import { exitReview } from "./review-items.ts";
 import { withTexts } from "./texts.ts";
 
 type Ended = Exclude<TurnStatus, "inProgress">;
@@ -39,8 +40,14 @@ export function endTurn(
     ...turn.calls
       .filter(isOutside)
       .map(({ call: { callId } }): ThreadRecord => ({ type: "callCancelled", turnId: turn.id, at, callId })),
+    ...(turn.kind === "review" ? exitReview(turn.id, at, withoutResult(status, error)) : []),
     turnEnded(turn, at, status, error),
   ];
+}
+
+function withoutResult(status: Ended, error: TurnError | null): string {
+  if (error !== null) return `The review failed: ${error.message}`;
+  return status === "interrupted" ? "The review was interrupted before it came to a result." : "";
 }
 
 /** What the model was saying completes with the text that clients saw. */

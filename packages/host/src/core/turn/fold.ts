@@ -30,6 +30,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           answers: 0,
           compacting: null,
           compacted: "no",
+          plans: 0,
           calls: [],
           shown: false,
           lostHosts: 0,
@@ -76,8 +77,9 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
     case "retrying":
       return withTurn(state, record.turnId, () => ({ retries: record.retry, retryAt: record.until }));
     case "itemStarted":
-      return withTurn(state, record.turnId, ({ open, shown }) => ({
+      return withTurn(state, record.turnId, ({ open, shown, plans }) => ({
         open: [...open, record.item],
+        plans: record.item.type === "plan" ? plans + 1 : plans,
         shown: shown || !isOurs(record.item),
       }));
     case "textSaved": {

@@ -49,6 +49,8 @@ export type TurnRecord =
       readonly at: number;
       readonly item: ThreadItem;
       readonly carry?: Carry | undefined;
+      /** What the model said, where clients are shown it in parts or in another way. */
+      readonly said?: string | undefined;
       /** It is not whole. */
       readonly cut?: Cut | undefined;
     }

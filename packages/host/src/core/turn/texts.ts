@@ -16,6 +16,7 @@ export function isTextOf(key: string, itemId: string): boolean {
 export function withTexts(item: ThreadItem, known: (key: string) => string | undefined): ThreadItem {
   switch (item.type) {
     case "agentMessage":
+    case "plan":
       return { ...item, text: known(textKey(item.id)) ?? item.text };
     case "reasoning":
       return {

@@ -12,7 +12,12 @@ export function catalogHandlers(layers: ConfigLayers): Handlers {
     },
 
     "collaborationMode/list"(_params, { reply }) {
-      reply({ data: [{ name: "Default", mode: "default", model: null, reasoning_effort: null }] });
+      reply({
+        data: [
+          { name: "Plan", mode: "plan", model: null, reasoning_effort: "medium" },
+          { name: "Default", mode: "default", model: null, reasoning_effort: null },
+        ],
+      });
     },
 
     "permissionProfile/list"({ cursor, limit }, { reply }) {

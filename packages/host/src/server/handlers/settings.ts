@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import type { CollaborationMode, LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
 import { type Config, readConfig } from "../../config/config.ts";
 import { threadServers } from "../../config/tool-servers.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
@@ -81,7 +81,15 @@ export function askedSettings(
     if (value !== undefined && value !== null) changes[key as keyof ThreadSettings] = value;
   }
   if (sandbox !== undefined) changes.permissionProfile = params.permissions ?? null;
+  const mode = params.collaborationMode;
+  if (mode != null) Object.assign(changes, modeSettings(mode));
   return changes as Partial<ThreadSettings>;
+}
+
+/** A mode names its model and effort, which go before those that are named beside it. */
+function modeSettings({ mode: kind, settings }: CollaborationMode): Partial<ThreadSettings> {
+  const { model, reasoning_effort: effort, developer_instructions: instructions } = settings;
+  return { model, effort: effort ?? null, mode: { kind, instructions: instructions ?? null } };
 }
 
 /** The profiles that are built in, and the sandbox that each of them is. */

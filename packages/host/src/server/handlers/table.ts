@@ -7,9 +7,11 @@ import type { HandlerContext } from "./context.ts";
 import { diagnosticsHandlers } from "./diagnostics.ts";
 import { initializeHandlers } from "./initialize.ts";
 import { modelHandlers } from "./model.ts";
+import { reviewHandlers } from "./review.ts";
 import { sectionHandlers } from "./section.ts";
 import { skillHandlers } from "./skill.ts";
 import { threadEditHandlers } from "./thread-edit.ts";
+import { forker, threadForkHandlers } from "./thread-fork.ts";
 import { threadGoalHandlers } from "./thread-goal.ts";
 import { threadLeaveHandlers } from "./thread-leave.ts";
 import { threadLoadHandlers } from "./thread-load.ts";
@@ -29,6 +31,7 @@ export function handlerTable(context: HandlerContext, layers: ConfigLayers): Fin
 }
 
 function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
+  const fork = forker(context);
   return {
     ...accountHandlers(layers),
     ...configHandlers(context, layers),
@@ -36,12 +39,14 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...skillHandlers(context, layers),
     ...modelHandlers(context),
     ...threadLoadHandlers(context),
+    ...threadForkHandlers(context, fork),
     ...threadLeaveHandlers(context),
     ...threadReadHandlers(context),
     ...threadEditHandlers(context),
     ...threadGoalHandlers(context),
     ...threadQueueHandlers(context),
     ...turnHandlers(context),
+    ...reviewHandlers(context, fork),
     ...diagnosticsHandlers(context),
     ...sectionHandlers(context),
   };

@@ -1,0 +1,52 @@
+import type { Result } from "@bobbin/protocol";
+import type { ThreadFacts } from "../../core/life/records.ts";
+import { activeProfile } from "../../core/life/views.ts";
+import type { ThreadState } from "../../core/state.ts";
+import { PEER_VERSION } from "../../version.ts";
+import { ownerOf } from "../authorize.ts";
+import type { Connection } from "../connection.ts";
+import type { HandlerContext } from "./context.ts";
+
+export function newFacts(
+  { platform }: HandlerContext,
+  connection: Connection,
+  more: Pick<ThreadFacts, "ephemeral" | "serviceName" | "threadSource"> & Partial<ThreadFacts>,
+): ThreadFacts {
+  return {
+    id: platform.ids.uuid(),
+    owner: ownerOf(connection.meta.principal),
+    // What clients of this transport are listed under by default, whoever they are.
+    source: "vscode",
+    originator: connection.client?.info.name || null,
+    cliVersion: PEER_VERSION,
+    forkedFromId: null,
+    parentThreadId: null,
+    ...more,
+  };
+}
+
+/** What start, resume and fork tell alike. */
+export function loadedView({ settings, docs }: ThreadState): Omit<Result<"thread/start">, "thread"> {
+  return {
+    model: settings.model,
+    modelProvider: settings.modelProvider,
+    serviceTier: settings.serviceTier,
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    runtimeWorkspaceRoots: [settings.cwd],
+    instructionSources: docs.map((doc) => doc.path),
+    approvalPolicy: settings.approvalPolicy,
+    approvalsReviewer: settings.approvalsReviewer,
+    sandbox: settings.sandbox,
+    activePermissionProfile: activeProfile(settings),
+    reasoningEffort: settings.effort,
+    multiAgentMode: "explicitRequestOnly",
+  };
+}
+
+/** A client that was away has no other way to learn how much was used. */
+export function tellUsage(connection: Connection, { facts, usage, turn, lastTurn }: ThreadState): void {
+  const turnId = turn?.id ?? lastTurn?.id;
+  if (usage === null || turnId === undefined) return;
+  connection.notify("thread/tokenUsage/updated", { threadId: facts.id, turnId, tokenUsage: usage });
+}

@@ -1,0 +1,73 @@
+import type { Params } from "@bobbin/protocol";
+import { threadView } from "../../core/life/views.ts";
+import { Fault, fault } from "../../errors.ts";
+import type { Actor } from "../../thread/actor.ts";
+import { forkHistory } from "../../thread/fork.ts";
+import { allTurns } from "../../thread/history.ts";
+import { LookAround } from "../../thread/surroundings.ts";
+import type { Handlers } from "../call.ts";
+import type { Connection } from "../connection.ts";
+import { accessOf, type HandlerContext } from "./context.ts";
+import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
+import { askedLoadSettings, askedSettings, configured } from "./settings.ts";
+import { tellGoal } from "./thread-goal.ts";
+
+export type Fork = (
+  connection: Connection,
+  params: Params<"thread/fork">,
+  /** With the new thread, while the one that it was taken from is read. */
+  forked: (actor: Actor) => Promise<void>,
+) => Promise<void>;
+
+/** Starts threads that have the history of others. */
+export function forker(context: HandlerContext): Fork {
+  const { registry, platform } = context;
+  const around = new LookAround(platform.files, context.home);
+  return async (connection, params, forked) => {
+    const access = accessOf(connection, params.threadId);
+    const done = registry.read(params.threadId, access, async (journal, from) => {
+      if (journal.place.archived) throw fault("archived", from.facts.id);
+      const facts = newFacts(context, connection, {
+        ephemeral: params.ephemeral ?? false,
+        serviceName: from.facts.serviceName,
+        threadSource: params.threadSource ?? from.facts.threadSource,
+        forkedFromId: from.facts.id,
+      });
+      const changes = {
+        ...configured(params.config),
+        ...askedSettings(params, from.settings.cwd, context),
+      };
+      const settings = { ...from.settings, ...changes };
+      const load = { ...from.load, ...askedLoadSettings(params, context.config) };
+      const { docs } = await around.at(settings.cwd);
+      const history = forkHistory(journal, from, params);
+      await forked(await registry.start({ facts, settings, load, docs, history }));
+    });
+    await done.catch((cause: unknown) => {
+      // What can not be read can not be forked; clients know it by another name there.
+      throw cause instanceof Fault && cause.code === "threadNotLoaded"
+        ? fault("noRollout", params.threadId)
+        : cause;
+    });
+  };
+}
+
+export function threadForkHandlers(context: HandlerContext, fork: Fork): Handlers {
+  const { registry, idle } = context;
+  return {
+    async "thread/fork"(params, { connection, reply }) {
+      if (params.lastTurnId != null && params.beforeTurnId != null) throw fault("twoForkPoints");
+      if (params.deferGoalContinuation && params.ephemeral) throw fault("deferredEphemeral");
+      await fork(connection, params, async (actor) => {
+        const state = await actor.peek();
+        const turns = params.excludeTurns ? [] : await allTurns(actor.journal);
+        idle.follow(actor, connection);
+        const thread = threadView(state, actor.journal.place);
+        reply({ thread: { ...thread, turns }, ...loadedView(state) });
+        if (!params.excludeTurns) tellUsage(connection, state);
+        if (state.goal !== null) tellGoal(connection, state);
+        registry.announce(actor, "thread/started", { thread });
+      });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { ThreadItem } from "@bobbin/protocol";
+import type { Clock } from "../platform/platform.ts";
+import type { Actor } from "../thread/actor.ts";
+import type { RunningText } from "../thread/text-streams.ts";
+import type { Times } from "./items.ts";
+
+/** One call of a model. */
+export interface Sample {
+  readonly turnId: string;
+  readonly attempt: number;
+  /** Whose model speaks. */
+  readonly provider: string;
+}
+
+/** Takes items of one answer to the thread: their text at once, their ends as commands. */
+export class ItemWriter {
+  readonly sample: Sample;
+  readonly #actor: Actor;
+  readonly #clock: Clock;
+  readonly #starts = new Map<string, number>();
+
+  constructor(actor: Actor, clock: Clock, sample: Sample) {
+    this.#actor = actor;
+    this.#clock = clock;
+    this.sample = sample;
+  }
+
+  /** Names a running text of an item. */
+  params(itemId: string): { readonly turnId: string; readonly itemId: string } {
+    return { turnId: this.sample.turnId, itemId };
+  }
+
+  text(text: RunningText, delta: string): void {
+    this.#actor.text(text, delta);
+  }
+
+  start(itemId: string, item: (times: Times) => ThreadItem): void {
+    const at = this.#clock.now();
+    this.#starts.set(itemId, at);
+    const { turnId, attempt } = this.sample;
+    const begun = item({ startedAtMs: at, completedAtMs: null });
+    this.#actor.offer({ kind: "itemStarted", at, turnId, attempt, item: begun });
+  }
+
+  /** `carry`: what the provider wants back with it; `said`: what the model really said. */
+  complete(
+    itemId: string,
+    item: (times: Times) => ThreadItem,
+    { carry, said }: { readonly carry?: unknown; readonly said?: string | undefined } = {},
+  ): void {
+    const at = this.#clock.now();
+    const { turnId, attempt, provider } = this.sample;
+    this.#actor.offer({
+      kind: "itemCompleted",
+      at,
+      turnId,
+      attempt,
+      item: item({ startedAtMs: this.#starts.get(itemId) ?? at, completedAtMs: at }),
+      ...(carry !== undefined && { carry: { provider, data: carry } }),
+      ...(said !== undefined && { said }),
+    });
+  }
+
+  call(call: Extract<Parameters<Actor["offer"]>[0], { kind: "toolCalled" }>["call"]): void {
+    const { turnId, attempt } = this.sample;
+    this.#actor.offer({ kind: "toolCalled", at: this.#clock.now(), turnId, attempt, call });
+  }
+}

@@ -1,0 +1,181 @@
+// Plan mode, on the real program with a local model.
+import { describe, expect, it } from "vitest";
+import { spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import { deltas, story } from "../support/story.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const SOCKET = ["--listen", "ws://127.0.0.1:0"];
+const EXPERIMENTAL = { experimentalApi: true };
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const PLAN = "Preface\n<proposed_plan>\n# Final plan\n- first\n- second\n</proposed_plan>\nPostscript";
+const mode = (kind: string, more: object = {}) => ({
+  mode: kind,
+  settings: { model: "mock-model", reasoning_effort: null, developer_instructions: null, ...more },
+});
+
+interface Stage {
+  readonly home: string;
+  readonly model: MockModel;
+  readonly client: WireClient;
+  readonly threadId: string;
+  kill(): Promise<void>;
+}
+
+async function stage(...replies: readonly Reply[]): Promise<Stage> {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await modelHome("responses", model.url);
+  const host = await spawnHost({ home, args: SOCKET });
+  const client = await host.join(undefined, EXPERIMENTAL);
+  const threadId = await client.startThread({ cwd });
+  return { home, model, client, threadId, kill: () => host.kill() };
+}
+
+async function turn(client: WireClient, threadId: string, collaborationMode?: object): Promise<string> {
+  const { turn } = await client.call("turn/start", {
+    threadId,
+    input: [{ type: "text", text: "Plan this" }],
+    ...(collaborationMode && { collaborationMode }),
+  });
+  await client.turnCompleted(turn.id);
+  return turn.id;
+}
+
+const planDeltas = (frames: readonly Received[]) =>
+  frames
+    .filter(({ method }) => method === "item/plan/delta")
+    .map(({ params }) => params.delta)
+    .join("");
+const developer = (model: MockModel, nth: number): string =>
+  model.asked
+    .at(nth)!
+    .body.input.filter(({ role }: { role: string }) => role === "developer")
+    .map(({ content }: { content: { text: string }[] }) => content[0]!.text)
+    .join("\n");
+
+describe("plan mode", () => {
+  it("[MODE-1] is listed, taken by a turn and by the settings, told, and kept", async () => {
+    const { home, model, client, threadId, kill } = await stage(say("Hm"));
+    expect((await client.call("collaborationMode/list", {})).data).toEqual([
+      { name: "Plan", mode: "plan", model: null, reasoning_effort: "medium" },
+      { name: "Default", mode: "default", model: null, reasoning_effort: null },
+    ]);
+    await turn(client, threadId, mode("plan", { reasoning_effort: "high", model: "planner" }));
+    const told = () => client.told("thread/settings/updated").at(-1)!.params.threadSettings;
+    expect(told()).toMatchObject({
+      model: "planner",
+      effort: "high",
+      collaborationMode: {
+        mode: "plan",
+        settings: { model: "planner", developer_instructions: expect.stringMatching(/^# Plan mode/) },
+      },
+    });
+    expect(model.asked[0]!.body).toMatchObject({ model: "planner", reasoning: { effort: "high" } });
+    expect(developer(model, 0)).toContain("You are in Plan mode");
+    await turn(client, threadId);
+    expect(developer(model, 1)).toContain("You are in Plan mode");
+    await kill();
+    const again = await (await spawnHost({ home, args: SOCKET })).join(undefined, EXPERIMENTAL);
+    const resumed = await again.call("thread/resume", { threadId });
+    expect(resumed.collaborationMode).toMatchObject({ mode: "plan" });
+    await again.call("thread/settings/update", {
+      threadId,
+      model: "other",
+      collaborationMode: mode("default", { developer_instructions: "MY OWN" }),
+    });
+    await turn(again, threadId);
+    expect(developer(model, -1)).toContain("MY OWN");
+    expect(developer(model, -1)).not.toContain("Plan mode");
+    expect(model.asked.at(-1)!.body.model).toBe("mock-model");
+  });
+
+  it("[MODE-2] takes the proposed plan out of what the model says, as it comes", async () => {
+    const { model, client, threadId } = await stage(say(PLAN), say("Yes"));
+    const from = client.frames.length;
+    const turnId = await turn(client, threadId, mode("plan"));
+    const frames = client.frames.slice(from);
+    // Texts of one moment come together, so their order says nothing.
+    const words = story(frames).filter((word) => !word.endsWith("/delta"));
+    expect(words.slice(words.indexOf("item/completed userMessage") + 1)).toEqual([
+      "item/started agentMessage",
+      "item/started plan",
+      "item/completed plan",
+      "item/completed agentMessage",
+      "thread/tokenUsage/updated",
+      "thread/status/changed idle",
+      "turn/completed",
+    ]);
+    const plan = frames.find(
+      ({ method, params }) => method === "item/completed" && params.item.type === "plan",
+    );
+    expect(plan!.params.item).toMatchObject({
+      id: `${turnId}-plan`,
+      text: "# Final plan\n- first\n- second\n",
+    });
+    expect(planDeltas(frames)).toBe("# Final plan\n- first\n- second\n");
+    const said = frames.find(
+      ({ method, params }) => method === "item/completed" && params.item.type === "agentMessage",
+    )!.params.item;
+    expect(said.text).toBe("Preface\nPostscript");
+    expect(deltas(frames, said.id)).toBe("Preface\nPostscript");
+    // The model is given back what it said.
+    await turn(client, threadId);
+    const answers = model.asked[1]!.body.input.filter(({ role }: { role: string }) => role === "assistant");
+    expect(answers.map(({ content }: { content: { text: string }[] }) => content[0]!.text)).toEqual([PLAN]);
+  });
+
+  it("[MODE-2] shows a plan that is all that was said alone, and words without a plan as ever", async () => {
+    const only = "<proposed_plan>\n# Only\n</proposed_plan>";
+    const { model, client, threadId } = await stage(say(only), say("Done"), say(PLAN));
+    const first = await turn(client, threadId, mode("plan"));
+    const items = client.told("item/completed").map(({ params }) => params.item);
+    expect(items.map(({ type }) => type)).toEqual(["userMessage", "plan"]);
+    await turn(client, threadId);
+    expect(JSON.stringify(model.asked[1]!.body.input)).toContain(JSON.stringify(only).slice(1, -1));
+    expect(
+      client
+        .told("item/completed")
+        .map(({ params }) => params.item.type)
+        .slice(2),
+    ).toEqual(["userMessage", "agentMessage"]);
+    // In the usual mode a plan is a text as any other.
+    const from = client.frames.length;
+    await turn(client, threadId, mode("default"));
+    const last = client.frames.slice(from).filter(({ params }) => params?.item?.type === "agentMessage");
+    expect(last.at(-1)!.params.item.text).toBe(PLAN);
+    const { thread } = await client.call("thread/read", { threadId, includeTurns: true });
+    expect(thread.turns[0].items.at(-1)).toMatchObject({
+      type: "plan",
+      id: `${first}-plan`,
+      text: "# Only\n",
+    });
+  });
+
+  it("[MODE-3] has no update_plan, and asks the user as ever", async () => {
+    const todo = responses.call("update_plan", '{"plan":[{"step":"a","status":"pending"}]}', "call_1");
+    const question = {
+      questions: [{ id: "q", header: "H", question: "Q?", options: [{ label: "A", description: "d" }] }],
+    };
+    const ask = responses.call("request_user_input", JSON.stringify(question), "call_2");
+    const { model, client, threadId } = await stage(stream(responses.stream(todo, ask)), say("ok"));
+    const { turn } = await client.call("turn/start", {
+      threadId,
+      input: [{ type: "text", text: "go" }],
+      collaborationMode: mode("plan"),
+    });
+    const { id, params } = await client.waitFor(
+      ({ method }) => method === "item/tool/requestUserInput",
+      "a question",
+    );
+    expect(params.isBlocking).toBe(true);
+    client.send({ id, result: { answers: { q: { answers: ["A"] } } } });
+    await client.turnCompleted(turn.id);
+    expect(model.asked[0]!.body.tools.map(({ name }: { name: string }) => name)).not.toContain("update_plan");
+    const outputs = model.asked[1]!.body.input.filter(
+      ({ type }: { type: string }) => type === "function_call_output",
+    );
+    expect(outputs[0].output).toContain("can not be used in Plan mode");
+    expect(client.told("turn/plan/updated")).toEqual([]);
+  });
+});
