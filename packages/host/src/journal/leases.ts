@@ -5,6 +5,7 @@ import { PowerMark } from "./power-mark.ts";
 import { STARTS, Starts, unmade } from "./starts.ts";
 
 const TAKEOVER = "takeover";
+const TAKEN = `${TAKEOVER}.lock`;
 const BOOT = "boot.mark";
 const LEAVING = ".leaving";
 
@@ -227,17 +228,17 @@ export class Leases {
   async close(): Promise<void> {
     await Promise.all(this.#givingBack.values());
     await this.starts.close();
-    await this.power.remove(() => this.#lastOne());
     const release = await this.#announced;
-    await release?.();
-    if (release !== undefined) await this.#files.remove(join(this.#folder, `${this.hostId}${LEAVING}`));
-  }
-
-  /** No claim is left, and no other host, living or dead. */
-  async #lastOne(): Promise<boolean> {
-    const own = [`${this.hostId}.lock`, `${this.hostId}${LEAVING}`];
-    const expected = new Set([BOOT, `${TAKEOVER}.lock`, ...own]);
-    return (await this.#files.list(this.#folder)).every(({ name }) => expected.has(name));
+    if (release === undefined) return;
+    // One at a time, so that of several that end at once one is the last.
+    await this.exclusively(async () => {
+      const names = await this.#files.list(this.#folder);
+      // No claim is left, and no other host, living or dead.
+      const last = names.every(({ name }) => name.startsWith(this.hostId) || name === BOOT || name === TAKEN);
+      if (last) await this.power.remove();
+      await this.#files.remove(join(this.#folder, `${this.hostId}${LEAVING}`));
+      await release();
+    });
   }
 
   /** Once, with the first thread: a host that has none need not be found. */

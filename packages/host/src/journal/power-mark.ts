@@ -50,12 +50,9 @@ export class PowerMark {
     this.#lost = Promise.resolve(false);
   }
 
-  /** `lastOne`: nobody is left who could lose anything. */
-  async remove(lastOne: () => Promise<boolean>): Promise<void> {
-    if (this.#made === undefined || (await this.lost())) return;
-    await this.#ports.exclusively(async () => {
-      if (await lastOne()) await this.#ports.files.remove(this.#ports.path);
-    });
+  /** Nobody is left who could lose anything. */
+  async remove(): Promise<void> {
+    if (!(await this.lost())) await this.#ports.files.remove(this.#ports.path);
   }
 
   async #look(): Promise<boolean> {
