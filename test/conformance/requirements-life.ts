@@ -13,6 +13,7 @@ export const lifeLines = {
     "A resumed thread runs on what the request says, else on what it used last, else on the configuration.",
   "LIFE-10": "A thread without a user message is not listed, but can be read and resumed.",
   "LIFE-11": "A fork has the turns up to a point, with their ids; its origin is not touched.",
+  "LIFE-15": "A fork has what clients put into the history, where it stands, up to its point.",
   "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",
   "LIFE-13": "thread/read loads nothing, tells nothing and writes nothing.",
   "LIFE-14": "Threads that are not there are refused in the words that clients match, with a code.",

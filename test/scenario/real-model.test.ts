@@ -32,7 +32,8 @@ async function threadOn(
       ...more,
     ],
   });
-  const { host, client } = await stdioHost({ home, env: { MOCK_KEY: "key-1" } });
+  const capabilities = { experimentalApi: true };
+  const { host, client } = await stdioHost({ home, env: { MOCK_KEY: "key-1" }, capabilities });
   const threadId = await client.startThread({ cwd });
   return { model, host, client, threadId, cwd };
 }
@@ -54,6 +55,36 @@ async function turn(client: WireClient, threadId: string, text: string) {
   const { params } = await client.turnCompleted(turnId);
   return { frames: client.frames.slice(from), turn: params.turn };
 }
+
+describe("a fork", () => {
+  it("[LIFE-15] gives the model what clients put into the history, where it stands", async () => {
+    const ok = () => stream(responses.stream(responses.message("ok")));
+    const { model, client, threadId } = await threadOn("responses", Array.from({ length: 8 }, ok));
+    const inject = (text: string) => {
+      const item = { type: "message", role: "user", content: [{ type: "input_text", text }] };
+      return client.call("thread/inject_items", { threadId, items: [item] });
+    };
+    await inject("before");
+    const { turn: one } = await turn(client, threadId, "one");
+    await inject("between");
+    const { turn: two } = await turn(client, threadId, "two");
+    await inject("after");
+    /** What the model reads in a fork's next turn, from the first message of a client on. */
+    const history = async (point: object) => {
+      const { thread } = await client.call("thread/fork", { threadId, ...point });
+      await turn(client, thread.id, "next");
+      const { input } = model.asked.at(-1)!.body;
+      const texts: string[] = input.map((item: { content: { text: string }[] }) => item.content[0]!.text);
+      return texts.slice(texts.indexOf("before")).filter((text) => text !== "ok");
+    };
+    expect(await history({})).toEqual(["before", "one", "between", "two", "after", "next"]);
+    expect(await history({ lastTurnId: one.id })).toEqual(["before", "one", "next"]);
+    expect(await history({ beforeTurnId: two.id })).toEqual(["before", "one", "between", "next"]);
+    expect(await history({ beforeTurnId: one.id })).toEqual(["before", "next"]);
+    await client.call("thread/rollback", { threadId, numTurns: 2 });
+    expect(await history({})).toEqual(["before", "next"]);
+  });
+});
 
 describe("a turn on the responses wire", () => {
   it("[MODEL-3] streams reasoning and text, and sends back what the model wants back", async () => {

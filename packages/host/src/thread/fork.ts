@@ -2,7 +2,7 @@ import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { fault } from "../errors.ts";
 import type { JournalReader } from "../journal/journal.ts";
-import { turnsBackwards } from "./history.ts";
+import { countedBackwards } from "./counted.ts";
 
 /** What a turn's records say of the thread that it ran in: how clients named input, what they agreed to, its goal. */
 const NOT_HISTORY: ReadonlySet<ThreadRecord["type"]> = new Set([
@@ -22,53 +22,68 @@ export interface ForkPoint {
 
 /**
  * A thread's history as the records of another one, a turn at a time: what the turns said, never what was under
- * way. Ids of turns and items stay what they are.
+ * way, and what clients put in between. Ids of turns and items stay what they are.
  */
 export async function* forkHistory(
   journal: JournalReader,
   state: ThreadState,
   point: ForkPoint,
 ): AsyncIterable<readonly ThreadRecord[]> {
-  const starts = await turnStarts(journal, point);
+  const pieces = await piecesOf(journal, point);
   const { name } = state;
   const at = state.updatedAt;
   if (name !== null) yield [{ type: "renamed", at, name }];
-  for (const start of starts) yield await turnRecords(journal, start);
+  for (const piece of pieces) {
+    yield piece.kind === "turn" ? await turnRecords(journal, piece.start) : [piece.record];
+  }
   if (point.deferGoalContinuation && state.goal !== null) {
     const { goal } = state.goal;
     yield [{ type: "goalChanged", at, turnId: null, goal, countedUntil: null, deferred: true }];
   }
 }
 
-/** Where the turns are, oldest first. */
-async function turnStarts(
+/** What a history is made of. */
+type Piece =
+  | { readonly kind: "turn"; readonly start: number }
+  | { readonly kind: "injected"; readonly record: ThreadRecord };
+
+/** Oldest first. */
+async function piecesOf(
   journal: JournalReader,
   { lastTurnId, beforeTurnId }: ForkPoint,
-): Promise<number[]> {
-  const starts: number[] = [];
+): Promise<readonly Piece[]> {
   const wanted = lastTurnId ?? beforeTurnId;
   let found = wanted == null;
-  for await (const { turn, start } of turnsBackwards(journal)) {
-    if (turn.status === "inProgress") continue;
-    if (!found && turn.id === wanted) {
-      found = true;
-      if (lastTurnId == null) continue;
+  /** The turn that is passed through, from its end to its start; what has no end is under way. */
+  let ended: string | undefined;
+  const pieces: Piece[] = [];
+  for await (const { records, start } of countedBackwards(journal)) {
+    for (const record of records) {
+      if (record.type === "turnEnded") {
+        ended = record.turnId;
+        found ||= ended === lastTurnId;
+      } else if (record.type === "turnStarted" && ended === record.turnId) {
+        if (found) pieces.push({ kind: "turn", start });
+        found ||= ended === beforeTurnId;
+        ended = undefined;
+      } else if (record.type === "itemsInjected" && found && ended === undefined) {
+        pieces.push({ kind: "injected", record });
+      }
     }
-    if (found) starts.push(start);
   }
   if (!found) throw fault("turnNotFound", wanted!);
-  return starts.reverse();
+  return pieces.reverse();
 }
 
-/** The records of the turn that starts at a place. */
+/** The records of the turn that starts at a place, and what clients put in while it ran. */
 async function turnRecords(journal: JournalReader, start: number): Promise<readonly ThreadRecord[]> {
   const records: ThreadRecord[] = [];
   let turnId: string | undefined;
   for await (const { commit } of journal.forwards(start)) {
     for (const record of commit.records) {
       if (record.type === "turnStarted" && turnId === undefined) turnId = record.turnId;
-      if (turnId === undefined || !("turnId" in record) || record.turnId !== turnId) continue;
-      if (NOT_HISTORY.has(record.type)) continue;
+      const own = "turnId" in record ? record.turnId === turnId : record.type === "itemsInjected";
+      if (turnId === undefined || !own || NOT_HISTORY.has(record.type)) continue;
       records.push(record);
       if (record.type === "turnEnded") return records;
     }

@@ -1,5 +1,6 @@
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
+import { countedBackwards } from "../thread/counted.ts";
 
 /** How much of pasts is kept in all, about in bytes. */
 const KEPT_BYTES = 4 * 1024 * 1024;
@@ -70,32 +71,18 @@ export class Pasts {
 async function readAll(journal: JournalReader): Promise<Past> {
   let last: number | undefined;
   const newestFirst: ThreadRecord[] = [];
-  /** Set while everything newer than this turn is passed over. Null: every turn is. */
-  let keepThrough: string | null | undefined;
-  /** With every turn gone, what was put in before the first one still counts. */
-  let beforeTurns: ThreadRecord[] = [];
   let compaction: Compaction | undefined;
-  reading: for await (const { commit } of journal.backwards()) {
-    last ??= commit.seq;
-    for (const record of commit.records.toReversed()) {
-      if (keepThrough === null) {
-        if (record.type === "turnStarted") beforeTurns = [];
-        else if (record.type === "itemsInjected") beforeTurns.push(record);
-        continue;
-      }
-      if (keepThrough !== undefined) {
-        if (record.type !== "turnEnded" || record.turnId !== keepThrough) continue;
-        keepThrough = undefined;
-      }
-      if (record.type === "turnsDropped") keepThrough = record.keepThrough;
-      else if (compaction?.begins(record)) break reading;
+  reading: for await (const { records, seq } of countedBackwards(journal)) {
+    last ??= seq;
+    for (const record of records) {
+      if (compaction?.begins(record)) break reading;
       else if (record.type === "compacted" && compaction === undefined) compaction = new Compaction(record);
       else if (matters(record)) newestFirst.push(lean(record));
     }
   }
   // What has come while it was made stands behind it in the journal, too.
   if (compaction !== undefined) newestFirst.push(compaction.record);
-  const records = [...newestFirst, ...beforeTurns].reverse();
+  const records = newestFirst.reverse();
   return { records, seq: last ?? 0, bytes: weight(records) };
 }
 
