@@ -119,13 +119,13 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
       for (const path of paths) {
         const seen = near?.lookAt(path);
         // What a link leads to may be anywhere.
-        const found =
-          seen === undefined || seen.value?.isSymbolicLink() ? await orUndefined(stat(path)) : seen.value;
+        const far = seen === undefined || seen.value?.isSymbolicLink() === true;
+        const found = far ? await orUndefined(stat(path)) : seen.value;
         if (found === undefined) stamps.push(0, 0, 0);
         // A folder is there or not; what is in it has stamps of its own.
         else if (found.isDirectory()) stamps.push(found.ino, 0, 0);
         // Clocks of file systems are coarse: a second change may leave the time of the first.
-        else if (Math.abs(Date.now() - found.ctimeMs) < COARSE_MS) return undefined;
+        else if (Math.abs(Date.now() - found.ctimeMs) < (far ? COARSE_MS : TICK_MS)) return undefined;
         else stamps.push(found.ino, found.size, found.ctimeMs);
       }
       return stamps;
@@ -198,8 +198,9 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
   }
 }
 
-/** No file system's times are coarser than this. */
+/** No file system's times are coarser than this; those of the near ones are as fine as the system's tick. */
 const COARSE_MS = 2000;
+const TICK_MS = 100;
 const SMALL_BYTES = 64 * 1024;
 const READ_SMALL = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK | nodeFs.constants.O_NOFOLLOW;
 
