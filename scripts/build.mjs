@@ -34,6 +34,7 @@ const inOwnFile = lateModules((name) => {
 // Made aside and moved into place: a program that starts meanwhile finds the old one or the new one, whole.
 mkdirSync("dist", { recursive: true });
 const made = mkdtempSync("dist/next-");
+process.once("exit", () => rmSync(made, { recursive: true, force: true }));
 await build({
   ...options,
   outdir: made,
@@ -53,7 +54,6 @@ await build({
 
 for (const file of readdirSync("dist")) if (file.endsWith(".cache")) rmSync(`dist/${file}`);
 for (const file of readdirSync(made)) renameSync(join(made, file), join("dist", file));
-rmSync(made, { recursive: true });
 
 // The first run writes the cache: it does what every run does, so that this is what the cache holds.
 const home = mkdtempSync(join(tmpdir(), "bobbin-build-"));
