@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { responses } from "../support/mock-model.ts";
 import {
+  acknowledged,
   answer,
   call,
   EXPERIMENTAL,
@@ -24,6 +25,7 @@ async function waiting(options: Partial<StageOptions> = {}) {
   const stage = await rapStage([call(look()), say("Seen")], { servers: { desk: server }, ...options });
   const turnId = await stage.client.say(stage.threadId, "look");
   const heard = await server.next("/invoke");
+  await acknowledged(stage);
   return { ...stage, server, turnId, heard };
 }
 

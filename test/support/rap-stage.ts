@@ -1,4 +1,7 @@
 // A real host with a local model and tool servers, and a client.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { eventually } from "./eventually.ts";
 
 import { type HostProcess, spawnHost } from "./host-process.ts";
 import { MockModel, type Reply, responses, stream } from "./mock-model.ts";
@@ -92,4 +95,14 @@ export function toolItems(client: WireClient, method: "item/started" | "item/com
     .told(method)
     .map(({ params }) => params.item)
     .filter(({ type }) => type === "mcpToolCall");
+}
+
+/** Resolves when the host knows that a call was taken: a kill does not make it doubt that any more. */
+export async function acknowledged({ home, threadId }: Pick<RapStage, "home" | "threadId">): Promise<void> {
+  const journal = async (): Promise<string> => {
+    const names = await readdir(join(home, "sessions"), { recursive: true });
+    const name = names.find((one) => one.endsWith(`${threadId}.jsonl`));
+    return name === undefined ? "" : readFile(join(home, "sessions", name), "utf8");
+  };
+  await eventually(async () => (await journal()).includes('"toolWaiting"'), "the call is acknowledged");
 }

@@ -33,6 +33,7 @@ import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { goalTools } from "./tool/goal.ts";
 import { planTools } from "./tool/plan.ts";
+import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
 import { eventTool } from "./tool/rap/event-tool.ts";
 import { LazyRap } from "./tool/rap/lazy-rap.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
@@ -103,7 +104,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         supervisor,
         serversOf: (load) => threadServers(config.rap, load.toolServers),
         taken: (thread) =>
-          namesOf([...planTools(thread), ...builtIn, ...ofGoals(thread), ...dynamicTools(thread)]),
+          namesOf([
+            ...planTools(thread),
+            ...builtIn,
+            cancelSubscription,
+            ...ofGoals(thread),
+            ...dynamicTools(thread),
+          ]),
         deliver: (threadId, command) => deliver(registry, threadId, command),
         warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
       });

@@ -9,7 +9,7 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
-import type { CallReport } from "./rap/records.ts";
+import type { CallReport, RapEvent, View } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
 import type { Carry, Kept, ToolCall } from "./turn/records.ts";
@@ -198,14 +198,46 @@ export type GoalCommand =
   | { readonly kind: "continueGoal"; readonly at: number; readonly turnId: string }
   /** Someone is back: a goal that waits because of an interrupt goes on. */
   | { readonly kind: "takeUpGoal"; readonly at: number };
-/** What a tool server says to one call of one load of the thread. */
-export type RapCommand = {
-  readonly kind: "reportCall";
-  readonly at: number;
-  readonly load: number;
-  readonly callId: string;
-  readonly report: CallReport;
-};
+/** What tool servers say to one call of one load of the thread, and what comes of it. */
+export type RapCommand =
+  /** `eventId`: the name that its result gets where the model does not wait for it any more. */
+  | {
+      readonly kind: "reportCall";
+      readonly at: number;
+      readonly load: number;
+      readonly callId: string;
+      readonly report: CallReport;
+      readonly eventId: string;
+    }
+  /** An event of a subscription. `key`: the sender's name for it; the same again has no effect. */
+  | {
+      readonly kind: "receiveEvent";
+      readonly at: number;
+      readonly load: number;
+      readonly callId: string;
+      readonly key: string | null;
+      readonly eventId: string;
+      readonly event: Pick<RapEvent, "output" | "success" | "shown">;
+      readonly final: boolean;
+    }
+  | {
+      readonly kind: "updateView";
+      readonly at: number;
+      readonly load: number;
+      readonly server: string;
+      readonly callId: string;
+      readonly viewType: string;
+      readonly view: View["content"];
+    }
+  /** A call that the model does not wait for has had its time. */
+  | {
+      readonly kind: "expireCall";
+      readonly at: number;
+      readonly callId: string;
+      readonly eventId: string;
+    }
+  /** The thread's own next step: the model is shown what has come. */
+  | { readonly kind: "startEvents"; readonly at: number; readonly turnId: string };
 
 /** How a call of the model went. */
 export type SampleOutcome =

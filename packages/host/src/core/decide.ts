@@ -7,6 +7,7 @@ import { decideGoal } from "./goal/decide.ts";
 import { decideLife } from "./life/decide.ts";
 import { decideQueue } from "./queue/decide.ts";
 import { decideRap } from "./rap/decide.ts";
+import { withEvents } from "./rap/events.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
 import type { ThreadState } from "./state.ts";
@@ -23,7 +24,8 @@ export type ShownText = ReadonlyMap<string, string>;
 export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
   const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
-  return { kind: "accepted", ...withStatus(state, withGoal(state, outcome, workedUntil(command))) };
+  const at = workedUntil(command);
+  return { kind: "accepted", ...withStatus(state, withGoal(state, withEvents(state, outcome, at), at)) };
 }
 
 function decideArea(state: ThreadState, command: Command, shown: ShownText): readonly ThreadRecord[] | Fault {
@@ -57,6 +59,10 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "takeUpGoal":
       return decideGoal(state, command);
     case "reportCall":
+    case "receiveEvent":
+    case "updateView":
+    case "expireCall":
+    case "startEvents":
       return decideRap(state, command);
     default:
       return decideLife(state, command, shown);

@@ -1,6 +1,7 @@
 import { foldGoal, foldGoalTurn } from "./goal/fold.ts";
 import { foldCheckpoint, foldCreated, foldLife } from "./life/fold.ts";
 import { foldQueue } from "./queue/fold.ts";
+import { foldRap } from "./rap/fold.ts";
 import type { ThreadRecord } from "./records.ts";
 import { foldRequest } from "./requests/fold.ts";
 import type { ThreadState } from "./state.ts";
@@ -61,6 +62,14 @@ function foldArea(
     case "queueReordered":
     case "submissionRemoved":
       return { ...state, queue: foldQueue(state.queue, record) };
+    case "subscribed":
+    case "subscriptionEnded":
+    case "callDeferred":
+    case "callNoted":
+    case "eventReceived":
+    case "eventInjected":
+    case "viewUpdated":
+      return { ...state, rap: foldRap(state.rap, record) };
     case "requestSent":
     case "requestResolved":
       return foldRequest(state, record);

@@ -3,7 +3,14 @@ import type { CallStage, CallState } from "./turn/calls.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
-export type Effect = SampleEffect | CompactEffect | CallEffect | StartQueuedEffect | ContinueGoalEffect;
+export type Effect =
+  | SampleEffect
+  | CompactEffect
+  | CallEffect
+  | StartEventsEffect
+  | StartQueuedEffect
+  | ContinueGoalEffect
+  | LateCallEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -30,6 +37,20 @@ export interface CallEffect {
   readonly due: number | null;
 }
 
+/** A call that the model does not wait for has a time that it must not take longer than. */
+export interface LateCallEffect {
+  readonly key: string;
+  readonly kind: "lateCall";
+  readonly callId: string;
+  readonly due: number;
+}
+
+/** What came from tool servers begins a turn. */
+export interface StartEventsEffect {
+  readonly key: string;
+  readonly kind: "startEvents";
+}
+
 /** Input that waited begins its turn. */
 export interface StartQueuedEffect {
   readonly key: string;
@@ -48,6 +69,12 @@ export interface ContinueGoalEffect {
  * live running, waking and restarting all go the same way.
  */
 export function next(state: ThreadState): readonly Effect[] {
+  if (state.status.type === "notLoaded") return [];
+  const late = lateCalls(state);
+  return late.length === 0 ? nextOfTurn(state) : [...nextOfTurn(state), ...late];
+}
+
+function nextOfTurn(state: ThreadState): readonly Effect[] {
   if (state.turn === null) return nextTurn(state);
   const { id: turnId, attempt, sampled, retryAt, calls, compacting } = state.turn;
   if (compacting !== null) {
@@ -85,9 +112,16 @@ function callEffects(turnId: string, { call, stage }: CallState): readonly CallE
   }
 }
 
-/** What an idle thread begins by itself. One that is not loaded begins nothing. */
-function nextTurn({ status, queue, goal }: ThreadState): readonly Effect[] {
-  if (status.type === "notLoaded") return [];
+function lateCalls({ rap }: ThreadState): readonly LateCallEffect[] {
+  return rap.late.flatMap(({ callId, until }) =>
+    until === null ? [] : [{ key: `late ${callId}`, kind: "lateCall", callId, due: until } as const],
+  );
+}
+
+/** What an idle thread begins by itself. */
+function nextTurn({ rap, queue, goal }: ThreadState): readonly Effect[] {
+  const [event] = rap.events;
+  if (event !== undefined) return [{ key: `events ${event.id}`, kind: "startEvents" }];
   const [first] = queue.items;
   if (first !== undefined && !queue.paused)
     return [{ key: `queue ${first.id}`, kind: "startQueued", id: first.id }];

@@ -33,6 +33,12 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "toolDispatched":
     case "toolWaiting":
     case "callCancelled":
+    case "subscribed":
+    case "subscriptionEnded":
+    case "callDeferred":
+    case "callNoted":
+    case "eventReceived":
+    case "eventInjected":
     case "notified":
     case "toolAnswered":
     case "approvalGranted":
@@ -49,6 +55,16 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
           audience: "subscribers",
         },
       ];
+    case "viewUpdated": {
+      const { server, callId, viewType, view } = record;
+      return [
+        {
+          method: "thread/view/updated",
+          params: { threadId, server, callId, viewType, view },
+          audience: "subscribers",
+        },
+      ];
+    }
     case "planUpdated": {
       const { turnId, explanation, plan } = record;
       return [

@@ -1,11 +1,12 @@
 import type { GoalRecord } from "./goal/records.ts";
 import type { LifeRecord } from "./life/records.ts";
 import type { QueueRecord } from "./queue/records.ts";
+import type { RapRecord } from "./rap/records.ts";
 import type { RequestRecord } from "./requests/records.ts";
 import type { TurnRecord } from "./turn/records.ts";
 
 /** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
-export type ThreadRecord = LifeRecord | RequestRecord | TurnRecord | QueueRecord | GoalRecord;
+export type ThreadRecord = LifeRecord | RequestRecord | TurnRecord | QueueRecord | GoalRecord | RapRecord;
 
 /**
  * The manifest: every record type and the version of its shape that we write. A change of shape raises the number,
@@ -37,6 +38,13 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   toolWaiting: 1,
   toolAnswered: 1,
   callCancelled: 1,
+  subscribed: 1,
+  subscriptionEnded: 1,
+  callDeferred: 1,
+  callNoted: 1,
+  eventReceived: 1,
+  eventInjected: 1,
+  viewUpdated: 1,
   notified: 1,
   approvalGranted: 1,
   planUpdated: 1,

@@ -9,6 +9,7 @@ import type {
 import type { GoalState } from "./goal/records.ts";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 import type { Queue } from "./queue/records.ts";
+import type { RapState } from "./rap/records.ts";
 import type { PendingRequest } from "./requests/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { CallState } from "./turn/calls.ts";
@@ -48,6 +49,8 @@ export interface ThreadState {
   /** The last input that clients gave a name of their own, and the turn that took it. */
   readonly accepted: readonly AcceptedInput[];
   readonly queue: Queue;
+  /** What tool servers have to do with it. */
+  readonly rap: RapState;
   readonly goal: GoalState | null;
   readonly turn: TurnState | null;
   /** Questions to clients that wait for an answer. */

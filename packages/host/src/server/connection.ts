@@ -1,4 +1,11 @@
-import type { ClientInfo, MethodName, NotificationName, NotificationParams, Result } from "@bobbin/protocol";
+import {
+  type ClientInfo,
+  type MethodName,
+  type NotificationName,
+  type NotificationParams,
+  notifications,
+  type Result,
+} from "@bobbin/protocol";
 import { type Encoded, Frame, jsonOf, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import { type Fault, fault } from "../errors.ts";
 import type { Clock, Timers } from "../platform/platform.ts";
@@ -121,7 +128,8 @@ export class Connection implements LinkEvents, Recipient {
   // What threads tell.
 
   wants(method: NotificationName): boolean {
-    return !this.client?.optedOut.has(method);
+    if (this.client?.optedOut.has(method)) return false;
+    return notifications[method].stability === "stable" || this.client?.experimental === true;
   }
 
   get wantsCursors(): boolean {

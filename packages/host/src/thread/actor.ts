@@ -145,12 +145,22 @@ export class Actor implements FollowedThread {
 
   /** How many calls of tools are not settled. */
   get pendingCalls(): number {
-    return this.#outline.pendingCalls;
+    return this.#outline.pendingCalls + this.#outline.live.late;
   }
 
   /** Its turn waits for an answer from outside, for as long as that takes: nothing of it runs here. */
   get waits(): boolean {
     return this.#outline.waits;
+  }
+
+  /** Tool servers may have something to say to it, at any time. */
+  get live(): boolean {
+    const { subscriptions, late } = this.#outline.live;
+    return subscriptions + late > 0;
+  }
+
+  get liveSubscriptions(): number {
+    return this.#outline.live.subscriptions;
   }
 
   /** Its journal takes nothing more; it can only be read, and unloaded. */
@@ -266,7 +276,10 @@ export class Actor implements FollowedThread {
 
   /** Leaves everything as it is for the next host: nothing is told, nothing more is taken. */
   async park(): Promise<void> {
-    const done = this.look(() => {});
+    // Nothing of it is under way here any longer, nor armed.
+    const done = this.look((state) => {
+      this.#ports.reconcile(this, { ...state, status: { type: "notLoaded" } });
+    });
     this.#over ??= fault("shuttingDown");
     this.#saving?.();
     await done;

@@ -10,6 +10,8 @@ const NOT_HISTORY: ReadonlySet<ThreadRecord["type"]> = new Set([
   "approvalGranted",
   "submissionRemoved",
   "goalChanged",
+  "subscribed",
+  "callDeferred",
 ]);
 
 /** Which turns a fork takes: all that ended, or up to one of them. */

@@ -89,7 +89,7 @@ export class Idle {
   consider(actor: Actor): void {
     const leaving = this.#leaving.get(actor);
     if (leaving === undefined) return;
-    const active = actor.activeTurn !== undefined || actor.busy;
+    const active = actor.activeTurn !== undefined || actor.busy || actor.live;
     if (active || leaving.idleSince === undefined) {
       leaving.cancel?.();
       leaving.cancel = undefined;
@@ -97,7 +97,7 @@ export class Idle {
     }
     // A resume that is under way would be answered, and the thread gone a moment later.
     if (actor.visited) return;
-    if (active) return this.#awaitAnswer(actor, leaving);
+    if (active || actor.requests.length > 0) return this.#awaitAnswer(actor, leaving);
     const remaining = this.#remaining(leaving)!;
     if (remaining === 0) return this.#unload(actor);
     leaving.cancel ??= this.#ports.timers.after(remaining, () => {

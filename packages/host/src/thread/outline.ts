@@ -14,16 +14,20 @@ export interface Outline {
   readonly requests: readonly PendingRequest[];
   readonly pendingCalls: number;
   readonly waits: boolean;
+  /** What comes from outside by itself, turn or no turn: subscriptions, and calls that nobody waits for. */
+  readonly live: { readonly subscriptions: number; readonly late: number };
 }
 
 export function outlineOf(state: ThreadState): Outline {
-  const { turn, status, requests } = state;
+  const { turn, status, requests, rap } = state;
   return {
     turnId: turn?.id,
-    busy: turn !== null || next(state).length > 0,
+    // What has a time of its own need not be in memory until then.
+    busy: turn !== null || next(state).some(({ kind }) => kind !== "lateCall"),
     status,
     requests,
     pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
     waits: onlyWaits(state),
+    live: { subscriptions: rap.subscriptions.length, late: rap.late.length },
   };
 }

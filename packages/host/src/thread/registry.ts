@@ -5,7 +5,7 @@ import type { ProjectDoc, ThreadSettings, UnloadReason } from "../core/life/reco
 import type { Place } from "../core/life/views.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { outlives } from "../core/turn/restart.ts";
+import { isLive, outlives } from "../core/turn/restart.ts";
 import { fault } from "../errors.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
@@ -343,7 +343,9 @@ export class Registry {
     // A few at a time: each one may have to open its journal.
     const unloadRest = async () => {
       for (let actor = waiting.pop(); actor !== undefined; actor = waiting.pop()) {
-        await (actor.waits && !actor.ephemeral ? this.#park(actor) : this.unload(actor, reason));
+        await (!actor.ephemeral && (actor.waits || actor.live)
+          ? this.#park(actor)
+          : this.unload(actor, reason));
       }
     };
     await Promise.all(Array.from({ length: 32 }, unloadRest));
@@ -366,6 +368,11 @@ export class Registry {
   /** Its claim stays, for the next start to find. */
   async #park(actor: Actor): Promise<void> {
     await this.#slots.occupy(actor.id, async () => {
+      if (actor.activeTurn !== undefined && !actor.waits) {
+        // What runs here can not go on elsewhere.
+        const interrupt: Command = { kind: "interrupt", at: this.#now(), turnId: null };
+        await actor.submit(interrupt).catch(() => {});
+      }
       await actor.park().catch((cause) => this.#ports.supervisor.report(`parking thread ${actor.id}`, cause));
       await actor.subscriptions.finish(undefined);
       this.#ports.unloaded(actor);
@@ -412,7 +419,7 @@ export class Registry {
     this.#ports.loaded(head.state);
     this.#slots.enter(actor);
     // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
-    if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
+    if (head.state.turn !== null || isLive(head.state)) this.#ports.reconcile(actor, head.state);
     this.#touched(actor);
     return actor;
   }

@@ -39,6 +39,7 @@ export function threadGauges(metrics: Metrics, registry: Registry, idle: Idle): 
         if (actor.subscriptions.size > 0) yield [{ thread, by: "subscribers" }, actor.subscriptions.size];
         if (actor.activeTurn !== undefined) yield [{ thread, by: "turn" }, 1];
         if (actor.requests.length > 0) yield [{ thread, by: "requests" }, actor.requests.length];
+        if (actor.liveSubscriptions > 0) yield [{ thread, by: "subscriptions" }, actor.liveSubscriptions];
         if (actor.pendingCalls > 0) yield [{ thread, by: "calls" }, actor.pendingCalls];
         const left = idle.remainingMs(actor);
         if (left !== null) yield [{ thread, by: "delay" }, left / 1000];

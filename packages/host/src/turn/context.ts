@@ -1,4 +1,6 @@
 import type { ThreadItem, UserInput } from "@bobbin/protocol";
+import { EVENT_TOOL, eventArguments } from "../core/rap/events.ts";
+import type { RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
@@ -72,6 +74,12 @@ export async function conversation(
         answer.end();
         answer.add(message("user", `${SUMMARY_INTRODUCTION}\n\n${record.summary}`));
         break;
+      case "callNoted":
+        answer.hear(message("developer", record.text));
+        break;
+      case "eventInjected":
+        answer.event(record.event);
+        break;
       case "goalContext":
         answer.end();
         answer.add(message("user", record.text));
@@ -141,6 +149,22 @@ class Answer {
     const item = injectedItem(given);
     if (item.type === "toolOutput") this.output(item.callId, item.output, item.success);
     else this.add(item);
+  }
+
+  /** What nobody called for is shown as a call that was answered. */
+  event({ id: callId, call, output, success }: RapEvent): void {
+    this.end();
+    const args = JSON.stringify(eventArguments(call));
+    this.add({
+      type: "toolCall",
+      callId,
+      name: EVENT_TOOL,
+      namespace: null,
+      arguments: args,
+      kind: "function",
+    });
+    this.output(callId, output, success);
+    this.end();
   }
 
   output(callId: string, output: ToolOutput["output"], success: boolean): void {

@@ -130,6 +130,8 @@ function matters({ type }: ThreadRecord): boolean {
     case "turnEnded":
     case "itemsInjected":
     case "goalContext":
+    case "eventInjected":
+    case "callNoted":
     case "compactionRequested":
       return true;
     default:

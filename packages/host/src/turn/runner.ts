@@ -1,4 +1,11 @@
-import type { CallEffect, ContinueGoalEffect, Effect, StartQueuedEffect } from "../core/next.ts";
+import type {
+  CallEffect,
+  ContinueGoalEffect,
+  Effect,
+  LateCallEffect,
+  StartEventsEffect,
+  StartQueuedEffect,
+} from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -76,12 +83,13 @@ export class Runner {
       const { signal } = controller;
       if (effect.kind === "startQueued") this.#startQueued(effect);
       else if (effect.kind === "continueGoal") this.#continueGoal();
+      else if (effect.kind === "startEvents") this.#startEvents();
       else supervisor.take(effect.key, this.#perform(effect, state, signal));
     }
   }
 
   #perform(
-    effect: Exclude<Effect, StartQueuedEffect | ContinueGoalEffect>,
+    effect: Exclude<Effect, StartQueuedEffect | ContinueGoalEffect | StartEventsEffect>,
     state: ThreadState,
     signal: AbortSignal,
   ): Promise<void> {
@@ -94,6 +102,8 @@ export class Runner {
         return effect.due === null
           ? this.#call(effect, state, signal)
           : this.#late(effect, effect.due, signal);
+      case "lateCall":
+        return this.#expire(effect, signal);
     }
   }
 
@@ -103,9 +113,25 @@ export class Runner {
     this.#actor.offer({ kind: "startQueued", at: clock.now(), id, ...fresh, asked: false });
   }
 
+  #startEvents(): void {
+    const { clock, ids } = this.#ports.platform;
+    this.#actor.offer({ kind: "startEvents", at: clock.now(), turnId: ids.uuid() });
+  }
+
   #continueGoal(): void {
     const { clock, ids } = this.#ports.platform;
     this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
+  }
+
+  async #expire({ callId, due }: LateCallEffect, signal: AbortSignal): Promise<void> {
+    const { platform } = this.#ports;
+    try {
+      await waitUntil(due, platform, signal);
+    } catch {
+      return;
+    }
+    const at = platform.clock.now();
+    this.#actor.offer({ kind: "expireCall", at, callId, eventId: `late_${platform.ids.uuid()}` });
   }
 
   /** A call that has had its time. Holds no state meanwhile: most of a thread that waits can sleep. */

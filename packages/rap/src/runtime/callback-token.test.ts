@@ -4,7 +4,12 @@ import { callbackPath, readCallbackPath } from "./index.ts";
 
 const signer = (key: Buffer) => (text: string) => createHmac("sha256", key).update(text).digest("base64url");
 const sign = signer(randomBytes(32));
-const SUBJECT = { threadId: "0192f0c1-0000-7000-8000-000000000001", load: 3, callId: "call_1-2" };
+const SUBJECT = {
+  threadId: "0192f0c1-0000-7000-8000-000000000001",
+  load: 3,
+  server: "desk",
+  callId: "call_1-2",
+};
 
 describe("a callback path", () => {
   it("says what it was issued for, behind a proxy's own path too", () => {
@@ -21,6 +26,7 @@ describe("a callback path", () => {
     const forged = [
       path.replace("/3/", "/4/"),
       path.replace("call_1-2", "call_1-3"),
+      path.replace("desk", "mail"),
       path.replace("0001/", "0002/"),
       path.slice(0, end),
       `${path}A`,

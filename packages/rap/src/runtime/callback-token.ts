@@ -3,6 +3,8 @@ export interface CallbackSubject {
   readonly threadId: string;
   /** Which load of the thread: what one began is no business of the next. */
   readonly load: number;
+  /** Who was called, as the host's configuration names it. */
+  readonly server: string;
   readonly callId: string;
 }
 
@@ -10,18 +12,18 @@ export interface CallbackSubject {
 export type Sign = (text: string) => string;
 
 const FOLDER = "/rap/callback/";
-const PATH = /\/rap\/callback\/([^/]{1,200})\/(\d{1,9})\/([^/]{1,400})\/([\w-]{20,200})$/;
+const PATH = /\/rap\/callback\/([^/]{1,200})\/(\d{1,9})\/([^/]{1,400})\/([^/]{1,400})\/([\w-]{20,200})$/;
 
 /**
  * The path of a callback URL. Whoever holds it may speak for that one call, and nobody can make one who does not have
  * the key: no table of them is kept.
  *
  * @example
- * const url = publicUrl + callbackPath({ threadId, load, callId }, sign);
+ * const url = publicUrl + callbackPath({ threadId, load, server, callId }, sign);
  */
 export function callbackPath(subject: CallbackSubject, sign: Sign): string {
-  const { threadId, load, callId } = subject;
-  const named = `${encodeURIComponent(threadId)}/${load}/${encodeURIComponent(callId)}`;
+  const { threadId, load, server, callId } = subject;
+  const named = [threadId, load, server, callId].map(encodeURIComponent).join("/");
   return `${FOLDER}${named}/${sign(named)}`;
 }
 
@@ -36,11 +38,17 @@ export function callbackPath(subject: CallbackSubject, sign: Sign): string {
 export function readCallbackPath(path: string, sign: Sign): CallbackSubject | undefined {
   const found = PATH.exec(path);
   if (found === null) return undefined;
-  const [, threadId, load, callId, given] = found as unknown as [string, string, string, string, string];
-  if (!isSame(sign(`${threadId}/${load}/${callId}`), given)) return undefined;
+  const [, ...parts] = found;
+  const given = parts.pop()!;
+  if (!isSame(sign(parts.join("/")), given)) return undefined;
   try {
-    const subject = { threadId: decodeURIComponent(threadId), callId: decodeURIComponent(callId) };
-    return { ...subject, load: Number(load) };
+    const [threadId, load, server, callId] = parts.map(decodeURIComponent) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    return { threadId, load: Number(load), server, callId };
   } catch {
     return undefined;
   }

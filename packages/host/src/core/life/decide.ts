@@ -1,6 +1,7 @@
 import { type Fault, fault } from "../../errors.ts";
 import type { LifeCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
+import { lateCancelled } from "../rap/decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
 import { endTurn } from "../turn/ending.ts";
@@ -57,6 +58,10 @@ export function decideLife(
     case "close":
       // A host that died between this commit and giving the thread back is followed by one that tries again.
       if (state.status.type === "notLoaded") return [];
-      return [...endTurn(state, at, "interrupted", shown), { type: "closed", at, reason: command.reason }];
+      return [
+        ...endTurn(state, at, "interrupted", shown),
+        ...lateCancelled(state, at),
+        { type: "closed", at, reason: command.reason },
+      ];
   }
 }

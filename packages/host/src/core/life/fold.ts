@@ -1,6 +1,7 @@
 import type { ThreadStatus } from "@bobbin/protocol";
 import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
+import { NO_RAP } from "../rap/records.ts";
 import type { ThreadState } from "../state.ts";
 import type { LifeRecord } from "./records.ts";
 
@@ -39,6 +40,7 @@ export function foldCreated({
     contextTokens: 0,
     accepted: NONE,
     queue: EMPTY_QUEUE,
+    rap: NO_RAP,
     goal: null,
     turn: null,
     requests: NONE,
@@ -69,6 +71,7 @@ export function foldLife(
         status: { type: "idle" },
         goal: foldGoalOpened(state.goal, record.at),
         untold: false,
+        rap: NO_RAP,
       };
     case "adopted":
       return {
@@ -79,7 +82,7 @@ export function foldLife(
         goal: foldGoalAdopted(state.goal, record.at),
       };
     case "closed":
-      return { ...state, status: { type: "notLoaded" }, untold: true, grants: [] };
+      return { ...state, status: { type: "notLoaded" }, untold: true, rap: NO_RAP, grants: [] };
     case "notified":
       return { ...state, untold: false };
     case "statusChanged":

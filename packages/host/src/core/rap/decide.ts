@@ -1,27 +1,121 @@
 import type { ThreadItem } from "@bobbin/protocol";
+import { type Fault, fault } from "../../errors.ts";
 import type { RapCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { isOutside } from "../turn/calls.ts";
 import { settleCall } from "../turn/step-call.ts";
-import type { CallReport } from "./records.ts";
+import { startEvents } from "./events.ts";
+import { outsideCall } from "./late.ts";
+import type { CallReport, LateCall, OutsideCall, RapEvent } from "./records.ts";
 
-/** What tool servers post. None of it is refused: what nobody waits for changes nothing. */
-export function decideRap(state: ThreadState, command: RapCommand): readonly ThreadRecord[] {
+/** Live subscriptions of one thread. */
+const MAX_SUBSCRIPTIONS = 64;
+/** What may wait for the model to be shown it; who sends more has to try again later. */
+const MAX_EVENTS = 256;
+
+/** What tool servers post. What nobody waits for is not refused, and changes nothing. */
+export function decideRap(state: ThreadState, command: RapCommand): readonly ThreadRecord[] | Fault {
+  if (state.status.type === "notLoaded") return [];
   // What an earlier load began has nothing to say to this one.
-  if (state.status.type === "notLoaded" || command.load !== state.loadEpoch) return [];
-  return report(state, command);
+  if ("load" in command && command.load !== state.loadEpoch) return [];
+  switch (command.kind) {
+    case "reportCall":
+      return report(state, command);
+    case "receiveEvent":
+      return receive(state, command);
+    case "updateView": {
+      const { at, server, callId, viewType, view } = command;
+      return [{ type: "viewUpdated", at, server, callId, viewType, view }];
+    }
+    case "expireCall":
+      return expire(state, command);
+    case "startEvents":
+      return startEvents(state, command);
+  }
 }
 
 function report(
   state: ThreadState,
-  { at, callId, report }: Extract<RapCommand, { kind: "reportCall" }>,
-): readonly ThreadRecord[] {
-  const { turn } = state;
+  command: Extract<RapCommand, { kind: "reportCall" }>,
+): readonly ThreadRecord[] | Fault {
+  const { turn, rap } = state;
+  const { at, callId, report } = command;
   const found = turn?.calls.find(({ call }) => call.callId === callId);
   // A server may be quicker with its result than with saying that it took the call.
-  if (!turn || (found?.stage.kind !== "waiting" && found?.stage.kind !== "dispatched")) return [];
-  const { output, success } = report;
-  return settleCall(state, turn, found, at, { output, success, item: reported(turn, callId, at, report) });
+  if (turn && found !== undefined && isOutside(found)) {
+    const { output, success } = report;
+    return [
+      ...subscribed(state, turn.id, at, outsideCall(state, found), report),
+      ...settleCall(state, turn, found, at, { output, success, item: reported(turn, callId, at, report) }),
+    ];
+  }
+  const late = rap.late.find((call) => call.callId === callId);
+  if (late === undefined) return [];
+  const { turnId, until: _, ...call } = late;
+  return (
+    tooMany(state) ?? [
+      ...subscribed(state, turnId, at, call, report),
+      arrived(at, { ...report, id: command.eventId, kind: "result", call }, null),
+    ]
+  );
+}
+
+function receive(
+  state: ThreadState,
+  { at, callId, key, eventId, event, final }: Extract<RapCommand, { kind: "receiveEvent" }>,
+): readonly ThreadRecord[] | Fault {
+  const call = state.rap.subscriptions.find((subscription) => subscription.callId === callId);
+  if (call === undefined || (key !== null && state.rap.keys.includes(key))) return [];
+  return (
+    tooMany(state) ?? [
+      arrived(at, { ...event, id: eventId, kind: "event", call }, key),
+      ...(final ? ([{ type: "subscriptionEnded", at, callId, by: "final" }] as const) : []),
+    ]
+  );
+}
+
+/** A late call has had its time. */
+function expire(
+  { rap }: ThreadState,
+  { at, callId, eventId }: Extract<RapCommand, { kind: "expireCall" }>,
+): readonly ThreadRecord[] {
+  const late = rap.late.find((call) => call.callId === callId);
+  if (late === undefined) return [];
+  const { turnId, until: _, ...call } = late;
+  const text = `Error: ${call.tool} did not answer in time.`;
+  const shown = { content: [{ type: "text", text }], _meta: null };
+  return [
+    { type: "callCancelled", turnId, at, callId },
+    arrived(at, { id: eventId, kind: "result", call, output: text, success: false, shown }, null),
+  ];
+}
+
+function arrived(at: number, event: RapEvent, key: string | null): ThreadRecord {
+  const { id, kind, call, output, success, shown } = event;
+  return { type: "eventReceived", at, event: { id, kind, call, output, success, shown }, key };
+}
+
+function tooMany({ rap }: ThreadState): Fault | undefined {
+  return rap.events.length >= MAX_EVENTS ? fault("overloaded") : undefined;
+}
+
+/** One that is too many is not there: whoever began it is told to stop. */
+function subscribed(
+  { rap }: ThreadState,
+  turnId: string,
+  at: number,
+  call: OutsideCall,
+  { subscription }: CallReport,
+): readonly ThreadRecord[] {
+  if (!subscription) return [];
+  if (rap.subscriptions.length >= MAX_SUBSCRIPTIONS)
+    return [{ type: "subscriptionEnded", at, callId: call.callId, by: "cancelled" }];
+  const text = `The call ${call.callId} of ${call.tool} has begun a subscription: events come by themselves until it is ended, by cancel_subscription with that tool_call_id if they are no longer needed.`;
+  return [
+    { type: "subscribed", turnId, at, subscription: call },
+    { type: "callNoted", turnId, at, text },
+  ];
 }
 
 /** The call's item with what it came to. */
@@ -40,4 +134,11 @@ function reported(
     durationMs: at - (item.startedAtMs ?? at),
     completedAtMs: at,
   };
+}
+
+/** Calls that the thread gives up by closing. */
+export function lateCancelled({ rap }: ThreadState, at: number): readonly ThreadRecord[] {
+  return rap.late.map(
+    ({ turnId, callId }: LateCall): ThreadRecord => ({ type: "callCancelled", turnId, at, callId }),
+  );
 }

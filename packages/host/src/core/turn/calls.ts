@@ -30,6 +30,8 @@ export type CallStep =
       readonly kind: "settle";
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
+      /** The subscription that it ends. */
+      readonly unsubscribe?: string | undefined;
       readonly plan?: { readonly explanation: string | null; readonly steps: readonly TurnPlanStep[] };
       /** What becomes of the thread's goal; the model is answered with that in place of `output`. */
       readonly goal?: GoalCommand;

@@ -21,6 +21,8 @@ export function contextTokensAfter({ contextTokens, turn }: ThreadState, record:
       return record.item.type === "userMessage"
         ? contextTokens + inputTokens(record.item.content)
         : contextTokens;
+    case "eventInjected":
+      return contextTokens + outputTokens(record.event.output);
     case "toolAnswered":
       return contextTokens + outputTokens(record.output);
     case "itemsInjected":

@@ -3,6 +3,7 @@ import { type Fault, fault, notSteerableFault } from "../../errors.ts";
 import type { SampleOutcome, TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { settingsChanged } from "../life/settings.ts";
+import { defer, isDeferrable } from "../rap/late.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
@@ -97,7 +98,8 @@ export function startTurn(state: ThreadState, command: StartTurn): readonly Thre
 
 /**
  * What the model was saying ends where it is, and the model is called again with the new input. While tools are at
- * work for it, or a summary is made, the input waits for them: what they answer has to come first.
+ * work for it, or a summary is made, the input waits for them: what they answer has to come first. Tool servers may take
+ * days, and are not waited for.
  */
 function addInput(
   state: ThreadState,
@@ -105,8 +107,10 @@ function addInput(
   command: StartTurn | Steer,
   shown: ShownText,
 ): readonly ThreadRecord[] {
-  const busy = turn.compacting !== null || !turn.calls.every(isSettled);
+  const deferred = isDeferrable(state, turn) ? defer(state, turn, command.at) : [];
+  const busy = turn.compacting !== null || (deferred.length === 0 && !turn.calls.every(isSettled));
   return [
+    ...deferred,
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
     ...(busy ? [] : closeItems(turn, command.at, shown, "input")),
     ...userMessage(turn.id, command),

@@ -2,7 +2,7 @@ import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
 import { givenUp, isSettled, isWaiting } from "./calls.ts";
-import { closeItems } from "./ending.ts";
+import { closeItems, endTurn } from "./ending.ts";
 
 /** A turn that was there when so many hosts in a row were lost is not tried again: it may be the reason. */
 const MAX_LOST_HOSTS = 3;
@@ -14,10 +14,20 @@ export function onlyWaits({ turn }: ThreadState): boolean {
 }
 
 /**
- * Whether a turn whose host is gone goes on: if the model was asked and nothing of its answer was shown, it is
- * asked again; if calls are left that a restart does not take away, they are answered or done.
+ * Whether a thread whose host is gone stays loaded. Its turn goes on if the model was asked and nothing of its answer was shown: it is
+ * asked again; or if calls are left that a restart does not take away, they are answered or done.
  */
-export function outlives({ turn }: ThreadState): boolean {
+export function outlives(state: ThreadState): boolean {
+  return turnOutlives(state) || isLive(state);
+}
+
+/** Tool servers may still have something to say to it, or have said what nobody has been shown. */
+export function isLive({ rap, status }: ThreadState): boolean {
+  if (status.type === "notLoaded") return false;
+  return rap.subscriptions.length + rap.late.length + rap.events.length > 0;
+}
+
+function turnOutlives({ turn }: ThreadState): boolean {
   if (turn === null || turn.lostHosts >= MAX_LOST_HOSTS) return false;
   if (!turn.sampled && !turn.shown && turn.calls.length === 0) return true;
   return turn.calls.some((call) => !isSettled(call) && !isLost(call));
@@ -27,6 +37,8 @@ export function outlives({ turn }: ThreadState): boolean {
 export function lost(state: ThreadState, at: number, shown: ShownText): readonly ThreadRecord[] {
   const { turn } = state;
   if (turn === null) return [];
+  // The thread goes on for what tool servers have to say to it.
+  if (!turnOutlives(state)) return endTurn(state, at, "interrupted", shown);
   const brokeOff = !turn.sampled && (turn.shown || turn.calls.length > 0);
   return [
     ...(brokeOff

@@ -54,7 +54,7 @@ export function settleCall(
   at: number,
   settle: Settle,
 ): readonly ThreadRecord[] {
-  const { item, plan, grant } = settle;
+  const { item, plan, grant, unsubscribe } = settle;
   const { goal, output, success } =
     settle.goal === undefined ? { ...settle, goal: [] } : goalCall(state, settle.goal);
   const { id: turnId, open } = turn;
@@ -68,6 +68,9 @@ export function settleCall(
     ...(plan === undefined
       ? []
       : ([{ type: "planUpdated", turnId, explanation: plan.explanation, plan: plan.steps }] as const)),
+    ...(unsubscribe === undefined
+      ? []
+      : ([{ type: "subscriptionEnded", at, callId: unsubscribe, by: "cancelled" }] as const)),
     ...goal,
     ...started(turn, at, ended),
     ...(ended === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item: ended }] as const)),

@@ -50,3 +50,10 @@ export function tellUsage(connection: Connection, { facts, usage, turn, lastTurn
   if (usage === null || turnId === undefined) return;
   connection.notify("thread/tokenUsage/updated", { threadId: facts.id, turnId, tokenUsage: usage });
 }
+
+/** Nor which views there are, and what they show. */
+export function tellViews(connection: Connection, { facts, rap }: ThreadState): void {
+  for (const { type: viewType, content: view, server, callId } of rap.views) {
+    connection.notify("thread/view/updated", { threadId: facts.id, server, callId, viewType, view });
+  }
+}

@@ -11,7 +11,7 @@ import { LookAround } from "../../thread/surroundings.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
-import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
+import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
 import { askedLoadSettings, askedSettings, configured, newSettings } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
@@ -93,6 +93,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         });
         if (cold || !params.excludeTurns) tellUsage(connection, state);
         tellGoal(connection, state);
+        tellViews(connection, state);
         idle.follow(actor, connection, replay?.cursor);
       });
       await followed.finally(() => idle.refused(actor, connection.unloadDelayMs));

@@ -5,7 +5,7 @@ import type { Log } from "../../observe/log.ts";
 import type { IncomingRequest } from "../../platform/platform.ts";
 import { type CallbackPorts, Callbacks } from "./callbacks.ts";
 
-const SUBJECT = { threadId: "t", load: 1, callId: "c" };
+const SUBJECT = { threadId: "t", load: 1, server: "desk", callId: "c" };
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
 function post(): IncomingRequest {
@@ -23,7 +23,7 @@ function post(): IncomingRequest {
 
 function callbacks(deliver: CallbackPorts["deliver"]) {
   const clock = { time: 0, now: () => 0, monotonic: () => clock.time };
-  const taken = new Callbacks({ clock, log: silent, deliver, count() {} });
+  const taken = new Callbacks({ clock, ids: { uuid: () => "u" }, log: silent, deliver, count() {} });
   return { clock, take: () => taken.take(SUBJECT, post()) };
 }
 

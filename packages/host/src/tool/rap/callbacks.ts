@@ -1,15 +1,24 @@
 import type { CallbackSubject } from "@bobbin/rap/runtime";
-import { type CallbackMessage, isJson, LIMITS, parseCallback, parseJson } from "@bobbin/rap/wire";
+import {
+  type CallbackMessage,
+  IDEMPOTENCY_KEY,
+  isJson,
+  LIMITS,
+  parseCallback,
+  parseIdempotencyKey,
+  parseJson,
+} from "@bobbin/rap/wire";
 import type { RapCommand } from "../../core/commands.ts";
 import type { ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { Fault } from "../../errors.ts";
 import type { Log } from "../../observe/log.ts";
-import type { Clock, IncomingRequest } from "../../platform/platform.ts";
-import { reportOf } from "./result.ts";
+import type { Clock, Ids, IncomingRequest } from "../../platform/platform.ts";
+import { eventOf, reportOf } from "./result.ts";
 
 export interface CallbackPorts {
   readonly clock: Clock;
+  readonly ids: Pick<Ids, "uuid">;
   readonly log: Log;
   /** Runs a command on its thread, wherever that is, and makes what comes of it survive a power cut. */
   deliver(
@@ -21,6 +30,8 @@ export interface CallbackPorts {
 
 /** Bodies that are read at once; each of them is held in memory. */
 const MAX_READING = 64;
+/** A view is kept in memory with its thread, and sent to all who follow it. */
+const MAX_VIEW = 1024 * 1024;
 /** What one thread is sent at once, and each second from then on. */
 const BURST = 500;
 const PER_SECOND = 100;
@@ -45,7 +56,8 @@ export class Callbacks {
       this.#ports.count("unreadable", read);
       return read;
     }
-    const status = await this.#deliver(subject, read);
+    const key = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY)) ?? null;
+    const status = await this.#deliver(subject, read, key);
     this.#ports.count(read.type, status);
     return status;
   }
@@ -96,9 +108,10 @@ export class Callbacks {
     return true;
   }
 
-  async #deliver(subject: CallbackSubject, message: CallbackMessage): Promise<number> {
-    const command = this.#command(subject, message);
+  async #deliver(subject: CallbackSubject, message: CallbackMessage, key: string | null): Promise<number> {
+    const command = this.#command(subject, message, key);
     if (command === undefined) return 503;
+    if (typeof command === "number") return command;
     try {
       const { state, records } = await this.#ports.deliver(subject.threadId, command);
       if (records.length > 0) return 200;
@@ -113,11 +126,31 @@ export class Callbacks {
     }
   }
 
-  #command({ callId, load }: CallbackSubject, message: CallbackMessage): RapCommand | undefined {
-    const at = this.#ports.clock.now();
+  #command(
+    { callId, load, server }: CallbackSubject,
+    message: CallbackMessage,
+    key: string | null,
+  ): RapCommand | number | undefined {
+    const { clock, ids } = this.#ports;
+    const about = { at: clock.now(), load, callId };
     switch (message.type) {
       case "tool_result":
-        return { kind: "reportCall", at, load, callId, report: reportOf(message) };
+        return { kind: "reportCall", ...about, report: reportOf(message), eventId: `late_${ids.uuid()}` };
+      case "subscription_event":
+        return {
+          kind: "receiveEvent",
+          ...about,
+          // Two calls may use the same one.
+          key: key === null ? null : `${callId} ${key}`,
+          eventId: `event_${ids.uuid()}`,
+          event: eventOf(message),
+          final: message.final,
+        };
+      case "view_update": {
+        const { view_type: viewType, content: view } = message;
+        if (JSON.stringify(view).length > MAX_VIEW) return 413;
+        return { kind: "updateView", ...about, server, viewType, view };
+      }
       default:
         return undefined;
     }

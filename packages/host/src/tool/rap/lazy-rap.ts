@@ -1,8 +1,9 @@
 import type { LoadSettings } from "@bobbin/protocol";
-import type { Commit } from "../../core/records.ts";
+import type { Commit, ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { Tool } from "../tool.ts";
+import { cancelSubscription } from "./cancel-subscription.ts";
 import type { Rap } from "./rap.ts";
 import type { RapSettings, ThreadServers } from "./settings.ts";
 
@@ -43,12 +44,13 @@ export class LazyRap {
   }
 
   tools(thread: ThreadState): readonly Tool[] {
-    return this.#made?.tools(thread.facts.id) ?? [];
+    if (!this.#isFor(thread)) return [];
+    return [cancelSubscription, ...(this.#made?.tools(thread.facts.id) ?? [])];
   }
 
   /** Called with every commit: calls that nobody waits for any more are told to those who work on them. */
   committed({ records }: Commit, thread: ThreadState): void {
-    const callIds = records.flatMap((record) => (record.type === "callCancelled" ? [record.callId] : []));
+    const callIds = records.flatMap((record) => (isGivenUp(record) ? [record.callId] : []));
     if (callIds.length === 0 || !this.mustTellClosed(thread)) return;
     this.#soon("cancelling calls", async (rap) => rap.cancelled(thread, callIds));
   }
@@ -90,4 +92,13 @@ export class LazyRap {
     });
     return this.#making;
   }
+}
+
+type GivenUp = Extract<ThreadRecord, { type: "callCancelled" | "subscriptionEnded" }>;
+
+/** Someone may work for it in vain. */
+function isGivenUp(record: ThreadRecord): record is GivenUp {
+  return (
+    record.type === "callCancelled" || (record.type === "subscriptionEnded" && record.by === "cancelled")
+  );
 }

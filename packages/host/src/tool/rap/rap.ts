@@ -99,6 +99,7 @@ export class Rap {
     });
     const taken = new Callbacks({
       clock: platform.clock,
+      ids: platform.ids,
       log,
       deliver: (threadId, command) => ports.deliver(threadId, command),
       count: (type, status) => callbacks({ type, status: String(status) }),
@@ -178,7 +179,8 @@ export class Rap {
     let sent: Acceptance;
     try {
       await this.#notices.settled(facts.id, server);
-      const callback_url = await this.#listener.url({ threadId: facts.id, load: loadEpoch, callId });
+      const subject = { threadId: facts.id, load: loadEpoch, server: server.name, callId };
+      const callback_url = await this.#listener.url(subject);
       sent = await invoke(
         serverAddress(server, this.#ports.env),
         endpoint,

@@ -1,5 +1,5 @@
 import type { FunctionCallOutputBody, FunctionCallOutputContentItem } from "@bobbin/protocol";
-import type { ContentItem, DisplaySegment, ToolResult } from "@bobbin/rap/wire";
+import type { ContentItem, DisplaySegment, SubscriptionEvent, ToolResult } from "@bobbin/rap/wire";
 import type { CallReport } from "../../core/rap/records.ts";
 
 /** A model reads no more of one result than this; what is longer loses its middle. */
@@ -8,15 +8,25 @@ const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[
 
 /** What a tool server's result is to the model, and to people. */
 export function reportOf({ text, content, display_as, subscription }: ToolResult): CallReport {
-  // There is no other sign that something went wrong.
   const words = content?.find((item) => item.type === "text")?.text ?? text ?? "";
-  const success = !/^error:/i.test(words);
+  const success = !isError(words);
   return {
     output: content === undefined ? modelText(text ?? "") : contentOutput(content),
     success,
     shown: shownContent(display_as, content, text),
     subscription,
   };
+}
+
+/** An event of a subscription, likewise. */
+export function eventOf({ text }: SubscriptionEvent): Pick<CallReport, "output" | "success" | "shown"> {
+  const words = modelText(text);
+  return { output: words, success: !isError(text), shown: { content: [textContent(words)], _meta: null } };
+}
+
+/** There is no other sign that something went wrong. */
+function isError(text: string): boolean {
+  return /^error:/i.test(text);
 }
 
 /** Whole characters, none that ends a text, and not too many. */
@@ -68,7 +78,7 @@ function segmentContent(segment: DisplaySegment): unknown {
 }
 
 function textContent(text: string): unknown {
-  return { type: "text", text };
+  return { type: "text", text: modelText(text) };
 }
 
 function imageContent({ data, mediaType }: { readonly data: string; readonly mediaType: string }): unknown {

@@ -1,0 +1,43 @@
+import type { RapRecord, RapState, View } from "./records.ts";
+
+/** Whoever sends the same again does so soon: it did not hear the answer. */
+const KEPT_KEYS = 256;
+const KEPT_VIEWS = 64;
+
+export function foldRap(rap: RapState, record: RapRecord): RapState {
+  switch (record.type) {
+    case "subscribed": {
+      const { subscription } = record;
+      const others = without(rap.subscriptions, subscription.callId);
+      return { ...rap, subscriptions: [...others, subscription] };
+    }
+    case "subscriptionEnded":
+      return { ...rap, subscriptions: without(rap.subscriptions, record.callId) };
+    case "callDeferred":
+      return { ...rap, late: [...rap.late, record.call] };
+    case "eventReceived": {
+      const { event, key } = record;
+      return {
+        ...rap,
+        late: event.kind === "result" ? without(rap.late, event.call.callId) : rap.late,
+        events: [...rap.events, event],
+        keys: key === null ? rap.keys : [...rap.keys.slice(1 - KEPT_KEYS), key],
+      };
+    }
+    case "eventInjected":
+      return { ...rap, events: rap.events.filter(({ id }) => id !== record.event.id) };
+    case "callNoted":
+      return rap;
+    case "viewUpdated": {
+      const { viewType: type, server, callId, view: content } = record;
+      const others = rap.views.filter((view) => view.type !== type);
+      const views: readonly View[] =
+        Object.keys(content).length === 0 ? others : [...others, { type, server, callId, content }];
+      return { ...rap, views: views.slice(-KEPT_VIEWS) };
+    }
+  }
+}
+
+function without<C extends { readonly callId: string }>(calls: readonly C[], callId: string): readonly C[] {
+  return calls.filter((call) => call.callId !== callId);
+}
