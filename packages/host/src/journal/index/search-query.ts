@@ -1,5 +1,6 @@
 import { order, pageLimit, rowConditions, type Statement } from "./list-query.ts";
 import { SORT_COLUMNS, TEXT_BITS } from "./schema.ts";
+import { segmented, withoutSegments } from "./segments.ts";
 import { sourceFilter } from "./source-kind.ts";
 import type { SearchQuery } from "./thread-index.ts";
 
@@ -13,7 +14,7 @@ export function matchExpression(searchTerm: string): string | undefined {
   const hasToken = /[\p{L}\p{N}\p{Co}]/u;
   const words = searchTerm.split(/[\s\p{Cc}]+/u).filter((word) => hasToken.test(word));
   if (words.length === 0) return undefined;
-  return `${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ")}*`;
+  return `${words.map((word) => `"${segmented(word).replaceAll('"', '""')}"`).join(" ")}*`;
 }
 
 /** The first text of each thread that matches, and the thread, in the order that was asked for. */
@@ -48,13 +49,13 @@ FROM page CROSS JOIN bodies b ON b.key = page.key ${order(query)}`,
 
 // Marks that no text shows; they tell where the hit is.
 export const SNIPPET =
-  "SELECT snippet(found, 0, char(1), char(2), '…', 32) AS snippet FROM found WHERE found MATCH ? AND rowid = ?";
+  "SELECT snippet(found, 0, char(1), char(2), '…', 64) AS snippet FROM found WHERE found MATCH ? AND rowid = ?";
 const BEFORE = 120;
 const LENGTH = 360;
 
 /** One line of plain text around the hit, bounded also where a word is as long as a book. */
 export function plainSnippet(marked: string): string {
-  const line = marked.replace(/\s+/gu, " ").trim();
+  const line = withoutSegments(marked).replace(/\s+/gu, " ").trim();
   const hit = Math.max(0, line.indexOf("\u0001"));
   const start = hit <= BEFORE ? 0 : hit - BEFORE;
   const cut = line.slice(start, start + LENGTH);

@@ -70,7 +70,7 @@ const ids = async (index: ThreadIndex, query = sampleQuery()) =>
   (await index.list(query)).rows.map((row) => row.id);
 const found = async (index: ThreadIndex, term: string) =>
   (await index.search(sampleSearch(term))).hits.map((hit) => [hit.row.id, hit.snippet]);
-const FIRST = "threads.v1.sqlite";
+const FIRST = "threads.v2.sqlite";
 
 describe("the index", () => {
   it("touches nothing until it is used", async () => {
@@ -251,6 +251,50 @@ describe("a search", () => {
     for (const term of ["uber", "CAFE", "café tisch"]) expect(await found(index, term)).toHaveLength(1);
   });
 
+  it.each([
+    [
+      "Japanese",
+      "東京タワーの写真をconfigに追加してください",
+      ["タワー", "写真", "京", "configに", "してください"],
+    ],
+    ["Chinese", "请把配置文件里的端口改成8080，再运行测试", ["端口", "文件", "试", "8080", "配置文件里的"]],
+    ["Korean", "설정파일에서 포트를 바꿔주세요", ["파일", "트를", "설정파일에서 포트"]],
+    ["Thai", "กรุณาแก้ไขไฟล์ตั้งค่า", ["ไฟล์", "แก้ไข", "ตั้งค่า"]],
+    ["rare", "𠮷野家へ行く", ["𠮷", "野家へ"]],
+  ])("finds any part of a text without spaces (%s)", async (_language, text, parts) => {
+    const index = open();
+    record(index, sampleRow("t1"), sampleText("a", text));
+    record(index, sampleRow("t2", { thread: { name: text } }));
+    record(index, sampleRow("t3"), sampleText("a", [...text].toReversed().join("")));
+    for (const part of parts) {
+      const hits = await found(index, part);
+      expect(hits.filter(([id]) => id !== "t3").toSorted(), part).toEqual([
+        ["t1", text],
+        ["t2", text],
+      ]);
+      if (part.length > 2) expect(hits, part).toHaveLength(2);
+    }
+    const [first, ...rest] = parts[0]!;
+    expect(await found(index, `${first}x${rest.join("")}`)).toEqual([]);
+  });
+
+  it("finds what stands anywhere in a long text, with and without spaces", async () => {
+    const index = open();
+    const words = Array.from({ length: 6000 }, (_, at) => `w${at}`);
+    const letters = Array.from({ length: 30_000 }, (_, at) =>
+      String.fromCharCode(0x4e00 + ((at * 7919) % 20_000)),
+    );
+    record(index, sampleRow("t1"), sampleText("a", words.join(" ")));
+    record(index, sampleRow("t2"), sampleText("a", letters.join("")));
+    for (let at = 0; at < 6000 - 3; at += 97) {
+      expect(await found(index, words.slice(at, at + 3).join(" ")), `word ${at}`).toHaveLength(1);
+    }
+    for (let at = 0; at < 30_000 - 4; at += 487) {
+      const [hit] = await found(index, letters.slice(at, at + 4).join(""));
+      expect(hit?.[0], `letter ${at}`).toBe("t2");
+    }
+  });
+
   it("shows a bounded piece of a long text, and finds what is far behind", async () => {
     const index = open();
     const long = `${"lorem ipsum dolor ".repeat(3000)} needle ${"sit amet ".repeat(3000)}`;
@@ -376,11 +420,11 @@ describe("a rebuild", () => {
   it("takes the place of a file that is no database, and keeps that one aside", async () => {
     await writeFile(join(home, FIRST), "this is not a database ".repeat(1000));
     expect(await ids(open(), top)).toEqual(last);
-    expect(await readdir(home)).toEqual(expect.arrayContaining([FIRST, "threads.v1.1.sqlite"]));
-    await writeFile(join(home, "threads.v1.7.sqlite"), "this is not a database ".repeat(1000));
+    expect(await readdir(home)).toEqual(expect.arrayContaining([FIRST, "threads.v2.1.sqlite"]));
+    await writeFile(join(home, "threads.v2.7.sqlite"), "this is not a database ".repeat(1000));
     expect(await ids(open(), top)).toEqual(last);
     const names = (await readdir(home)).filter((name) => name.endsWith(".sqlite"));
-    expect(names.sort()).toEqual(["threads.v1.7.sqlite", "threads.v1.8.sqlite"]);
+    expect(names.sort()).toEqual(["threads.v2.7.sqlite", "threads.v2.8.sqlite"]);
   });
 
   it("takes the place of a file whose pages turn out to be broken while it is used", async () => {
@@ -481,7 +525,7 @@ describe("two hosts on one home", () => {
     expect(await ids(one)).toEqual(["a"]);
     expect(await ids(two)).toEqual(["a"]);
     // What a host does that finds the file broken, seen from the one that has not noticed.
-    await writeFile(join(home, "threads.v1.1.sqlite"), "");
+    await writeFile(join(home, "threads.v2.1.sqlite"), "");
     const three = open();
     expect(await ids(three)).toEqual(["a"]);
     record(two, sampleRow("b", { createdAt: 2 }));

@@ -1,5 +1,6 @@
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { TEXT_BITS } from "./schema.ts";
+import { segmented } from "./segments.ts";
 import { isInteractive, kindOf } from "./source-kind.ts";
 import type { IndexedText, ThreadRow } from "./thread-index.ts";
 
@@ -13,6 +14,8 @@ export interface Entry {
 /** Rows without a place in a section sort before all that have one. */
 const NO_POSITION = -(2 ** 52);
 const CHUNK = 8000;
+/** How much of a piece the next one has again: what is looked for may stand across a cut. */
+const OVERLAP = 200;
 // Names and previews are found too; they are kept among the texts under items that no thread can have.
 const NAME = ":name";
 const PREVIEW = ":preview";
@@ -100,13 +103,14 @@ export class StoreWrites {
 
   #putItem(thread: number, item: string, turn: string, text: string): void {
     const known = this.#itemTexts.all(thread, item) as { text: string }[];
+    const parts = text === "" ? [] : [...partsOf(segmented(text))];
     if (known.length > 0) {
-      if (known.map((part) => part.text).join("") === text) return;
+      if (known.length === parts.length && known.every((part, at) => part.text === parts[at])) return;
       this.#drop(thread, item, null);
     }
-    if (text === "") return;
+    if (parts.length === 0) return;
     let { last } = this.#lastText.get(thread) as { last: number };
-    for (const part of partsOf(text)) {
+    for (const part of parts) {
       last++;
       this.#putText.run(last, item, turn, part);
       this.#putFound.run(last, part);
@@ -144,17 +148,20 @@ function columnsOf(row: ThreadRow): (string | number | null)[] {
   ];
 }
 
-/** Long texts in pieces, cut between words: what is shown around a hit is made from one piece. */
+/** Long texts in pieces, cut between words if there are any: what is shown around a hit is made from one piece. */
 function* partsOf(text: string): Generator<string> {
   let from = 0;
   while (text.length - from > CHUNK) {
-    const space = text.lastIndexOf(" ", from + CHUNK);
-    const line = text.lastIndexOf("\n", from + CHUNK);
-    const gap = Math.max(space, line) + 1;
-    let to = gap > from ? gap : from + CHUNK;
-    if (gap <= from && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to++;
+    const to = gapBefore(text, from + CHUNK, from + CHUNK - OVERLAP);
     yield text.slice(from, to);
-    from = to;
+    from = gapBefore(text, to - OVERLAP, from);
   }
   yield text.slice(from);
+}
+
+/** Behind the last space between two places; the later one if there is none. */
+function gapBefore(text: string, place: number, least: number): number {
+  const gap = Math.max(text.lastIndexOf(" ", place), text.lastIndexOf("\n", place)) + 1;
+  if (gap > least && gap <= place) return gap;
+  return (text.charCodeAt(place) & 0xfc00) === 0xdc00 ? place + 1 : place;
 }
