@@ -65,6 +65,8 @@ export class Recovery {
   /** Whoever has loaded it in the meantime has made good what was lost; whoever has only changed it has not. */
   async #whileNotLoaded(id: string, work: (id: string) => Promise<void>): Promise<void> {
     for (;;) {
+      // A host that ends takes nothing more; its claim stays, for the next start to find.
+      if (this.#ports.stopped()) return;
       const slot = this.#ports.slots.get(id);
       if (slot?.kind === "loaded") return void (await this.#ports.recovering(id));
       if (slot === undefined) return this.#ports.slots.occupy(id, () => work(id));
