@@ -23,4 +23,9 @@ export const historyLines = {
   "MODE-1": "A collaboration mode is taken by a turn and by the settings, told, and kept over a restart.",
   "MODE-2": "In plan mode a proposed plan is an item of its own, and the model is given back what it said.",
   "MODE-3": "In plan mode update_plan is neither offered nor taken, and questions are asked as ever.",
+
+  "ONCE-1":
+    "Every accepted turn ends once, through interrupts, steers, disconnects, faults of the model, answers of tools and restarts.",
+  "ONCE-2":
+    "A host that is dropped after any commit of a turn is followed by one that comes to the same records and the same single end, or to an interrupted one where something was lost.",
 } as const;

@@ -5,7 +5,7 @@ interface Record {
   readonly type: string;
   readonly turnId?: string;
   readonly epoch?: number;
-  readonly item?: { readonly id: string };
+  readonly item?: { readonly id: string; readonly type: string };
 }
 
 interface Commit {
@@ -75,10 +75,11 @@ function checkLife(path: string, records: readonly Record[]): void {
         break;
       case "itemStarted":
         assert.equal(turn, turnId, where);
-        open.add(record.item!.id);
+        // A compaction that did not come about has no end.
+        if (record.item!.type !== "contextCompaction") open.add(record.item!.id);
         break;
       case "itemCompleted":
-        assert(open.delete(record.item!.id), where);
+        if (record.item!.type !== "contextCompaction") assert(open.delete(record.item!.id), where);
         break;
       case "turnEnded":
         assert.equal(turn, turnId, where);

@@ -61,6 +61,8 @@ export class Disk {
   #safeNames = new Map<string, Inode>();
   readonly #folders = new Set<string>(["/"]);
   #powerCuts = 0;
+  /** Called in the step in which an append has reached the disk: where a host can die of exactly that. */
+  appended: (path: string) => void = () => {};
   #faults: { readonly fault: DiskFault; skip: number; times: number }[] = [];
 
   constructor(random: Random) {

@@ -212,6 +212,7 @@ class FakeAppendFile extends Handle implements AppendFile {
       const start = this.#size;
       this.inode.append(copy.subarray(first));
       this.#size += copy.length;
+      this.files.disk.appended(this.path);
       return start;
     };
     // Nothing of a failed append stays, but a crash may come before it is cut.

@@ -1,5 +1,11 @@
 import type { TokenUsageBreakdown } from "@bobbin/protocol";
-import type { ModelProvider, ModelRequest, ModelStream } from "../../packages/host/src/model/model.ts";
+import type { ToolCall } from "../../packages/host/src/core/turn/records.ts";
+import type {
+  ModelEvent,
+  ModelProvider,
+  ModelRequest,
+  ModelStream,
+} from "../../packages/host/src/model/model.ts";
 import type { Random } from "./random.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
@@ -9,9 +15,16 @@ type ModelStep =
   | { readonly do: "say"; readonly pieces: readonly string[] }
   /** A message that is begun and not ended. */
   | { readonly do: "mumble"; readonly pieces: readonly string[] }
+  /** Calls a tool; without an id of its own it has one that no other call has. */
+  | { readonly do: "call"; readonly name: string; readonly args: unknown; readonly callId?: string }
   | { readonly do: "pause"; readonly ms: number }
-  /** `retries`: trying again can help, so many times. */
-  | { readonly do: "fail"; readonly message: string; readonly retries?: number }
+  /** `retries`: trying again can help, so many times. `tooLong`: the conversation does not fit. */
+  | {
+      readonly do: "fail";
+      readonly message: string;
+      readonly retries?: number;
+      readonly tooLong?: boolean;
+    }
   | { readonly do: "throw"; readonly message: string }
   /** Never goes on by itself. */
   | { readonly do: "hang" }
@@ -20,6 +33,10 @@ type ModelStep =
 
 export interface ModelScript {
   readonly steps: readonly ModelStep[];
+  /** How much of its window the conversation takes, as it says at the end; 3 unless told. The window is 1000. */
+  readonly tokens?: number;
+  /** What it says comes in one piece, with its end. */
+  readonly atOnce?: boolean;
   /** Goes on as if nothing had happened when it is told to stop. */
   readonly ignoresAbort?: boolean;
 }
@@ -68,6 +85,19 @@ export class FakeModel {
   async *#stream(request: ModelRequest, signal: AbortSignal, owner: Owner): ModelStream {
     const call = ++this.calls;
     const script = this.scripts(request, this.#scheduler.random, call);
+    const events = this.#play(request, signal, owner, { call, script });
+    if (!script.atOnce) return yield* events;
+    const whole: ModelEvent[] = [];
+    for await (const together of events) whole.push(...together);
+    yield whole;
+  }
+
+  async *#play(
+    request: ModelRequest,
+    signal: AbortSignal,
+    owner: Owner,
+    { call, script }: { readonly call: number; readonly script: ModelScript },
+  ): ModelStream {
     const wait = (label: string, ms?: number) => this.#wait(call, label, ms, script, signal, owner);
     let message = 0;
     for (const step of script.steps) {
@@ -86,6 +116,13 @@ export class FakeModel {
           yield [{ type: "messageDone", itemId, text: step.pieces.join("") }];
           break;
         }
+        case "call": {
+          const { name, args, callId = `call-${call}-${++message}` } = step;
+          await wait("call");
+          const called = { callId, name, namespace: null, arguments: JSON.stringify(args), kind: "function" };
+          yield [{ type: "toolCall", call: called as ToolCall }];
+          break;
+        }
         case "pause":
           await wait("pause", step.ms);
           break;
@@ -100,7 +137,8 @@ export class FakeModel {
           throw new Error(step.message);
         case "fail": {
           await wait("fail");
-          const error = { message: step.message, codexErrorInfo: "other" as const };
+          const codexErrorInfo = step.tooLong ? "contextWindowExceeded" : "other";
+          const error = { message: step.message, codexErrorInfo } as const;
           const retry = step.retries === undefined ? undefined : { of: step.retries };
           yield [{ type: "failed", error: { ...error, additionalDetails: null, misalignment: null }, retry }];
           return;
@@ -111,7 +149,9 @@ export class FakeModel {
     for (const item of request.context) {
       if (item.type === "message" && item.clientId) this.answered.add(item.clientId);
     }
-    yield [{ type: "done", usage: USAGE, contextWindow: 1000 }];
+    const inputTokens = (script.tokens ?? USAGE.totalTokens) - USAGE.outputTokens;
+    const usage = { ...USAGE, inputTokens, totalTokens: inputTokens + USAGE.outputTokens };
+    yield [{ type: "done", usage, contextWindow: 1000 }];
   }
 
   #wait(

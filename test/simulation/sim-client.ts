@@ -91,6 +91,11 @@ export class SimClient implements LinkEvents {
     return (turn as { id: string }).id;
   }
 
+  /** Answers a question of the host. */
+  answer(id: number, answer: { readonly result: unknown } | { readonly error: object }): void {
+    if (this.end === "open") this.#send({ id, ...answer });
+  }
+
   stopReading(): void {
     this.#link.pause();
   }

@@ -3,7 +3,7 @@ import { queueAfterTurn } from "../queue/fold.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
 import type { CallStage } from "./calls.ts";
-import { isCompaction, isOurs } from "./own-items.ts";
+import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
 
@@ -80,7 +80,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
       return withTurn(state, record.turnId, ({ open, shown, plans }) => ({
         open: [...open, record.item],
         plans: record.item.type === "plan" ? plans + 1 : plans,
-        shown: shown || !isOurs(record.item),
+        shown: shown || record.item.type !== "userMessage",
       }));
     case "textSaved": {
       const key = textKey(record.itemId, record.part);

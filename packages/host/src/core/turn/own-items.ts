@@ -4,8 +4,3 @@ import type { ThreadItem } from "@bobbin/protocol";
 export function isCompaction({ type }: ThreadItem): boolean {
   return type === "contextCompaction";
 }
-
-/** None of the model's words: a turn that shows nothing else has nothing to lose. */
-export function isOurs({ type }: ThreadItem): boolean {
-  return type === "userMessage" || type === "contextCompaction" || type === "enteredReviewMode";
-}
