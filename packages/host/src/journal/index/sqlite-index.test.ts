@@ -265,13 +265,14 @@ describe("a search", () => {
     const index = open();
     record(index, sampleRow("t1"), sampleText("a", text));
     record(index, sampleRow("t2", { thread: { name: text } }));
-    record(index, sampleRow("t3"), sampleText("a", [...text].toReversed().join("")));
+    record(index, sampleRow("t3"), sampleText("a", Array.from(text).toReversed().join("")));
     for (const part of parts) {
       const hits = await found(index, part);
-      expect(hits.filter(([id]) => id !== "t3").toSorted(), part).toEqual([
+      const both = [
         ["t1", text],
         ["t2", text],
-      ]);
+      ];
+      expect(hits, part).toEqual(expect.arrayContaining(both));
       if (part.length > 2) expect(hits, part).toHaveLength(2);
     }
     const [first, ...rest] = parts[0]!;
