@@ -4,7 +4,7 @@ import { within } from "./server.mjs";
 const input = [{ type: "text", text: "Say a few words.", text_elements: [] }];
 
 export class Turns {
-  /** @type {Map<string, (turn: any) => void>} */
+  /** @type {Map<string, (ended: { turn: any, at: number }) => void>} */
   #waiting = new Map();
   /** @type {import("./server.mjs").StdioServer} */
   #server;
@@ -20,7 +20,8 @@ export class Turns {
         this.deltas += 1;
         this.characters += params.delta.length;
       }
-      if (method === "turn/completed") this.#waiting.get(params.threadId)?.(params.turn);
+      if (method !== "turn/completed") return;
+      this.#waiting.get(params.threadId)?.({ turn: params.turn, at: performance.now() });
     });
   }
 
@@ -32,14 +33,13 @@ export class Turns {
   async run(threadId, atMostMs = 60_000) {
     const start = performance.now();
     const completed = new Promise((resolve) => this.#waiting.set(threadId, resolve));
-    const [turn] = await within(
+    const [{ turn, at }] = await within(
       atMostMs,
       "a turn was not completed",
       Promise.all([completed, this.#server.request("turn/start", { threadId, input }, atMostMs)]),
     );
-    const took = performance.now() - start;
     if (turn.status !== "completed") throw new Error(`a turn ended ${JSON.stringify(turn).slice(0, 300)}`);
-    return took;
+    return at - start;
   }
 
   /** @param {string} cwd */

@@ -1,54 +1,90 @@
-import { bareExchange } from "../lib/bare-exchange.mjs";
+import { byFetch, byHttp } from "../lib/bare-exchange.mjs";
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
 import { rotate } from "../lib/rotate.mjs";
+import { within } from "../lib/server.mjs";
+import { median, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "turn";
 export const about = "turn/start to turn/completed, one after the other, on a model that answers at once";
 
-const STARTS = 7;
+const STARTS = 5;
 const TURNS_A_THREAD = 10;
 const THREADS = { ours: 20, peer: 2, floor: 0 };
 /** Until the code is compiled that a turn runs: a host lives long. */
-const WARM_UP = { ours: 150, peer: 1, floor: 0 };
-const BARE = { warmUp: 1000, calls: 200 };
+const WARM_UP = { ours: 300, peer: 1, floor: 0 };
 
 /** @type {import("../run.mjs").Measure} */
 export async function measure({ subjects, runs = STARTS, onRound }) {
   const model = await startMockModel();
   try {
     return await withHomes(subjects("ours", "peer"), { modelUrl: model.url }, async (homes) => {
-      const [ours] = homes;
-      const body = await asked(ours, model.url);
-      const bare = [
-        { name: "floor", client: /** @type {const} */ ("fetch") },
-        { name: "node:http", client: /** @type {const} */ ("http") },
-      ];
-      const samples = await rotate([...homes, ...bare], { runs, atMostMs: 180_000, onRound }, (one) =>
-        "client" in one ? bareExchange(one.client, `${model.url}/responses`, body, BARE) : sample(one),
-      );
-      const http = samples["node:http"].summary?.value;
-      const times = http && samples.ours.summary && samples.ours.summary.value / http;
+      const bare = new BareExchanges(`${model.url}/responses`, await asked(homes[0], model.url));
+      const samples = await rotate(homes, { runs, atMostMs: 180_000, onRound }, (home) => sample(home, bare));
+      const { fetch: floor, http } = bare.summaries();
+      const ours = samples.ours.summary;
       return result({
         name,
         unit: "ms",
-        samples,
+        samples: { ...samples, floor: { summary: floor } },
         bar: [
           { of: "ours/peer", max: 1 / 10 },
           { of: "ours/floor", max: 3 },
         ],
         notes: [
-          `floor: the bare exchange with that model by fetch, ${body.length} bytes of request as ours`,
-          ...(times
-            ? [`by node:http it takes ${http.toFixed(3)} ms; ours is ${times.toFixed(1)} times that`]
-            : []),
+          `floor: the bare exchange with that model by fetch, with the ${bare.bytes} bytes that ours sends; by ` +
+            `node:http ${http.value.toFixed(3)} ms${ours ? `, ours is ${(ours.value / http.value).toFixed(1)} times that` : ""}`,
         ],
       });
     });
   } finally {
     model.close();
+  }
+}
+
+/** One by one between the turns of ours: whatever else the machine does hits both alike. */
+class BareExchanges {
+  /** @type {{ fetch: number[], http: number[] }[]} one a round */
+  #rounds = [];
+  #url;
+  #body;
+
+  /** @param {string} url @param {string} body */
+  constructor(url, body) {
+    this.#url = url;
+    this.#body = body;
+  }
+
+  get bytes() {
+    return Buffer.byteLength(this.#body);
+  }
+
+  begin() {
+    this.#rounds.push({ fetch: [], http: [] });
+  }
+
+  async take() {
+    const round = this.#rounds.at(-1);
+    round?.fetch.push(await this.#timed(byFetch));
+    round?.http.push(await this.#timed(byHttp));
+  }
+
+  summaries() {
+    const of = (/** @type {"fetch" | "http"} */ client) =>
+      summarize(
+        this.#rounds.flatMap((round) => round[client]),
+        this.#rounds.map((round) => median(round[client])),
+      );
+    return { fetch: of("fetch"), http: of("http") };
+  }
+
+  /** @param {typeof byFetch} exchange */
+  async #timed(exchange) {
+    const start = performance.now();
+    await within(10_000, "the model did not answer", exchange(this.#url, this.#body));
+    return performance.now() - start;
   }
 }
 
@@ -68,16 +104,24 @@ async function asked(home, modelUrl) {
   }
 }
 
-/** @param {import("../lib/subjects.mjs").Home} home */
-async function sample(home) {
+/**
+ * @param {import("../lib/subjects.mjs").Home} home
+ * @param {BareExchanges} bare
+ */
+async function sample(home, bare) {
   const server = home.stdio();
   try {
     await server.initialize();
     const turns = new Turns(server);
     for (let i = 0; i < WARM_UP[home.name]; i++) await turns.inNewThread(home.path, TURNS_A_THREAD);
+    if (home.name === "ours") bare.begin();
     const times = [];
     for (let i = 0; i < THREADS[home.name]; i++) {
-      times.push(...(await turns.inNewThread(home.path, TURNS_A_THREAD)));
+      const threadId = await turns.thread(home.path);
+      for (let turn = 0; turn < TURNS_A_THREAD; turn++) {
+        times.push(await turns.run(threadId));
+        if (home.name === "ours") await bare.take();
+      }
     }
     return times;
   } finally {
