@@ -28,7 +28,12 @@ export function turnHandlers(context: HandlerContext): Handlers {
           clientUserMessageId,
           input,
           outputSchema: params.outputSchema ?? null,
-          changes: askedSettings(params, (await actor.peek()).settings.cwd, context),
+          // Where the thread is matters to what is asked from there, and most ask nothing.
+          changes: askedSettings(
+            params,
+            params.cwd == null ? "" : (await actor.peek()).settings.cwd,
+            context,
+          ),
         },
         // The turn that takes the input: this one, the one that was running already, or the one that took it before.
         (state) =>
