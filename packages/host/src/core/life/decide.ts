@@ -5,7 +5,7 @@ import { lateCancelled } from "../rap/decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
 import { endTurn } from "../turn/ending.ts";
-import { lost } from "../turn/restart.ts";
+import { endLost, lost } from "../turn/restart.ts";
 import { settingsChanged } from "./settings.ts";
 
 export function decideLife(
@@ -45,7 +45,7 @@ export function decideLife(
       const docs = JSON.stringify(command.docs) === JSON.stringify(state.docs) ? null : command.docs;
       // A turn that runs in the journal runs nowhere else: the host that ran it is gone.
       return [
-        ...endTurn(state, at, "interrupted", shown),
+        ...endLost(state, at, shown),
         { type: "opened", at, epoch: state.epoch + 1, load: command.load, docs },
         ...settingsChanged(state, at, command.changes),
       ];
@@ -59,7 +59,7 @@ export function decideLife(
       // A host that died between this commit and giving the thread back is followed by one that tries again.
       if (state.status.type === "notLoaded") return [];
       return [
-        ...endTurn(state, at, "interrupted", shown),
+        ...(command.reason === "lost" ? endLost(state, at, shown) : endTurn(state, at, "interrupted", shown)),
         ...lateCancelled(state, at),
         { type: "closed", at, reason: command.reason },
       ];

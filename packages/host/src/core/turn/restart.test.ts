@@ -150,6 +150,13 @@ describe("a turn whose host is gone", () => {
     expect(outlives(after(started, calls("b"), dispatches("b", false), sampled))).toBe(false);
   });
 
+  it("says of a call whose outcome is not known so, too, where it ends", () => {
+    const alone = after(started, calls("b"), dispatches("b", false), sampled);
+    const records = recordsOf(alone, { kind: "close", at: 9, reason: "lost" });
+    expect(kinds(records)).toEqual(["toolAnswered", "callCancelled", "statusChanged", "turnEnded", "closed"]);
+    expect(records[0]).toMatchObject({ callId: "b", output: expect.stringMatching(/not known/) });
+  });
+
   it("is not tried for ever", () => {
     const twice = after(started, adopt, adopt);
     expect(outlives(twice)).toBe(true);

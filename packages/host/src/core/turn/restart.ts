@@ -52,10 +52,22 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
       const ended = item && { ...givenUp(item, at), completedAtMs: at };
       return [
         ...(ended ? [{ type: "itemCompleted", turnId: turn.id, at, item: ended } as const] : []),
-        { type: "toolAnswered", turnId: turn.id, at, callId, output: OUTCOME_UNKNOWN, success: false },
+        outcomeUnknown(turn.id, at, callId),
       ];
     }),
   ];
+}
+
+/** Ends a turn whose host is gone and that does not go on: the model's next turn knows what may have happened. */
+export function endLost(state: ThreadState, at: number, shown: ShownText): readonly ThreadRecord[] {
+  const { turn } = state;
+  if (turn === null) return [];
+  const answers = turn.calls.filter(isLost).map(({ call }) => outcomeUnknown(turn.id, at, call.callId));
+  return [...answers, ...endTurn(state, at, "interrupted", shown)];
+}
+
+function outcomeUnknown(turnId: string, at: number, callId: string): ThreadRecord {
+  return { type: "toolAnswered", turnId, at, callId, output: OUTCOME_UNKNOWN, success: false };
 }
 
 const OUTCOME_UNKNOWN =
