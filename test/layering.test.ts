@@ -49,7 +49,7 @@ const AREAS: Record<string, readonly string[]> = {
   ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */
-const OUTSIDE = ["host.ts", "compose.ts", "index.ts", "cli"];
+const OUTSIDE = ["host.ts", "compose-rap.ts", "compose.ts", "index.ts", "cli"];
 
 /** What touches the world. It is chosen in compose.ts and in commands, and everything else knows its port only. */
 const ADAPTERS = [

@@ -215,13 +215,5 @@ export const pendingRapLines: readonly (keyof typeof rapRuntimeLines)[] = [
   "RAPR-100",
   "RAPR-101",
   "RAPR-102",
-  "RAPR-110",
-  "RAPR-111",
-  "RAPR-112",
-  "RAPR-113",
-  "RAPR-120",
-  "RAPR-121",
-  "RAPR-122",
-  "RAPR-123",
   "RAPR-132",
 ];

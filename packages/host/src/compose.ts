@@ -1,9 +1,8 @@
 import { basename, join } from "node:path";
 import { ConfigLayers } from "./catalog/config-layers.ts";
+import { composeRap, forgetSecrets } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
-import { threadServers } from "./config/tool-servers.ts";
-import type { RapCommand } from "./core/commands.ts";
-import type { ThreadRecord } from "./core/records.ts";
+import type { Commit } from "./core/records.ts";
 import type { ThreadState } from "./core/state.ts";
 import { broadcastTo, Host } from "./host.ts";
 import { fileJournal } from "./journal/file.ts";
@@ -26,17 +25,15 @@ import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
-import { notificationFrame } from "./thread/notification-frame.ts";
 import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
+import { Secrets } from "./thread/secrets.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { goalTools } from "./tool/goal.ts";
 import { planTools } from "./tool/plan.ts";
-import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
 import { eventTool } from "./tool/rap/event-tool.ts";
-import { LazyRap } from "./tool/rap/lazy-rap.ts";
-import type { Tool, ToolSource } from "./tool/tool.ts";
+import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { requestUserInput } from "./tool/user-input.ts";
 import { viewImage } from "./tool/view-image.ts";
@@ -88,34 +85,22 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const pasts = new Pasts();
   const builtIn = [requestUserInput, viewImage(platform.files), eventTool];
   const ofGoals = goalTools(config.maxGoalTokenBudget);
-  const rap = new LazyRap({
+  const secrets = new Secrets(home, platform.files);
+  const rap = composeRap({
+    home,
     settings: config.rap,
+    platform,
+    log,
+    metrics,
     supervisor,
-    serversOf: (load) => threadServers(config.rap, load.toolServers),
-    make: async () => {
-      const { Rap } = await import("./tool/rap/rap.ts");
-      return new Rap({
-        home,
-        settings: config.rap,
-        platform,
-        env: process.env,
-        log,
-        metrics,
-        supervisor,
-        serversOf: (load) => threadServers(config.rap, load.toolServers),
-        taken: (thread) =>
-          namesOf([
-            ...planTools(thread),
-            ...builtIn,
-            cancelSubscription,
-            ...ofGoals(thread),
-            ...dynamicTools(thread),
-          ]),
-        deliver: (threadId, command) => deliver(registry, threadId, command),
-        warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
-      });
-    },
+    secrets,
+    others: [planTools, () => builtIn, ofGoals, dynamicTools],
+    registry: () => registry,
   });
+  const committedRap = (commit: Commit, state: ThreadState): void => {
+    rap.committed(commit, state);
+    forgetSecrets(secrets, supervisor, commit, state);
+  };
   const toolbox = new Toolbox(
     [
       planTools,
@@ -135,6 +120,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     models: config,
     shell: basename(process.env.SHELL ?? "sh"),
     provider: (id) => providers.get(id),
+    postChoice: (state, choice, signal) => rap.postChoice(state, choice, signal),
   });
   const registry: Registry = new Registry({
     platform,
@@ -142,16 +128,17 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     journal,
     memory: { create: async () => new MemoryJournal() },
     maxResident: config.maxResidentThreads,
+    secrets,
     journalSync: config.journalSync,
     broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
     reconcile: (actor, state, commit) => {
       if (commit !== undefined) pasts.add(actor.journal, commit);
-      if (commit !== undefined && actor.ephemeral) rap.committed(commit, state);
+      if (commit !== undefined && actor.ephemeral) committedRap(commit, state);
       runners.reconcile(actor, state);
     },
     committed: (commit, state, { place }) => {
       countTurns(commit, state);
-      rap.committed(commit, state);
+      committedRap(commit, state);
       if (!isIndexed(state, commit.seq)) return;
       index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
     },
@@ -219,37 +206,4 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   host.recover();
   platform.timers.soon(() => rap.begin());
   return { host, metrics };
-}
-
-/** Whose each name is that tool servers can not have. */
-function namesOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
-  const plain = tools.filter(({ namespace }) => namespace === null);
-  return new Map(plain.map(({ name }) => [name, "another tool of this thread"]));
-}
-
-async function deliver(
-  registry: Registry,
-  threadId: string,
-  command: RapCommand,
-): Promise<{ state: ThreadState; records: readonly ThreadRecord[] }> {
-  let outcome!: { state: ThreadState; records: readonly ThreadRecord[] };
-  // Who may do this was told by the address that it came to.
-  const everyone = (): void => {};
-  await registry.edit(
-    threadId,
-    everyone,
-    command,
-    (state, _place, records) => {
-      outcome = { state, records };
-    },
-    true,
-  );
-  return outcome;
-}
-
-function warn(registry: Registry, threadId: string, message: string, now: number): boolean {
-  const actor = registry.get(threadId);
-  if (actor === undefined || actor.subscriptions.size === 0) return false;
-  actor.subscriptions.tell("warning", notificationFrame("warning", { threadId, message }, now));
-  return true;
 }

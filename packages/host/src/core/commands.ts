@@ -229,6 +229,29 @@ export type RapCommand =
       readonly viewType: string;
       readonly view: View["content"];
     }
+  /** A tool server asks the user to choose, for a call that goes on waiting. */
+  | {
+      readonly kind: "askChoice";
+      readonly at: number;
+      readonly load: number;
+      readonly callId: string;
+      readonly requestId: number;
+      readonly server: string;
+      readonly prompt: string;
+      readonly choices: readonly string[];
+      readonly fallback: number;
+      readonly responseUrl: string;
+    }
+  /** A tool server asks the user to allow something at an address that is not told here. */
+  | {
+      readonly kind: "askOAuth";
+      readonly at: number;
+      readonly load: number;
+      readonly callId: string;
+      readonly requestId: number;
+    }
+  /** Whoever asked has the user's choice, or can not be told. */
+  | { readonly kind: "choicePosted"; readonly at: number; readonly requestId: number }
   /** A call that the model does not wait for has had its time. */
   | {
       readonly kind: "expireCall";

@@ -61,6 +61,9 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "reportCall":
     case "receiveEvent":
     case "updateView":
+    case "askChoice":
+    case "askOAuth":
+    case "choicePosted":
     case "expireCall":
     case "startEvents":
       return decideRap(state, command);

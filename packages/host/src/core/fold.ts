@@ -66,6 +66,8 @@ function foldArea(
     case "subscriptionEnded":
     case "callDeferred":
     case "callNoted":
+    case "choiceMade":
+    case "choicePosted":
     case "eventReceived":
     case "eventInjected":
     case "viewUpdated":

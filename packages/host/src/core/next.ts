@@ -1,3 +1,4 @@
+import type { MadeChoice } from "./rap/records.ts";
 import type { ThreadState } from "./state.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
@@ -10,7 +11,8 @@ export type Effect =
   | StartEventsEffect
   | StartQueuedEffect
   | ContinueGoalEffect
-  | LateCallEffect;
+  | LateCallEffect
+  | PostChoiceEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -45,6 +47,13 @@ export interface LateCallEffect {
   readonly due: number;
 }
 
+/** Whoever asked the user hears what was chosen. */
+export interface PostChoiceEffect {
+  readonly key: string;
+  readonly kind: "postChoice";
+  readonly choice: MadeChoice;
+}
+
 /** What came from tool servers begins a turn. */
 export interface StartEventsEffect {
   readonly key: string;
@@ -70,8 +79,9 @@ export interface ContinueGoalEffect {
  */
 export function next(state: ThreadState): readonly Effect[] {
   if (state.status.type === "notLoaded") return [];
-  const late = lateCalls(state);
-  return late.length === 0 ? nextOfTurn(state) : [...nextOfTurn(state), ...late];
+  const { late, choices } = state.rap;
+  if (late.length + choices.length === 0) return nextOfTurn(state);
+  return [...nextOfTurn(state), ...lateCalls(state), ...choices.map(postChoice)];
 }
 
 function nextOfTurn(state: ThreadState): readonly Effect[] {
@@ -110,6 +120,10 @@ function callEffects(turnId: string, { call, stage }: CallState): readonly CallE
     case "settled":
       return [];
   }
+}
+
+function postChoice(choice: MadeChoice): PostChoiceEffect {
+  return { key: `choice ${choice.requestId}`, kind: "postChoice", choice };
 }
 
 function lateCalls({ rap }: ThreadState): readonly LateCallEffect[] {

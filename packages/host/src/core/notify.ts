@@ -37,6 +37,8 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "subscriptionEnded":
     case "callDeferred":
     case "callNoted":
+    case "choiceMade":
+    case "choicePosted":
     case "eventReceived":
     case "eventInjected":
     case "notified":

@@ -42,6 +42,8 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   subscriptionEnded: 1,
   callDeferred: 1,
   callNoted: 1,
+  choiceMade: 1,
+  choicePosted: 1,
   eventReceived: 1,
   eventInjected: 1,
   viewUpdated: 1,

@@ -32,6 +32,8 @@ export interface ActorPorts {
   /** The last one that was at work with it has gone. */
   visited(actor: Actor): void;
   failed(actor: Actor, cause: unknown): void;
+  /** What a question is asked with that no record holds. */
+  secretOf(requestId: number): string | undefined;
   /** Takes work that nobody awaits. */
   supervise(what: string, work: Promise<unknown>): void;
 }
@@ -113,6 +115,10 @@ export class Actor implements FollowedThread {
   bringUp(subscription: Subscription): void {
     if (this.#streams === undefined) subscription.caughtUp();
     else this.#streams.bringUp(subscription);
+  }
+
+  secretOf(requestId: number): string | undefined {
+    return this.#ports.secretOf(requestId);
   }
 
   supervise(what: string, work: Promise<unknown>): void {

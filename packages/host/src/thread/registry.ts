@@ -15,6 +15,7 @@ import { Actor, type ActorPorts, type Committed } from "./actor.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Recovery } from "./recovery.ts";
 import { Residents } from "./residents.ts";
+import type { Secrets } from "./secrets.ts";
 import { Slots } from "./slots.ts";
 import {
   type Access,
@@ -32,6 +33,7 @@ export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
+  readonly secrets: Secrets;
   /** Performs a thread's effects; called after each commit, and when there may be something to do. */
   reconcile(actor: Actor, state: ThreadState, commit?: Commit): void;
   /** Something has changed that may let a thread be unloaded. */
@@ -108,6 +110,7 @@ export class Registry {
           status: { type: "systemError" },
         });
       },
+      secretOf: (requestId) => ports.secrets.of(requestId),
       supervise: (what, work) => ports.supervisor.take(what, work),
     };
   }
@@ -401,6 +404,9 @@ export class Registry {
   async #adopt(held: Held, told?: ThreadName["subscriptions"]): Promise<Actor> {
     const { journal } = held;
     try {
+      const { facts, requests } = held.head.state;
+      const sealed = requests.filter(({ aside }) => aside?.kind === "oauth").map(({ id }) => id);
+      await this.#ports.secrets.recall(facts.id, sealed);
       const command: Command = { kind: "adopt", at: this.#now() };
       return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
     } catch (cause) {

@@ -21,6 +21,8 @@ export interface FollowedThread {
   /** Gives a subscriber that has caught up the running items' missing text. */
   bringUp(subscription: Subscription): void;
   supervise(what: string, work: Promise<unknown>): void;
+  /** What a question is asked with that no record holds. */
+  secretOf(requestId: number): string | undefined;
 }
 
 /** Who follows a thread, and what they are sent: the fan-out of one thread. */
@@ -109,7 +111,8 @@ export class Subscriptions {
 
   /** Asks all who are not behind; those who are will be asked when they are not, if it still matters. */
   ask(request: PendingRequest): void {
-    const frame = requestFrame(request);
+    const frame = this.#requestFrame(request);
+    if (frame === undefined) return;
     for (const subscription of this.#byRecipient.values()) {
       if (!subscription.lagging) subscription.ask(request.id, frame);
     }
@@ -206,10 +209,16 @@ export class Subscriptions {
 
   #askPending(subscription: Subscription): void {
     if (subscription.lagging) return;
-    for (const request of this.#thread.requests) subscription.ask(request.id, requestFrame(request));
+    for (const request of this.#thread.requests) {
+      const frame = this.#requestFrame(request);
+      if (frame !== undefined) subscription.ask(request.id, frame);
+    }
   }
-}
 
-function requestFrame({ id, method, params }: PendingRequest): Frame {
-  return Frame.of({ id, method, params });
+  /** Undefined for one that nobody can be asked any more. */
+  #requestFrame({ id, method, params, aside }: PendingRequest): Frame | undefined {
+    if (aside?.kind !== "oauth") return Frame.of({ id, method, params });
+    const url = this.#thread.secretOf(id);
+    return url === undefined ? undefined : Frame.of({ id, method, params: { ...params, url } });
+  }
 }

@@ -3,9 +3,11 @@ import type {
   ContinueGoalEffect,
   Effect,
   LateCallEffect,
+  PostChoiceEffect,
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
+import type { MadeChoice } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -28,6 +30,8 @@ export interface RunnerPorts {
   readonly toolbox: Toolbox;
   readonly models: ModelPolicy;
   provider(id: string): ModelProvider;
+  /** Tells a tool server what the user chose, as well as that can be done. */
+  postChoice(state: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void>;
 }
 
 /** What is configured about calls of models, whichever model it is. */
@@ -104,6 +108,8 @@ export class Runner {
           : this.#late(effect, effect.due, signal);
       case "lateCall":
         return this.#expire(effect, signal);
+      case "postChoice":
+        return this.#postChoice(effect, state, signal);
     }
   }
 
@@ -121,6 +127,13 @@ export class Runner {
   #continueGoal(): void {
     const { clock, ids } = this.#ports.platform;
     this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
+  }
+
+  async #postChoice({ choice }: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    await this.#ports.postChoice(state, choice, signal);
+    if (signal.aborted) return;
+    const { requestId } = choice;
+    this.#actor.offer({ kind: "choicePosted", at: this.#ports.platform.clock.now(), requestId });
   }
 
   async #expire({ callId, due }: LateCallEffect, signal: AbortSignal): Promise<void> {

@@ -2,12 +2,14 @@ import type { ThreadItem } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
 import type { RapCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
+import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { isOutside } from "../turn/calls.ts";
 import { settleCall } from "../turn/step-call.ts";
+import { askChoice, askOAuth } from "./ask.ts";
 import { startEvents } from "./events.ts";
 import { outsideCall } from "./late.ts";
-import type { CallReport, LateCall, OutsideCall, RapEvent } from "./records.ts";
+import type { CallReport, OutsideCall, RapEvent } from "./records.ts";
 
 /** Live subscriptions of one thread. */
 const MAX_SUBSCRIPTIONS = 64;
@@ -27,6 +29,15 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
     case "updateView": {
       const { at, server, callId, viewType, view } = command;
       return [{ type: "viewUpdated", at, server, callId, viewType, view }];
+    }
+    case "askChoice":
+      return askChoice(state, command);
+    case "askOAuth":
+      return askOAuth(state, command);
+    case "choicePosted": {
+      const { at, requestId } = command;
+      const due = state.rap.choices.some((choice) => choice.requestId === requestId);
+      return due ? [{ type: "choicePosted", at, requestId }] : [];
     }
     case "expireCall":
       return expire(state, command);
@@ -55,6 +66,7 @@ function report(
   const { turnId, until: _, ...call } = late;
   return (
     tooMany(state) ?? [
+      ...clearAsides(state, at, callId),
       ...subscribed(state, turnId, at, call, report),
       arrived(at, { ...report, id: command.eventId, kind: "result", call }, null),
     ]
@@ -77,15 +89,16 @@ function receive(
 
 /** A late call has had its time. */
 function expire(
-  { rap }: ThreadState,
+  state: ThreadState,
   { at, callId, eventId }: Extract<RapCommand, { kind: "expireCall" }>,
 ): readonly ThreadRecord[] {
-  const late = rap.late.find((call) => call.callId === callId);
+  const late = state.rap.late.find((call) => call.callId === callId);
   if (late === undefined) return [];
   const { turnId, until: _, ...call } = late;
   const text = `Error: ${call.tool} did not answer in time.`;
   const shown = { content: [{ type: "text", text }], _meta: null };
   return [
+    ...clearAsides(state, at, callId),
     { type: "callCancelled", turnId, at, callId },
     arrived(at, { id: eventId, kind: "result", call, output: text, success: false, shown }, null),
   ];
@@ -136,9 +149,10 @@ function reported(
   };
 }
 
-/** Calls that the thread gives up by closing. */
-export function lateCancelled({ rap }: ThreadState, at: number): readonly ThreadRecord[] {
-  return rap.late.map(
-    ({ turnId, callId }: LateCall): ThreadRecord => ({ type: "callCancelled", turnId, at, callId }),
-  );
+/** Calls that the thread gives up by closing, with all that was asked for them. */
+export function lateCancelled(state: ThreadState, at: number): readonly ThreadRecord[] {
+  return state.rap.late.flatMap(({ turnId, callId }): ThreadRecord[] => [
+    ...clearAsides(state, at, callId),
+    { type: "callCancelled", turnId, at, callId },
+  ]);
 }

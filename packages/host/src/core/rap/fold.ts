@@ -1,3 +1,4 @@
+import { choiceKey } from "./ask.ts";
 import type { RapRecord, RapState, View } from "./records.ts";
 
 /** Whoever sends the same again does so soon: it did not hear the answer. */
@@ -21,13 +22,23 @@ export function foldRap(rap: RapState, record: RapRecord): RapState {
         ...rap,
         late: event.kind === "result" ? without(rap.late, event.call.callId) : rap.late,
         events: [...rap.events, event],
-        keys: key === null ? rap.keys : [...rap.keys.slice(1 - KEPT_KEYS), key],
+        keys: key === null ? rap.keys : withKey(rap.keys, key),
       };
     }
     case "eventInjected":
       return { ...rap, events: rap.events.filter(({ id }) => id !== record.event.id) };
     case "callNoted":
       return rap;
+    case "choiceMade": {
+      const { choice } = record;
+      return {
+        ...rap,
+        choices: [...rap.choices, choice],
+        keys: withKey(rap.keys, choiceKey(choice.responseUrl)),
+      };
+    }
+    case "choicePosted":
+      return { ...rap, choices: rap.choices.filter(({ requestId }) => requestId !== record.requestId) };
     case "viewUpdated": {
       const { viewType: type, server, callId, view: content } = record;
       const others = rap.views.filter((view) => view.type !== type);
@@ -36,6 +47,10 @@ export function foldRap(rap: RapState, record: RapRecord): RapState {
       return { ...rap, views: views.slice(-KEPT_VIEWS) };
     }
   }
+}
+
+function withKey(keys: readonly string[], key: string): readonly string[] {
+  return [...keys.slice(1 - KEPT_KEYS), key];
 }
 
 function without<C extends { readonly callId: string }>(calls: readonly C[], callId: string): readonly C[] {

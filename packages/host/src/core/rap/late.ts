@@ -2,6 +2,7 @@ import type { ThreadItem } from "@bobbin/protocol";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { type CallState, isSettled } from "../turn/calls.ts";
+import type { ToolCall } from "../turn/records.ts";
 import { EVENT_TOOL } from "./events.ts";
 import type { OutsideCall } from "./records.ts";
 
@@ -20,7 +21,7 @@ export function defer(state: ThreadState, turn: TurnState, at: number): readonly
   return turn.calls.flatMap(({ call, stage }): ThreadRecord[] => {
     if (stage.kind !== "waiting") return [];
     const item = turn.open.find(({ id }) => id === call.callId);
-    const output = interim(call.name);
+    const output = interim(state, call);
     return [
       ...(item === undefined
         ? []
@@ -43,8 +44,10 @@ export function outsideCall({ turn }: ThreadState, { call }: CallState): Outside
   return { callId: call.callId, server, tool: call.name, args: call.arguments };
 }
 
-function interim(tool: string): string {
-  return `${tool} is still running. Do not call it again for this: what it comes to is given to you later, by itself, as a result of ${EVENT_TOOL}.`;
+function interim({ requests }: ThreadState, { callId, name }: ToolCall): string {
+  const asked = requests.some((request) => request.callId === callId && request.aside !== undefined);
+  const why = asked ? " It waits for the user, who was asked." : "";
+  return `${name} is still running.${why} Do not call it again for this: what it comes to is given to you later, by itself, as a result of ${EVENT_TOOL}.`;
 }
 
 function running(item: ThreadItem, at: number): ThreadItem {

@@ -38,6 +38,10 @@ export type RapRecord =
     }
   /** Something for the model to know about a call; nobody else is shown it. */
   | { readonly type: "callNoted"; readonly turnId: string; readonly at: number; readonly text: string }
+  /** The user has chosen; whoever asked is to be told. */
+  | { readonly type: "choiceMade"; readonly at: number; readonly choice: MadeChoice }
+  /** They were, or can not be. */
+  | { readonly type: "choicePosted"; readonly at: number; readonly requestId: number }
   /** The last content that a view has; an empty one clears it. */
   | {
       readonly type: "viewUpdated";
@@ -90,6 +94,15 @@ export interface RapEvent {
   readonly shown: ShownContent;
 }
 
+export interface MadeChoice {
+  readonly requestId: number;
+  readonly callId: string;
+  /** As the configuration names it. */
+  readonly server: string;
+  readonly responseUrl: string;
+  readonly selected: number;
+}
+
 export interface View {
   readonly type: string;
   readonly server: string;
@@ -103,9 +116,11 @@ export interface RapState {
   readonly late: readonly LateCall[];
   /** What the model is to be shown as soon as that can be. */
   readonly events: readonly RapEvent[];
+  /** Choices that whoever asked is to be told. */
+  readonly choices: readonly MadeChoice[];
   readonly views: readonly View[];
   /** What senders called the last things that had their effect. */
   readonly keys: readonly string[];
 }
 
-export const NO_RAP: RapState = { subscriptions: [], late: [], events: [], views: [], keys: [] };
+export const NO_RAP: RapState = { subscriptions: [], late: [], events: [], choices: [], views: [], keys: [] };

@@ -7,6 +7,8 @@ export type RequestRecord =
       readonly at: number;
       readonly requestId: number;
       readonly answer: RequestAnswer;
+      /** Part of the question was kept elsewhere, and is of no more use. */
+      readonly sealed?: true;
     };
 
 /** A question to clients. */
@@ -21,7 +23,24 @@ export type PendingRequest = Ask & {
   /** The turn that asks, and the tool call that it asks for. */
   readonly turnId: string;
   readonly callId: string;
+  /** It is asked beside the call, which goes on waiting: the answer is no step of it. */
+  readonly aside?: Aside | undefined;
 };
+
+/** What a tool server asks of the user. */
+export type Aside =
+  | {
+      readonly kind: "choice";
+      /** As the configuration names it. */
+      readonly server: string;
+      /** Where the answer goes. */
+      readonly responseUrl: string;
+      readonly choices: readonly string[];
+      /** The index that counts when nothing is chosen. */
+      readonly fallback: number;
+    }
+  /** The address that the user has to visit is kept elsewhere. */
+  | { readonly kind: "oauth" };
 
 export type RequestAnswer =
   | { readonly kind: "result"; readonly result: unknown }

@@ -5,6 +5,7 @@ import type { ShownText } from "../decide.ts";
 import { settingsChanged } from "../life/settings.ts";
 import { defer, isDeferrable } from "../rap/late.ts";
 import type { ThreadRecord } from "../records.ts";
+import { resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import { isSettled, uniqueCallId } from "./calls.ts";
@@ -51,8 +52,8 @@ export function decideTurn(
       return turn?.id === command.turnId ? stepCall(state, turn, command, shown) : [];
     case "answer": {
       const { at, requestId, answer } = command;
-      if (!state.requests.some(({ id }) => id === requestId)) return [];
-      return [{ type: "requestResolved", at, requestId, answer }];
+      const request = state.requests.find(({ id }) => id === requestId);
+      return request === undefined ? [] : resolve(request, at, answer);
     }
     case "saveText": {
       const { kind: _, ...saved } = command;

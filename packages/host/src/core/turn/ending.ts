@@ -1,6 +1,7 @@
 import type { TurnError, TurnStatus } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
+import { outlivesTurn, resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { givenUp, isOutside } from "./calls.ts";
 import { isCompaction } from "./own-items.ts";
@@ -12,22 +13,18 @@ type Ended = Exclude<TurnStatus, "inProgress">;
 
 /** Ends the running turn, if there is one: with all that it still asks, runs and shows. */
 export function endTurn(
-  { turn, requests }: ThreadState,
+  state: ThreadState,
   at: number,
   status: Ended,
   shown: ShownText,
   error: TurnError | null = null,
 ): readonly ThreadRecord[] {
+  const { turn, requests } = state;
   if (turn === null) return [];
   return [
-    ...requests.map(
-      ({ id }): ThreadRecord => ({
-        type: "requestResolved",
-        at,
-        requestId: id,
-        answer: { kind: "cleared" },
-      }),
-    ),
+    ...requests
+      .filter((request) => !outlivesTurn(state, request))
+      .flatMap((request) => resolve(request, at, { kind: "cleared" })),
     ...closeItems(turn, at, shown, error === null ? "interrupt" : "fault"),
     ...toolItems(turn).map(
       (item): ThreadRecord => ({

@@ -1,5 +1,6 @@
 import type { UserInput } from "@bobbin/protocol";
 import { queueAfterTurn } from "../queue/fold.ts";
+import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
 import type { CallStage } from "./calls.ts";
@@ -136,7 +137,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         ...state,
         updatedAt: record.at,
         turn: null,
-        requests: [],
+        requests: state.requests.filter((request) => outlivesTurn(state, request)),
         lastTurn: { id: record.turnId, status: record.status },
         queue: queueAfterTurn(state.queue, record.status),
       };

@@ -3,6 +3,7 @@ import type { TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { goalCall } from "../goal/call.ts";
 import type { ThreadRecord } from "../records.ts";
+import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { type CallState, type CallStep, givenUp, isSettled } from "./calls.ts";
 import { endTurn, requestSample } from "./ending.ts";
@@ -64,6 +65,7 @@ export function settleCall(
   // What was shown as running does not run any longer, whether or not the tool says how it ended.
   const ended = item ?? (shown && { ...givenUp(shown, at), completedAtMs: at });
   return [
+    ...clearAsides(state, at, callId),
     ...granted(turnId, grant),
     ...(plan === undefined
       ? []

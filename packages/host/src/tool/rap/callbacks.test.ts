@@ -8,6 +8,8 @@ import { type CallbackPorts, Callbacks } from "./callbacks.ts";
 const SUBJECT = { threadId: "t", load: 1, server: "desk", callId: "c" };
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
+const SECRETS = { hold() {}, save: async () => {}, forget: async () => {} };
+
 function post(): IncomingRequest {
   const message = { type: "tool_result", group_id: "t", id: "c", text: "done" };
   async function* body() {
@@ -23,7 +25,15 @@ function post(): IncomingRequest {
 
 function callbacks(deliver: CallbackPorts["deliver"]) {
   const clock = { time: 0, now: () => 0, monotonic: () => clock.time };
-  const taken = new Callbacks({ clock, ids: { uuid: () => "u" }, log: silent, deliver, count() {} });
+  const taken = new Callbacks({
+    clock,
+    ids: { uuid: () => "u", integer: () => 1 },
+    log: silent,
+    deliver,
+    count() {},
+    secrets: SECRETS,
+    addressOf: () => undefined,
+  });
   return { clock, take: () => taken.take(SUBJECT, post()) };
 }
 

@@ -1,4 +1,4 @@
-import type { CallbackSubject } from "@bobbin/rap/runtime";
+import { type CallbackSubject, isOwn, type ServerAddress } from "@bobbin/rap/runtime";
 import {
   type CallbackMessage,
   IDEMPOTENCY_KEY,
@@ -18,14 +18,27 @@ import { eventOf, reportOf } from "./result.ts";
 
 export interface CallbackPorts {
   readonly clock: Clock;
-  readonly ids: Pick<Ids, "uuid">;
+  readonly ids: Ids;
   readonly log: Log;
+  readonly secrets: SecretsPort;
   /** Runs a command on its thread, wherever that is, and makes what comes of it survive a power cut. */
-  deliver(
-    threadId: string,
-    command: RapCommand,
-  ): Promise<{ readonly state: ThreadState; readonly records: readonly ThreadRecord[] }>;
+  deliver(threadId: string, command: RapCommand): Promise<Delivered>;
+  /** A server of a thread that is loaded; undefined: that is not known now. */
+  addressOf(threadId: string, server: string): ServerAddress | undefined;
   count(type: CallbackMessage["type"] | "unreadable", status: number): void;
+}
+
+/** What a thread made of a command. */
+export interface Delivered {
+  readonly state: ThreadState;
+  readonly records: readonly ThreadRecord[];
+}
+
+/** Where is kept what clients are asked with and no journal holds. */
+export interface SecretsPort {
+  hold(requestId: number, secret: string): void;
+  save(threadId: string, requestId: number): Promise<void>;
+  forget(threadId: string, requestId: number): Promise<void>;
 }
 
 /** Bodies that are read at once; each of them is held in memory. */
@@ -110,10 +123,12 @@ export class Callbacks {
 
   async #deliver(subject: CallbackSubject, message: CallbackMessage, key: string | null): Promise<number> {
     const command = this.#command(subject, message, key);
-    if (command === undefined) return 503;
     if (typeof command === "number") return command;
     try {
-      const { state, records } = await this.#ports.deliver(subject.threadId, command);
+      const { state, records } =
+        message.type === "oauth"
+          ? await this.#ask(subject, command, message.auth_url)
+          : await this.#ports.deliver(subject.threadId, command);
       if (records.length > 0) return 200;
       const gone = state.status.type === "notLoaded" || state.loadEpoch !== subject.load;
       this.#log("a tool server sent what nobody waits for", subject, { type: message.type, closed: gone });
@@ -126,11 +141,29 @@ export class Callbacks {
     }
   }
 
+  /** The address is in the hands of those who ask before anyone is asked, and is kept before that is acknowledged. */
+  async #ask({ threadId }: CallbackSubject, command: RapCommand, url: string): Promise<Delivered> {
+    const { secrets, deliver } = this.#ports;
+    const { requestId } = command as Extract<RapCommand, { kind: "askOAuth" }>;
+    secrets.hold(requestId, url);
+    let delivered: Delivered | undefined;
+    try {
+      delivered = await deliver(threadId, command);
+      if (delivered.records.length > 0 && !delivered.state.facts.ephemeral)
+        await secrets.save(threadId, requestId);
+      return delivered;
+    } finally {
+      if (delivered === undefined || delivered.records.length === 0)
+        await secrets.forget(threadId, requestId);
+    }
+  }
+
+  /** What it asks of the thread, or the status that it is refused with. */
   #command(
-    { callId, load, server }: CallbackSubject,
+    { threadId, callId, load, server }: CallbackSubject,
     message: CallbackMessage,
     key: string | null,
-  ): RapCommand | number | undefined {
+  ): RapCommand | number {
     const { clock, ids } = this.#ports;
     const about = { at: clock.now(), load, callId };
     switch (message.type) {
@@ -151,8 +184,20 @@ export class Callbacks {
         if (JSON.stringify(view).length > MAX_VIEW) return 413;
         return { kind: "updateView", ...about, server, viewType, view };
       }
-      default:
-        return undefined;
+      case "user_choice": {
+        const { prompt, choices, default: fallback, response_url: responseUrl } = message;
+        const address = this.#ports.addressOf(threadId, server);
+        if (address === undefined) return 503;
+        // Nothing is sent anywhere on the word of a tool server but to itself.
+        if (!isOwn(address, responseUrl)) {
+          this.#log("a tool server wants an answer sent elsewhere", { threadId, load, server, callId }, {});
+          return 400;
+        }
+        const asked = { server, prompt, choices, fallback, responseUrl };
+        return { kind: "askChoice", ...about, requestId: ids.integer(), ...asked };
+      }
+      case "oauth":
+        return { kind: "askOAuth", ...about, requestId: ids.integer() };
     }
   }
 

@@ -1,4 +1,5 @@
 import type { LoadSettings } from "@bobbin/protocol";
+import type { MadeChoice } from "../../core/rap/records.ts";
 import type { Commit, ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
@@ -12,6 +13,8 @@ export interface LazyRapPorts {
   readonly supervisor: Supervisor;
   serversOf(load: LoadSettings): ThreadServers;
   make(): Promise<Rap>;
+  /** Removes what a host left behind that it should not have. */
+  sweep(): Promise<void>;
 }
 
 /** Tool servers for those who have some: for all others nothing is loaded, and nothing listens. */
@@ -26,8 +29,9 @@ export class LazyRap {
 
   /** Called once, when nobody waits for the start any more. */
   begin(): void {
-    if (this.#ports.settings.servers.length > 0)
-      this.#soon("listening for tool servers", (rap) => rap.listen());
+    if (this.#ports.settings.servers.length === 0) return;
+    this.#soon("listening for tool servers", (rap) => rap.listen());
+    this.#ports.supervisor.take("looking for secrets", this.#ports.sweep());
   }
 
   load(thread: ThreadState): void {
@@ -46,6 +50,10 @@ export class LazyRap {
   tools(thread: ThreadState): readonly Tool[] {
     if (!this.#isFor(thread)) return [];
     return [cancelSubscription, ...(this.#made?.tools(thread.facts.id) ?? [])];
+  }
+
+  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void> {
+    await (await this.#rap()).postChoice(thread, choice, signal);
   }
 
   /** Called with every commit: calls that nobody waits for any more are told to those who work on them. */

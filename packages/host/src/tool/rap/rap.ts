@@ -4,12 +4,15 @@ import {
   discover,
   invoke,
   isOpenLine,
+  isOwn,
+  post,
   type RuntimePorts,
   type Send,
+  type ServerAddress,
   sendNotice,
 } from "@bobbin/rap/runtime";
 import type { RapCommand } from "../../core/commands.ts";
-import type { ThreadRecord } from "../../core/records.ts";
+import type { MadeChoice } from "../../core/rap/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
@@ -17,7 +20,7 @@ import type { Supervisor } from "../../observe/supervise.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Tool } from "../tool.ts";
 import { CallbackListener } from "./callback-listener.ts";
-import { Callbacks } from "./callbacks.ts";
+import { Callbacks, type Delivered, type SecretsPort } from "./callbacks.ts";
 import { Catalog } from "./catalog.ts";
 import { Notices } from "./notices.ts";
 import { type OutgoingCall, rapTools } from "./rap-tool.ts";
@@ -37,10 +40,8 @@ export interface RapPorts {
   /** Names of a thread's other tools, with whose they are. */
   taken(thread: ThreadState): ReadonlyMap<string, string>;
   /** Runs a command on a thread and makes what comes of it survive a power cut. */
-  deliver(
-    threadId: string,
-    command: RapCommand,
-  ): Promise<{ readonly state: ThreadState; readonly records: readonly ThreadRecord[] }>;
+  deliver(threadId: string, command: RapCommand): Promise<Delivered>;
+  readonly secrets: SecretsPort;
   /** Warns those who follow a thread; false if nobody does. */
   warn(threadId: string, message: string): boolean;
 }
@@ -101,6 +102,8 @@ export class Rap {
       clock: platform.clock,
       ids: platform.ids,
       log,
+      secrets: ports.secrets,
+      addressOf: (threadId, server) => this.#addressOf(threadId, server),
       deliver: (threadId, command) => ports.deliver(threadId, command),
       count: (type, status) => callbacks({ type, status: String(status) }),
     });
@@ -133,6 +136,21 @@ export class Rap {
     return this.#toolsets.tools(threadId);
   }
 
+  /** Tells the server that asked what the user chose. It may be told twice, and always the same. */
+  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void> {
+    const { server, responseUrl, selected, callId, requestId } = choice;
+    const { used } = this.#ports.serversOf(thread.load);
+    const settings = used.find(({ name }) => name === server);
+    const address = settings && serverAddress(settings, this.#ports.env);
+    const about = { server, threadId: thread.facts.id, callId, requestId };
+    // The configuration may be another one by now.
+    if (address === undefined || !isOwn(address, responseUrl))
+      return this.#ports.log.warn("a choice has nowhere to go", about);
+    const body = JSON.stringify({ id: callId, selected });
+    const { kind } = await post(address, responseUrl, body, this.#wire, { idempotent: true, signal });
+    this.#ports.log.info("told a tool server what the user chose", { ...about, outcome: kind });
+  }
+
   /** Nobody waits for these calls any more. */
   cancelled(thread: ThreadState, callIds: readonly string[]): void {
     const { told } = this.#ports.serversOf(thread.load);
@@ -150,6 +168,11 @@ export class Rap {
 
   async stopListening(): Promise<void> {
     await this.#listener.close();
+  }
+
+  #addressOf(threadId: string, name: string): ServerAddress | undefined {
+    const server = this.#toolsets.servers(threadId)?.find((one) => one.name === name);
+    return server && serverAddress(server, this.#ports.env);
   }
 
   #catalog(server: ToolServerSettings): Catalog {

@@ -68,6 +68,11 @@ export class Toolsets {
     this.#tell(threadId, binding);
   }
 
+  /** Of a thread that is loaded. */
+  servers(threadId: string): readonly ToolServerSettings[] | undefined {
+    return this.#bindings.get(threadId)?.servers;
+  }
+
   tools(threadId: string): readonly Tool[] {
     return this.#bindings.get(threadId)?.bound?.tools ?? [];
   }

@@ -1,0 +1,111 @@
+import type { LoadSettings } from "@bobbin/protocol";
+import { threadServers } from "./config/tool-servers.ts";
+import type { RapCommand } from "./core/commands.ts";
+import type { Commit } from "./core/records.ts";
+import type { ThreadState } from "./core/state.ts";
+import { Fault } from "./errors.ts";
+import type { Log } from "./observe/log.ts";
+import type { Metrics } from "./observe/metrics.ts";
+import type { Supervisor } from "./observe/supervise.ts";
+import type { Platform } from "./platform/platform.ts";
+import { notificationFrame } from "./thread/notification-frame.ts";
+import type { Registry } from "./thread/registry.ts";
+import type { Secrets } from "./thread/secrets.ts";
+import type { Delivered } from "./tool/rap/callbacks.ts";
+import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
+import { LazyRap } from "./tool/rap/lazy-rap.ts";
+import type { RapSettings } from "./tool/rap/settings.ts";
+import type { Tool, ToolSource } from "./tool/tool.ts";
+
+interface RapParts {
+  readonly home: string;
+  readonly settings: RapSettings;
+  readonly platform: Platform;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly supervisor: Supervisor;
+  readonly secrets: Secrets;
+  /** Tools that threads have besides. */
+  readonly others: readonly ToolSource[];
+  /** Made after this. */
+  registry(): Registry;
+}
+
+/** Wires tool servers to the host. */
+export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
+  const { settings, platform, supervisor, secrets } = parts;
+  const serversOf = (load: LoadSettings) => threadServers(settings, load.toolServers);
+  return new LazyRap({
+    settings,
+    supervisor,
+    serversOf,
+    sweep: () => secrets.sweep((threadId, requestId) => isPending(registry(), threadId, requestId)),
+    make: async () => {
+      const { Rap } = await import("./tool/rap/rap.ts");
+      return new Rap({
+        ...parts,
+        env: process.env,
+        serversOf,
+        taken: (thread) => namesOf([cancelSubscription, ...others.flatMap((source) => source(thread))]),
+        deliver: (threadId, command) => deliver(registry(), threadId, command),
+        warn: (threadId, message) => warn(registry(), threadId, message, platform.clock.now()),
+      });
+    },
+  });
+}
+
+/** Whose each name is that tool servers can not have. */
+function namesOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const plain = tools.filter(({ namespace }) => namespace === null);
+  return new Map(plain.map(({ name }) => [name, "another tool of this thread"]));
+}
+
+/** Whether a question waits for its answer, in this host or in another one. */
+async function isPending(registry: Registry, threadId: string, requestId: number): Promise<boolean> {
+  try {
+    return await registry.read(
+      threadId,
+      () => {},
+      async (_journal, { requests }) => requests.some(({ id }) => id === requestId),
+    );
+  } catch (cause) {
+    if (cause instanceof Fault) return false;
+    throw cause;
+  }
+}
+
+async function deliver(registry: Registry, threadId: string, command: RapCommand): Promise<Delivered> {
+  let outcome!: Delivered;
+  // Who may do this was told by the address that it came to.
+  const everyone = (): void => {};
+  await registry.edit(
+    threadId,
+    everyone,
+    command,
+    (state, _place, records) => {
+      outcome = { state, records };
+    },
+    true,
+  );
+  return outcome;
+}
+
+function warn(registry: Registry, threadId: string, message: string, now: number): boolean {
+  const actor = registry.get(threadId);
+  if (actor === undefined || actor.subscriptions.size === 0) return false;
+  actor.subscriptions.tell("warning", notificationFrame("warning", { threadId, message }, now));
+  return true;
+}
+
+/** Called with every commit: what was kept for a question goes when it is answered. */
+export function forgetSecrets(
+  secrets: Secrets,
+  supervisor: Supervisor,
+  { records }: Commit,
+  { facts }: ThreadState,
+): void {
+  for (const record of records) {
+    if (record.type !== "requestResolved" || !record.sealed) continue;
+    supervisor.take("forgetting a secret", secrets.forget(facts.id, record.requestId));
+  }
+}

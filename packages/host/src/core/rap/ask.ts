@@ -1,0 +1,90 @@
+import type { RapCommand } from "../commands.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { Aside, Ask } from "../requests/records.ts";
+import { resolve } from "../requests/resolve.ts";
+import type { ThreadState } from "../state.ts";
+import { isOutside } from "../turn/calls.ts";
+import { outsideCall } from "./late.ts";
+import type { OutsideCall } from "./records.ts";
+
+type AskChoice = Extract<RapCommand, { kind: "askChoice" }>;
+type AskOAuth = Extract<RapCommand, { kind: "askOAuth" }>;
+
+/** A tool server asks the user, for a call that goes on waiting. The same question again is not asked again. */
+export function askChoice(state: ThreadState, command: AskChoice): readonly ThreadRecord[] {
+  const { requests, rap, facts } = state;
+  const { at, callId, requestId, server, prompt, choices, fallback, responseUrl } = command;
+  const known = requests.some(({ aside }) => aside?.kind === "choice" && aside.responseUrl === responseUrl);
+  const asking = callOf(state, callId);
+  if (asking === undefined || known || rap.keys.includes(choiceKey(responseUrl))) return [];
+  const { turnId } = asking;
+  const ask: Ask = {
+    method: "item/tool/requestUserInput",
+    params: {
+      threadId: facts.id,
+      turnId,
+      itemId: callId,
+      questions: [
+        {
+          id: "choice",
+          header: asking.call.server.slice(0, 12),
+          question: prompt,
+          options: choices.map((label) => ({ label, description: "" })),
+          isOther: false,
+          isSecret: false,
+        },
+      ],
+      isBlocking: true,
+      autoResolutionMs: null,
+    },
+  };
+  const aside: Aside = { kind: "choice", server, responseUrl, choices, fallback };
+  return [{ type: "requestSent", request: { ...ask, id: requestId, at, turnId, callId, aside } }];
+}
+
+/** The user is to allow something elsewhere. Where that is, is nowhere but in the question that clients get. */
+export function askOAuth(state: ThreadState, command: AskOAuth): readonly ThreadRecord[] {
+  const { at, callId, requestId } = command;
+  const asking = callOf(state, callId);
+  if (asking === undefined) return [];
+  const { turnId, call } = asking;
+  // The last address counts; the one before may not be good any more.
+  const before = state.requests.filter((one) => one.callId === callId && one.aside?.kind === "oauth");
+  const ask: Ask = {
+    method: "mcpServer/elicitation/request",
+    params: {
+      threadId: state.facts.id,
+      turnId,
+      serverName: call.server,
+      mode: "url",
+      elicitationId: `${callId}-${requestId}`,
+      message: `${call.server} needs your authorization to go on with ${call.tool}.`,
+      url: "",
+      _meta: null,
+    },
+  };
+  const text = `${call.tool} needs the user's authorization, who was asked for it in the browser. The call ${callId} goes on by itself when that is given; do not call it again for this.`;
+  return [
+    ...before.flatMap((request) => resolve(request, at, { kind: "cleared" })),
+    { type: "requestSent", request: { ...ask, id: requestId, at, turnId, callId, aside: { kind: "oauth" } } },
+    ...(before.length > 0 ? [] : ([{ type: "callNoted", turnId, at, text }] as const)),
+  ];
+}
+
+export function choiceKey(responseUrl: string): string {
+  return `choice ${responseUrl}`;
+}
+
+/** A call that somebody outside still works on. */
+function callOf(
+  state: ThreadState,
+  callId: string,
+): { readonly turnId: string; readonly call: OutsideCall } | undefined {
+  const { turn, rap } = state;
+  const found = turn?.calls.find(({ call }) => call.callId === callId);
+  if (turn && found !== undefined && isOutside(found)) {
+    return { turnId: turn.id, call: outsideCall(state, found) };
+  }
+  const late = rap.late.find((call) => call.callId === callId);
+  return late && { turnId: late.turnId, call: late };
+}

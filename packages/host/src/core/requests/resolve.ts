@@ -1,0 +1,36 @@
+import type { ToolRequestUserInputResponse } from "@bobbin/protocol";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState } from "../state.ts";
+import type { Aside, PendingRequest, RequestAnswer } from "./records.ts";
+
+/** A question has its answer, and what a tool server asked is on its way back to it. */
+export function resolve(request: PendingRequest, at: number, answer: RequestAnswer): readonly ThreadRecord[] {
+  const { id: requestId, callId, aside } = request;
+  const sealed = aside?.kind === "oauth" ? { sealed: true as const } : {};
+  const resolved: ThreadRecord = { type: "requestResolved", at, requestId, answer, ...sealed };
+  // Nobody waits for what was cleared.
+  if (aside?.kind !== "choice" || answer.kind === "cleared") return [resolved];
+  const { server, responseUrl } = aside;
+  const choice = { requestId, callId, server, responseUrl, selected: selected(aside, answer) };
+  return [resolved, { type: "choiceMade", at, choice }];
+}
+
+/** What was asked for a call is of no use when the call is over. */
+export function clearAsides({ requests }: ThreadState, at: number, callId: string): readonly ThreadRecord[] {
+  const asides = requests.filter((request) => request.aside !== undefined && request.callId === callId);
+  return asides.flatMap((request) => resolve(request, at, { kind: "cleared" }));
+}
+
+/** It does not end with the turn: it is asked for a call that goes on without it. */
+export function outlivesTurn({ rap }: ThreadState, { callId }: PendingRequest): boolean {
+  return rap.late.some((late) => late.callId === callId);
+}
+
+/** A user who says nothing that was offered says what stands in for it. */
+function selected({ choices, fallback }: Extract<Aside, { kind: "choice" }>, answer: RequestAnswer): number {
+  if (answer.kind !== "result") return fallback;
+  const { answers } = answer.result as ToolRequestUserInputResponse;
+  const [label] = Object.values(answers).flatMap((one) => one?.answers ?? []);
+  const index = label === undefined ? -1 : choices.indexOf(label);
+  return index < 0 ? fallback : index;
+}
