@@ -142,6 +142,11 @@ describe("thread/start", () => {
     expect(await gitInfo(tree)).toEqual({ sha: second, branch: "feature/x", originUrl });
     git(tree, "checkout", "-q", "--detach");
     expect(await gitInfo(tree)).toEqual({ sha: second, branch: null, originUrl });
+    // A fork is in a repository as any new thread is.
+    const origin = await client.startThread({ cwd: tree });
+    await client.turn(origin, "one");
+    const { thread: fork } = await client.call("thread/fork", { threadId: origin });
+    expect(fork.gitInfo).toEqual({ sha: second, branch: null, originUrl });
     // What the files say when a thread starts is kept with it.
     const threadId = await client.startThread({ cwd: tree });
     await client.call("thread/unload", { threadId });
