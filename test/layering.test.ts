@@ -29,7 +29,7 @@ const AREAS: Record<string, readonly string[]> = {
   model: GROUND,
   tool: [...GROUND, "model"],
   config: [...GROUND, "model", "tool"],
-  account: [...GROUND, "config"],
+  account: [...GROUND, "config", "model"],
   catalog: [...GROUND, "config"],
   migrate: [...GROUND, "config", "journal"],
   feedback: [...GROUND, "config"],

@@ -32,4 +32,11 @@ export const inputLines = {
   "GOAL-6": "Turns that begin by themselves and call no tool are at most ten in a row.",
   "GOAL-7": "Whoever resumes a thread is told its goal, or that it has none.",
   "GOAL-8": "A fork takes the goal only if asked to, and goes on with it after its first turn.",
+
+  // What a provider says besides its answer.
+  "NEWS-1":
+    "What a provider says about an account's limits is told to those who follow the thread, and can be read.",
+  "NEWS-2": "A provider that answers with another model than was asked for is told once a turn, and kept.",
+  "NEWS-3": "A model of which nothing is known is warned of at each turn, unless its window is configured.",
+  "NEWS-4": "Effort, summary, verbosity and window come from config.toml, or from a request's own config.",
 } as const;

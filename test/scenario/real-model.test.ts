@@ -41,7 +41,7 @@ async function threadOn(
 /** What came of a turn, deltas in a row as one. */
 function story(frames: readonly Received[]): string[] {
   const words = frames
-    .filter(({ method }) => method !== undefined)
+    .filter(({ method }) => method !== undefined && method !== "warning")
     .map(({ method, params }) => {
       if (method === "thread/status/changed") return `${method} ${params.status.type}`;
       return params.item ? `${method} ${params.item.type}` : method!;

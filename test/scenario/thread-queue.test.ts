@@ -159,7 +159,7 @@ it("[QUEUE-5] has bounds, and refuses what it can not do", async () => {
   );
   await client.turn(other, "hello");
   await client.call("thread/archive", { threadId: other });
-  expect(await words("add", { threadId: other })).toBe(`thread ${other} is archived; unarchive it first`);
+  expect(await words("add", { threadId: other })).toMatch(/is archived/);
 });
 
 it("[QUEUE-6] goes on when everyone has left", async () => {

@@ -66,7 +66,7 @@ function story(frames: readonly Received[]): string[] {
         return `${params.status.type} ${(params.status.activeFlags ?? []).join()}`.trim();
       return params.item ? `${method} ${params.item.type}` : method!;
     })
-    .filter((word) => !/[dD]elta$|tokenUsage/.test(word));
+    .filter((word) => !/[dD]elta$|tokenUsage|warning/.test(word));
 }
 
 const outputs = (model: MockModel, nth: number) =>

@@ -32,5 +32,5 @@ export async function tracesOf(folder: string, text: string): Promise<string[]> 
 }
 
 afterAll(async () => {
-  await Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true })));
+  await Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
 });

@@ -36,6 +36,7 @@ export function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
     model: "m-1",
     effort: null,
     summary: null,
+    verbosity: null,
     serviceTier: null,
     outputSchema: null,
     instructions: "Be brief.",

@@ -2,7 +2,10 @@ import type { Received } from "./wire-client.ts";
 
 /** What came, as short words: replies by their id, statuses and items by their type, deltas in a row as one. */
 export function story(frames: readonly Received[], threadId?: string): string[] {
-  const words = frames.filter((frame) => threadId === undefined || isAbout(frame, threadId)).map(wordOf);
+  const words = frames
+    .filter((frame) => threadId === undefined || isAbout(frame, threadId))
+    .filter((frame) => !isOfUnknownModel(frame))
+    .map(wordOf);
   return words.filter((word, at) => word !== DELTA || words[at - 1] !== word);
 }
 
@@ -26,4 +29,9 @@ export function deltas(frames: readonly Received[], itemId: string): string {
     .filter(({ method, params }) => method === DELTA && params.itemId === itemId)
     .map(({ params }) => params.delta)
     .join("");
+}
+
+/** Nothing is known of a mock's model, and each of its turns says so. */
+export function isOfUnknownModel({ method, params }: Received): boolean {
+  return method === "warning" && params.message.startsWith("Model metadata for");
 }

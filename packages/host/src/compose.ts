@@ -1,4 +1,5 @@
 import { basename, join } from "node:path";
+import { RateLimits } from "./account/rate-limits.ts";
 import { ConfigLayers } from "./catalog/config-layers.ts";
 import { composeRap, forgetSecrets } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
@@ -83,6 +84,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     left: (actor) => questions.left(actor),
   });
   const pasts = new Pasts();
+  const rateLimits = new RateLimits();
   const builtIn = [requestUserInput, viewImage(platform.files), eventTool];
   const ofGoals = goalTools(config.maxGoalTokenBudget);
   const secrets = new Secrets(home, platform.files);
@@ -121,6 +123,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     shell: basename(process.env.SHELL ?? "sh"),
     provider: (id) => providers.get(id),
     postChoice: (state, choice, signal) => rap.postChoice(state, choice, signal),
+    limits: (snapshot) => rateLimits.note(snapshot),
   });
   const registry: Registry = new Registry({
     platform,
@@ -172,6 +175,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     idle,
     index,
     providers,
+    rateLimits,
     metrics,
     sections: openSections({ path: join(home, "thread_sections.json"), ...platform, log }),
     reindex: ({ state, seq }, place) => index.record(rowOf(state, seq, place), []),

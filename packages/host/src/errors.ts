@@ -197,11 +197,6 @@ const catalogue = {
     retryable: false,
     text: () => "`deferGoalContinuation` cannot be combined with `ephemeral`",
   },
-  threadArchived: {
-    wire: -32600,
-    retryable: false,
-    text: (id: string) => `thread ${id} is archived; unarchive it first`,
-  },
   heldElsewhere: {
     wire: -32600,
     retryable: true,

@@ -1,4 +1,4 @@
-import type { AskForApproval, Personality, SandboxMode } from "@bobbin/protocol";
+import type { AskForApproval, Personality, ReasoningSummary, SandboxMode, Verbosity } from "@bobbin/protocol";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readModelProviders } from "./model-providers.ts";
@@ -23,6 +23,8 @@ export interface Config {
   readonly approvalPolicy: AskForApproval;
   readonly sandboxMode: SandboxMode;
   readonly effort: string | null;
+  readonly summary: ReasoningSummary | null;
+  readonly verbosity: Verbosity | null;
   readonly personality: Personality | null;
   /** The most tokens that a goal may be given, and what it gets if nobody says; null: no bound. */
   readonly maxGoalTokenBudget: number | null;
@@ -50,6 +52,8 @@ export function readConfig(table: Table): Config {
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
     effort: text(table, "model_reasoning_effort") ?? null,
+    summary: oneOf(table, "model_reasoning_summary", ["auto", "concise", "detailed", "none"]) ?? null,
+    verbosity: oneOf(table, "model_verbosity", ["low", "medium", "high"]) ?? null,
     threadUnloadDelaySecs: whole(table, "thread_unload_delay_secs", 0),
     serverRequestDeadlineSecs: whole(table, "server_request_deadline_secs", 0) ?? 1800,
     journalSync: oneOf(table, "journal_sync", ["turns", "always", "never"]) ?? "turns",

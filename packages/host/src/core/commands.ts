@@ -115,6 +115,13 @@ export type TurnCommand =
       readonly answer: RequestAnswer;
     }
   | {
+      readonly kind: "modelServed";
+      readonly at: number;
+      readonly turnId: string;
+      readonly attempt: number;
+      readonly model: string;
+    }
+  | {
       readonly kind: "saveText";
       readonly turnId: string;
       readonly itemId: string;

@@ -38,6 +38,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "toolCalled":
     case "stepCall":
     case "answer":
+    case "modelServed":
     case "saveText":
     case "sampled":
     case "startReview":

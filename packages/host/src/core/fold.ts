@@ -54,6 +54,7 @@ function foldArea(
     case "compactionRequested":
     case "compacted":
     case "compactionFailed":
+    case "modelRerouted":
     case "usageReported":
     case "turnEnded":
       return foldGoalTurn(foldTurn(state, record), record);

@@ -168,6 +168,12 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "queueReordered":
     case "submissionRemoved":
       return [{ method: "thread/queue/changed", params: { threadId }, audience: "subscribers" }];
+    case "modelRerouted": {
+      const { turnId, from: fromModel, to: toModel } = record;
+      // The only reason that clients know.
+      const params = { threadId, turnId, fromModel, toModel, reason: "highRiskCyberActivity" } as const;
+      return [{ method: "model/rerouted", params, audience: "subscribers" }];
+    }
     case "goalChanged": {
       const { turnId } = record;
       const goal = goalView(threadId, record.goal);

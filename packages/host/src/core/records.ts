@@ -54,6 +54,7 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   compactionRequested: 1,
   compacted: 1,
   compactionFailed: 1,
+  modelRerouted: 1,
   requestSent: 1,
   requestResolved: 1,
   usageReported: 1,

@@ -90,6 +90,8 @@ export interface TurnState {
   readonly plans: number;
   /** What the call asked of tools. */
   readonly calls: readonly CallState[];
+  /** The model that answers in place of the one that was asked for, if one does. */
+  readonly servedBy: string | null;
   /** The last agent message that completed. */
   readonly answer: ThreadItem | null;
   /** Items that were started and not completed. */

@@ -25,6 +25,8 @@ export interface Call {
   readonly path: string;
   readonly model: string;
   readonly body: object;
+  /** Called with the answer's headers, whatever its status is. */
+  readonly heard?: (headers: HttpAnswer["headers"]) => void;
 }
 
 /** The word by which some wires end. */
@@ -62,6 +64,7 @@ export async function* postStream(
       throw explain(cause, (why) => unreachable(settings, shownUrl(settings, call.path), why));
     });
     patience.renew();
+    call.heard?.(response.headers);
     body = await streamOf(ports, call, response).catch((cause) => {
       throw explain(cause, (why) => disconnected(settings, reason(why)));
     });

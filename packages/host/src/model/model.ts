@@ -3,9 +3,11 @@ import type {
   ImageDetail,
   MessagePhase,
   Model,
+  RateLimitSnapshot,
   ReasoningSummary,
   TokenUsageBreakdown,
   TurnError,
+  Verbosity,
   WebSearchAction,
 } from "@bobbin/protocol";
 import type { ToolCall } from "../core/turn/records.ts";
@@ -31,6 +33,7 @@ export interface ModelRequest {
   readonly model: string;
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
+  readonly verbosity: Verbosity | null;
   readonly serviceTier: string | null;
   /** JSON Schema of the answer, or null. */
   readonly outputSchema: unknown;
@@ -121,6 +124,10 @@ export type ModelEvent =
       readonly action: WebSearchAction | null;
       readonly carry: unknown;
     }
+  /** What is known of the account's limits at the provider. */
+  | { readonly type: "rateLimits"; readonly limits: RateLimitSnapshot }
+  /** Which model answers, as the provider says. */
+  | { readonly type: "servedBy"; readonly model: string }
   | { readonly type: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
   | { readonly type: "failed"; readonly error: TurnError; readonly retry?: Retry | undefined };
 

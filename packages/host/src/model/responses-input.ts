@@ -4,7 +4,7 @@ import type { ContextItem, ContextMessage, ModelRequest, ToolSpec } from "./mode
 const REASONS = /^(gpt-(?!3|4)|o\d|codex|computer-use)/;
 
 export function responsesBody(request: ModelRequest): object {
-  const { effort, summary, model, outputSchema } = request;
+  const { effort, summary, model, outputSchema, verbosity } = request;
   const reasons = (effort !== null && effort !== "none") || (effort === null && REASONS.test(model));
   return {
     model,
@@ -25,8 +25,13 @@ export function responsesBody(request: ModelRequest): object {
         ...(summary !== "none" && reasons && { summary: summary ?? "auto" }),
       },
     }),
-    ...(outputSchema != null && {
-      text: { format: { type: "json_schema", name: "answer", strict: true, schema: outputSchema } },
+    ...((outputSchema != null || verbosity !== null) && {
+      text: {
+        ...(verbosity !== null && { verbosity }),
+        ...(outputSchema != null && {
+          format: { type: "json_schema", name: "answer", strict: true, schema: outputSchema },
+        }),
+      },
     }),
   };
 }

@@ -1,6 +1,8 @@
 import type { MessagePhase, WebSearchAction } from "@bobbin/protocol";
+import type { HttpAnswer } from "../platform/platform.ts";
 import { complaintFault, cutShort, disconnected } from "./faults.ts";
 import type { ModelPorts } from "./http.ts";
+import { limitsInEvent, limitsInHeaders } from "./limits.ts";
 import { arrayIn, type Loose, objectIn, textIn } from "./loose.ts";
 import type { ModelEvent, ModelRequest, ModelStream } from "./model.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
@@ -26,8 +28,16 @@ class ResponsesAnswer implements AnswerReader {
     this.#output = new Output(ports);
   }
 
+  *headed(headers: HttpAnswer["headers"]): Iterable<ModelEvent> {
+    for (const limits of limitsInHeaders(headers)) yield { type: "rateLimits", limits };
+    const model = headers.get("openai-model");
+    if (model) yield { type: "servedBy", model };
+  }
+
   take(event: Loose): Iterable<ModelEvent> {
     switch (event.type) {
+      case "codex.rate_limits":
+        return [{ type: "rateLimits", limits: limitsInEvent(event) }];
       case "response.output_item.added":
         return this.#output.begun(event);
       case "response.output_text.delta":

@@ -68,7 +68,8 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
         response.once("close", () => signal.removeEventListener("abort", abort));
         const { statusCode: status = 0, headers: given } = response;
         // Read from here on: what came with the head is not put aside first.
-        resolve({ status, headers: { get: (name) => headerOf(given[name]) }, body: new Chunks(response) });
+        const heads = { get: (name: string) => headerOf(given[name]), keys: () => Object.keys(given) };
+        resolve({ status, headers: heads, body: new Chunks(response) });
       });
       sent.on("error", (cause: NodeJS.ErrnoException) => {
         if (signal.aborted) return reject(signal.reason);

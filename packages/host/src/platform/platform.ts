@@ -40,7 +40,7 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: { get(name: string): string | null; keys(): Iterable<string> };
   /** A connection whose answer is read to the end is used again; one that is left before is closed. */
   readonly body: AsyncIterable<Uint8Array> | null;
 }

@@ -1,4 +1,4 @@
-import type { NotificationName, ThreadStatus } from "@bobbin/protocol";
+import type { NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
 import type { Frame } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import { type Decision, decide } from "../core/decide.ts";
@@ -11,6 +11,7 @@ import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Cancel, Clock, Platform } from "../platform/platform.ts";
+import { notificationFrame } from "./notification-frame.ts";
 import { type Outline, outlineOf } from "./outline.ts";
 import type { Cursor, Subscription } from "./subscription.ts";
 import { type FollowedThread, Subscriptions } from "./subscriptions.ts";
@@ -255,6 +256,11 @@ export class Actor implements FollowedThread {
   announce(method: NotificationName, frame: Frame): void {
     this.subscriptions.tell(method, frame);
     this.#ports.broadcast(this, method, frame);
+  }
+
+  /** Tells subscribers alone something that is in no record. */
+  tell<N extends NotificationName>(method: N, params: NotificationParams<N>): void {
+    this.subscriptions.tell(method, notificationFrame(method, params, this.#ports.platform.clock.now()));
   }
 
   /** Drops what the journal can give again; the next command wakes it. False if something is under way. */

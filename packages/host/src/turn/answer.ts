@@ -71,6 +71,12 @@ export class AnswerWriter {
         this.#messages.interrupted();
         this.#writer.call(event.call);
         return undefined;
+      case "rateLimits":
+        this.#writer.limits(event.limits);
+        return undefined;
+      case "servedBy":
+        this.#writer.servedBy(event.model);
+        return undefined;
       case "done": {
         if (this.#called) this.#messages.interrupted();
         const review = this.#messages.end();

@@ -1,4 +1,4 @@
-import type { ThreadItem } from "@bobbin/protocol";
+import type { RateLimitSnapshot, ThreadItem } from "@bobbin/protocol";
 import type { Clock } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import type { RunningText } from "../thread/text-streams.ts";
@@ -10,6 +10,8 @@ export interface Sample {
   readonly attempt: number;
   /** Whose model speaks. */
   readonly provider: string;
+  /** Takes what the provider says about limits. */
+  limits(snapshot: RateLimitSnapshot): void;
 }
 
 /** Takes items of one answer to the thread: their text at once, their ends as commands. */
@@ -64,5 +66,15 @@ export class ItemWriter {
   call(call: Extract<Parameters<Actor["offer"]>[0], { kind: "toolCalled" }>["call"]): void {
     const { turnId, attempt } = this.sample;
     this.#actor.offer({ kind: "toolCalled", at: this.#clock.now(), turnId, attempt, call });
+  }
+
+  limits(limits: RateLimitSnapshot): void {
+    this.sample.limits(limits);
+    this.#actor.tell("account/rateLimits/updated", { rateLimits: limits });
+  }
+
+  servedBy(model: string): void {
+    const { turnId, attempt } = this.sample;
+    this.#actor.offer({ kind: "modelServed", at: this.#clock.now(), turnId, attempt, model });
   }
 }

@@ -6,7 +6,7 @@ import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { coverage, mayCompact } from "../core/turn/compaction.ts";
 import { textTokens } from "../core/turn/context-size.ts";
-import type { ContextItem, ModelEvent, ModelRequest } from "../model/model.ts";
+import { type ContextItem, type ModelEvent, type ModelRequest, OFFLINE_MODEL } from "../model/model.ts";
 import { contextWindowOf } from "../model/windows.ts";
 import type { Actor } from "../thread/actor.ts";
 import { AnswerWriter } from "./answer.ts";
@@ -82,7 +82,9 @@ export class ModelCalls {
   ): Promise<"told" | undefined> {
     const { turnId, attempt } = effect;
     const provider = this.#ports.provider(state.settings.modelProvider);
-    const writer = this.#writer(state, { turnId, attempt, provider: provider.id });
+    if (attempt === 1) this.#warnIfUnknown(state);
+    const { limits } = this.#ports;
+    const writer = this.#writer(state, { turnId, attempt, provider: provider.id, limits });
     const stream = provider.stream(await this.#request(state, past), signal);
     for await (const events of untilAborted(stream, signal)) {
       if (signal.aborted) return undefined;
@@ -90,11 +92,20 @@ export class ModelCalls {
         const end = writer.take(event);
         if (end === undefined) continue;
         // In the same breath as what came with it, so that both are one commit.
-        this.#sampled(effect, "kind" in end ? this.#windowed(end) : this.#failure(end, state));
+        this.#sampled(effect, "kind" in end ? this.#windowed(end, state) : this.#failure(end, state));
         return "told";
       }
     }
     return undefined;
+  }
+
+  /** Clients know the sentence by its beginning, and show it once. */
+  #warnIfUnknown({ facts, settings }: ThreadState): void {
+    const { model, modelProvider } = settings;
+    const window = settings.contextWindow ?? this.#ports.models.contextWindow ?? contextWindowOf(model);
+    if (modelProvider === OFFLINE_MODEL || window !== null) return;
+    const message = `Model metadata for \`${model}\` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.`;
+    this.#actor.tell("warning", { threadId: facts.id, message });
   }
 
   #writer({ settings, turn }: ThreadState, sample: Sample): AnswerWriter {
@@ -136,7 +147,7 @@ export class ModelCalls {
           if (summary === "")
             return failed("The model was asked for a summary of the conversation and gave none.");
           const kept = keptOf(covered, turnId);
-          const { usage, contextWindow } = this.#windowed(event);
+          const { usage, contextWindow } = this.#windowed(event, state);
           const contextTokens =
             tokensOf(this.#preamble(state)) + keptTokens(kept) + textTokens(summary.length);
           return { kind: "done", summary, kept, contextTokens, usage, contextWindow };
@@ -160,7 +171,9 @@ export class ModelCalls {
   #isFull(state: ThreadState, past: readonly ThreadRecord[]): boolean {
     const { turn, settings, usage, contextTokens } = state;
     if (turn === null || !mayCompact(turn)) return false;
-    const { contextWindow, autoCompactTokens } = this.#ports.models;
+    const { models } = this.#ports;
+    const contextWindow = settings.contextWindow ?? models.contextWindow;
+    const autoCompactTokens = settings.autoCompactTokens ?? models.autoCompactTokens;
     const window = contextWindow ?? contextWindowOf(settings.model) ?? usage?.modelContextWindow ?? null;
     const limit = Math.min(
       autoCompactTokens ?? Number.POSITIVE_INFINITY,
@@ -172,8 +185,8 @@ export class ModelCalls {
   }
 
   /** What people know better about the model's window than its name tells. */
-  #windowed<O extends { readonly contextWindow: number | null }>(outcome: O): O {
-    const { contextWindow } = this.#ports.models;
+  #windowed<O extends { readonly contextWindow: number | null }>(outcome: O, { settings }: ThreadState): O {
+    const contextWindow = settings.contextWindow ?? this.#ports.models.contextWindow;
     return contextWindow === null ? outcome : { ...outcome, contextWindow };
   }
 
@@ -189,6 +202,7 @@ export class ModelCalls {
       model: (reviews ? models.reviewModel : null) ?? settings.model,
       effort: settings.effort,
       summary: settings.summary,
+      verbosity: settings.verbosity ?? null,
       serviceTier: settings.serviceTier,
       outputSchema: turn?.outputSchema ?? null,
       instructions: baseInstructions(state),

@@ -1,3 +1,4 @@
+import type { RateLimitSnapshot } from "@bobbin/protocol";
 import type {
   CallEffect,
   ContinueGoalEffect,
@@ -32,6 +33,8 @@ export interface RunnerPorts {
   provider(id: string): ModelProvider;
   /** Tells a tool server what the user chose, as well as that can be done. */
   postChoice(state: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void>;
+  /** Takes what providers say about limits. */
+  limits(snapshot: RateLimitSnapshot): void;
 }
 
 /** What is configured about calls of models, whichever model it is. */

@@ -8,6 +8,7 @@ import type {
   SandboxPolicy,
   SessionSource,
   ThreadStatus,
+  Verbosity,
 } from "@bobbin/protocol";
 import type { ThreadState } from "../state.ts";
 import type { Mode } from "./modes.ts";
@@ -109,4 +110,8 @@ export interface ThreadSettings {
   readonly personality: Personality | null;
   /** How the model works with people; journals of earlier versions do not say. */
   readonly mode?: Mode | null;
+  readonly verbosity?: Verbosity | null;
+  /** Set where the thread was asked for something else than is configured for all. */
+  readonly contextWindow?: number | null;
+  readonly autoCompactTokens?: number | null;
 }

@@ -55,6 +55,9 @@ export function decideTurn(
       const request = state.requests.find(({ id }) => id === requestId);
       return request === undefined ? [] : resolve(request, at, answer);
     }
+    case "modelServed":
+      if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
+      return rerouted(state, turn, command);
     case "saveText": {
       const { kind: _, ...saved } = command;
       const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
@@ -194,4 +197,21 @@ function sampled(
 function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
   if (turn.calls.length === 0) return [turnEnded(turn, at, "completed", null)];
   return turn.calls.every(isSettled) ? [requestSample(turn)] : [];
+}
+
+/** Told once for each model in a turn. */
+function rerouted(
+  { settings }: ThreadState,
+  turn: TurnState,
+  { at, model }: Extract<TurnCommand, { kind: "modelServed" }>,
+): readonly ThreadRecord[] {
+  if (isSameModel(settings.model, model) || turn.servedBy === model) return [];
+  return [{ type: "modelRerouted", turnId: turn.id, at, from: settings.model, to: model }];
+}
+
+/** A model's name may be short for one of its versions, or have the provider's name before it. */
+function isSameModel(asked: string, served: string): boolean {
+  const name = asked.toLowerCase().split("/").at(-1)!;
+  const other = served.toLowerCase().split("/").at(-1)!;
+  return other === name || other.startsWith(`${name}-`);
 }

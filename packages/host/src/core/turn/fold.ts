@@ -35,6 +35,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           calls: [],
           shown: false,
           lostHosts: 0,
+          servedBy: null,
           answer: null,
           open: [],
           saved: {},
@@ -119,6 +120,8 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
       return { ...state, grants: [...state.grants, record.key] };
     case "planUpdated":
       return state;
+    case "modelRerouted":
+      return withTurn(state, record.turnId, () => ({ servedBy: record.to }));
     case "sampleLost":
       return withTurn(state, record.turnId, () => ({ sampled: true }));
     case "usageReported":

@@ -118,6 +118,14 @@ export type TurnRecord =
       readonly at: number;
       readonly error: TurnError;
     }
+  /** The provider answers with another model than was asked for. */
+  | {
+      readonly type: "modelRerouted";
+      readonly turnId: string;
+      readonly at: number;
+      readonly from: string;
+      readonly to: string;
+    }
   /** The model's answer broke off, but tools that it called are at work: it is called again when they are done. */
   | { readonly type: "sampleLost"; readonly turnId: string; readonly attempt: number }
   /** The model has said all of one answer. */

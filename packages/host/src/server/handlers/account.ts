@@ -1,33 +1,22 @@
 import { type ConfigLayers, isTable, type Table } from "../../catalog/config-layers.ts";
 import type { Handlers } from "../call.ts";
+import type { HandlerContext } from "./context.ts";
 
 /** There are no accounts here: who pays for a model is between the provider's key and the provider. */
-export function accountHandlers(layers: ConfigLayers): Handlers {
+export function accountHandlers({ rateLimits }: HandlerContext, layers: ConfigLayers): Handlers {
   return {
     async "account/read"(_params, { reply }) {
       reply({ account: null, requiresOpenaiAuth: needsLogin(await layers.merged()), workspaceRouting: null });
     },
 
-    // Nothing is known of limits, which is not the same as none; clients that ask at their start take no error.
+    // What is not known is null, which is not the same as no limit; clients that ask at their start take no error.
     "account/rateLimits/read"(_params, { reply }) {
       reply({
         accountId: null,
         ordinaryUsageAllowed: null,
         rateLimitResetCredits: null,
         rateLimitUpsell: null,
-        rateLimits: {
-          credits: null,
-          individualLimit: null,
-          limitId: null,
-          limitName: null,
-          normalModelSlug: null,
-          planType: null,
-          primary: null,
-          rateLimitReachedType: null,
-          secondary: null,
-          spendControlReached: null,
-        },
-        rateLimitsByLimitId: null,
+        ...rateLimits.read(),
       });
     },
 

@@ -1,4 +1,5 @@
 import type { Thread, Turn } from "@bobbin/protocol";
+import type { RateLimits } from "../../account/rate-limits.ts";
 import type { Config } from "../../config/config.ts";
 import { type Place, threadView } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
@@ -27,6 +28,7 @@ export interface HandlerContext {
   readonly idle: Idle;
   readonly index: ThreadIndex;
   readonly providers: ModelProviders;
+  readonly rateLimits: RateLimits;
   readonly metrics: Metrics;
   readonly sections: Sections;
   /** What lists show of a thread follows its journal's place. */

@@ -20,8 +20,9 @@ export function newSettings(params: Params<"thread/start">, context: HandlerCont
     sandbox: sandboxPolicy(config.sandboxMode),
     permissionProfile: null,
     effort: config.effort,
-    summary: null,
+    summary: config.summary,
     personality: config.personality,
+    verbosity: config.verbosity,
   };
   const settings = { ...defaults, ...configured(params.config), ...askedSettings(params, cwd, context) };
   context.providers.get(settings.modelProvider);
@@ -45,6 +46,10 @@ export function configured(
     ["approval_policy", { approvalPolicy: config.approvalPolicy }],
     ["sandbox_mode", { sandbox: sandboxPolicy(config.sandboxMode) }],
     ["model_reasoning_effort", { effort: config.effort }],
+    ["model_reasoning_summary", { summary: config.summary }],
+    ["model_verbosity", { verbosity: config.verbosity }],
+    ["model_context_window", { contextWindow: config.contextWindow }],
+    ["model_auto_compact_token_limit", { autoCompactTokens: config.autoCompactTokens }],
     ["personality", { personality: config.personality }],
   ];
   return Object.assign({}, ...given.filter(([key]) => Object.hasOwn(table, key)).map(([, change]) => change));

@@ -33,7 +33,7 @@ export function handlerTable(context: HandlerContext, layers: ConfigLayers): Fin
 function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
   const fork = forker(context);
   return {
-    ...accountHandlers(layers),
+    ...accountHandlers(context, layers),
     ...configHandlers(context, layers),
     ...catalogHandlers(layers),
     ...skillHandlers(context, layers),

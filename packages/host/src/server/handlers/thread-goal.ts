@@ -12,8 +12,7 @@ export function threadGoalHandlers({ registry, platform, config }: HandlerContex
   const withGoals = async (threadId: string, access: Access): Promise<ThreadState> => {
     const looked = registry.read(threadId, access, async (journal, state) => {
       if (state.facts.ephemeral) throw fault("ephemeralGoal", state.facts.id);
-      if (journal.place.archived && state.status.type === "notLoaded")
-        throw fault("threadNotFound", state.facts.id);
+      if (journal.place.archived) throw fault("threadNotFound", state.facts.id);
       return state;
     });
     return looked.catch((cause: unknown) => {

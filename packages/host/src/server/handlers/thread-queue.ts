@@ -18,8 +18,7 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
   const withQueue = async (threadId: string, access: Access): Promise<ThreadState> => {
     const looked = registry.read(threadId, access, async (journal, state) => {
       if (state.facts.ephemeral) throw fault("ephemeralQueue", state.facts.id);
-      if (journal.place.archived && state.status.type === "notLoaded")
-        throw fault("threadArchived", state.facts.id);
+      if (journal.place.archived) throw fault("archived", state.facts.id);
       return state;
     });
     return looked.catch((cause: unknown) => {
