@@ -38,7 +38,7 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
   const { turn } = state;
   if (turn === null) return [];
   // The thread goes on for what tool servers have to say to it.
-  if (!turnOutlives(state)) return endTurn(state, at, "interrupted", shown);
+  if (!turnOutlives(state)) return endLost(state, at, shown);
   const brokeOff = !turn.sampled && (turn.shown || turn.calls.length > 0);
   return [
     ...(brokeOff
