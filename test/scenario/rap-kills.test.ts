@@ -52,17 +52,17 @@ class Caller {
 }
 
 /** Takes every call, works a little, and tries to get rid of the result until someone has taken or refused it. */
-function working(ledger: ToolLedger, random: Random, over: AbortSignal): Behave {
+function working(ledger: ToolLedger, life: () => number, random: Random, over: AbortSignal): Behave {
   const deliver = async (url: string, message: object, callId: string): Promise<void> => {
     while (!over.aborted) {
       const status = await postBack(url, message).catch(() => 599);
-      if (status === 200) ledger.calls.get(callId)!.taken.push(ledger.life);
+      if (status === 200) ledger.taken(callId, life());
       if (status < 500) return;
       await wait(20);
     }
   };
   return async (response, { body: { id, group_id, callback_url } }) => {
-    ledger.invoked(group_id, id);
+    ledger.invoked(group_id, id, life());
     const message = { type: "tool_result", id, group_id, text: resultOf(id) };
     // Some are quicker with the result than with saying that they took the call.
     if (random.chance(0.2)) await deliver(callback_url, message, id);
@@ -87,9 +87,14 @@ it(`[RAPR-62] results have their effect once over ${KILLS} kills of their host (
   const caller = new Caller(new Random(random.uint32()));
   const ledger = new ToolLedger();
   const over = new AbortController();
+  /** Counts deaths, too: what is read after one came before it. */
+  let lives = 0;
   const model = await MockModel.start(caller.reply);
   const desk = await FakeToolServer.start({ [AGAIN]: { annotations: { idempotent: true } }, [ONCE]: {} });
-  desk.on.set("/invoke", working(ledger, random, over.signal));
+  desk.on.set(
+    "/invoke",
+    working(ledger, () => lives, random, over.signal),
+  );
   desk.on.set("/close_thread", (response, { body }) => {
     ledger.closed(body.thread_id);
     response.writeHead(200).end();
@@ -97,7 +102,7 @@ it(`[RAPR-62] results have their effect once over ${KILLS} kills of their host (
   const { home, cwd } = await rapHome(model.url, { servers: { desk } });
 
   const live = async (): Promise<{ host: HostProcess; client: WireClient }> => {
-    ledger.life++;
+    lives++;
     const host = await spawnHost({ home, args: SOCKET });
     return { host, client: await host.join(undefined, EXPERIMENTAL) };
   };
@@ -122,6 +127,7 @@ it(`[RAPR-62] results have their effect once over ${KILLS} kills of their host (
     const acting = threads.map((threadId) => act(client, threadId));
     await wait(random.between(1, 300));
     await host.kill();
+    lives++;
     await Promise.all(acting);
     ({ host, client } = await live());
   }

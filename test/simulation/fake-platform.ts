@@ -3,6 +3,7 @@ import type { Platform } from "../../packages/host/src/platform/platform.ts";
 import type { Disk } from "./disk.ts";
 import { FakeFiles } from "./fake-files.ts";
 import type { Locks } from "./fake-liveness.ts";
+import type { FakeNetwork } from "./fake-network.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
 export interface FakePlatform extends Platform {
@@ -10,7 +11,13 @@ export interface FakePlatform extends Platform {
 }
 
 /** The world as one incarnation of a host sees it; when that dies, nothing reaches it any more. */
-export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, owner: Owner): FakePlatform {
+export function fakePlatform(
+  scheduler: Scheduler,
+  disk: Disk,
+  locks: Locks,
+  network: FakeNetwork,
+  owner: Owner,
+): FakePlatform {
   const now = () => scheduler.wallClock;
   return {
     files: new FakeFiles(disk, scheduler, owner),
@@ -18,9 +25,9 @@ export function fakePlatform(scheduler: Scheduler, disk: Disk, locks: Locks, own
     boot: { id: async () => disk.boot, isNow: async (id) => id === disk.boot },
     // Models are fakes of their port there, so nothing may come here.
     fetch: () => Promise.reject(new Error("the simulation has no network")),
-    http: () => Promise.reject(new Error("the simulation has no network")),
+    http: (url, request) => network.send(url, request, owner),
     prepare() {},
-    listen: () => Promise.reject(new Error("the simulation has no network")),
+    listen: (place, handle) => network.listen(place, handle, owner),
     giveBackMemory() {},
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },

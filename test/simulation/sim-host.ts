@@ -31,7 +31,7 @@ export class SimHost implements Owner {
   private constructor(world: World, name: string, makeHost: (host: SimHost) => Host) {
     this.name = name;
     this.#world = world;
-    this.platform = fakePlatform(world.scheduler, world.disk, world.locks, this);
+    this.platform = fakePlatform(world.scheduler, world.disk, world.locks, world.network, this);
     this.#host = makeHost(this);
   }
 
@@ -100,6 +100,7 @@ export class SimHost implements Owner {
     this.alive = false;
     this.#world.scheduler.note(this.name, `crash (${kind})`);
     this.#world.scheduler.drop(this);
+    this.#world.network.drop(this);
     for (const client of this.#clients) client.cut("killed");
     this.#world.index.lose(this.#world.random, kind);
     if (kind === "power") this.#world.disk.powerCut();

@@ -2,6 +2,7 @@ import type { HostOptions } from "../../packages/host/src/compose.ts";
 import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";
 import { FakeModel } from "./fake-model.ts";
+import { FakeNetwork } from "./fake-network.ts";
 import { MemoryIndex } from "./memory-index.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -16,6 +17,7 @@ export class World {
   readonly locks = new Locks();
   readonly index = new MemoryIndex();
   readonly model: FakeModel;
+  readonly network: FakeNetwork;
   readonly clients: SimClient[] = [];
   /** Rejects with the first thing that went wrong. */
   readonly failed: Promise<never>;
@@ -28,6 +30,7 @@ export class World {
     this.scheduler = new Scheduler(this.random);
     this.disk = new Disk(this.random);
     this.model = new FakeModel(this.scheduler);
+    this.network = new FakeNetwork(this.scheduler);
     this.failed = new Promise((_, reject) => {
       this.#reject = reject;
     });

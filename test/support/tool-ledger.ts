@@ -7,14 +7,20 @@ export interface JournalRecord {
   readonly callId?: string;
   readonly again?: boolean;
   readonly output?: unknown;
+  readonly event?: {
+    readonly id: string;
+    readonly kind: "event" | "result";
+    readonly call: { readonly callId: string };
+    readonly output: unknown;
+  };
 }
 
 export interface LedgerCall {
   readonly threadId: string;
-  /** In which life of the host it came, each time that it came. */
-  readonly came: number[];
-  /** In which life its result was taken, each time that it was. */
-  readonly taken: number[];
+  /** Which life of the host sent it, each time that it came. */
+  readonly came: unknown[];
+  /** Which life took its result, each time that one did. */
+  readonly taken: unknown[];
 }
 
 /** The tool that may be called again, and the one that may not. */
@@ -26,18 +32,21 @@ export const resultOf = (callId: string): string => `the result of ${callId}`;
 /** A turn that so many hosts were lost with is not tried again. */
 const MAX_LOST_HOSTS = 3;
 const GIVEN_UP = "The call was given up before it had an answer.";
+const RUNNING = /is still running/;
 const UNKNOWN = /whether it had its effect is not known/;
 
 export class ToolLedger {
-  /** The host's lives so far. */
-  life = 0;
   readonly calls = new Map<string, LedgerCall>();
   readonly closings = new Map<string, number>();
 
-  invoked(threadId: string, callId: string): void {
+  invoked(threadId: string, callId: string, life: unknown): void {
     const call = this.calls.get(callId) ?? { threadId, came: [], taken: [] };
-    call.came.push(this.life);
+    call.came.push(life);
     this.calls.set(callId, call);
+  }
+
+  taken(callId: string, life: unknown): void {
+    this.calls.get(callId)!.taken.push(life);
   }
 
   closed(threadId: string): void {
@@ -73,13 +82,36 @@ export class ToolLedger {
       if (!again.has(callId)) continue;
       assert.deepEqual([...seen], [JSON.stringify(outputs.get(callId))], `what ${callId} came to`);
     }
+    this.#checkLate(records, outputs);
     this.#checkClosings(threadId, records);
+  }
+
+  /** What comes after the model was told that the call is still running is received once and shown once. */
+  #checkLate(records: readonly JournalRecord[], outputs: ReadonlyMap<string, unknown>): void {
+    const received = new Map<string, string>();
+    const injected = new Set<string>();
+    for (const { type, event } of records) {
+      if (event === undefined) continue;
+      const { id, call, output } = event;
+      if (type === "eventReceived") {
+        assert(!received.has(call.callId), `${call.callId} has two late results`);
+        assert.match(String(outputs.get(call.callId)), RUNNING, call.callId);
+        assert.equal(output, resultOf(call.callId));
+        received.set(call.callId, id);
+      }
+      if (type === "eventInjected") {
+        assert(!injected.has(id), `the late result of ${call.callId} is shown twice`);
+        assert.equal(received.get(call.callId), id);
+        injected.add(id);
+      }
+    }
   }
 
   #checkAnswer(callId: string, output: unknown, again: boolean | undefined): void {
     const call = this.calls.get(callId);
     // That it was taken need not have been heard: the host may have died in between.
     if (output === resultOf(callId)) return assert(call !== undefined, `${callId}: from nowhere`);
+    if (RUNNING.test(String(output))) return;
     assert.match(String(output), UNKNOWN, callId);
     assert.equal(again, false, `${callId} can be sent again, and was given up`);
     // What was acknowledged in the life that sent it had its effect.

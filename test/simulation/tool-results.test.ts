@@ -1,0 +1,129 @@
+// Loaded here: the scheduler does not see what a host waits for outside of it.
+import "@cfworker/json-schema";
+import "../../packages/host/src/tool/rap/rap.ts";
+import { describe, expect } from "vitest";
+import { readConfig } from "../../packages/host/src/config/config.ts";
+import { checkJournals, journals } from "../model/journals.ts";
+import { AGAIN, type JournalRecord, ONCE, resultOf, ToolLedger } from "../support/tool-ledger.ts";
+import { toolset } from "../support/tool-server.ts";
+import type { FakeServer } from "./fake-network.ts";
+import { simulate } from "./run.ts";
+import type { SimClient } from "./sim-client.ts";
+import type { World } from "./world.ts";
+
+const DESK = "http://desk.example";
+const capabilities = { experimentalApi: true };
+const CALLS_A_TURN = 2;
+const TOOLSET = toolset(DESK, { [AGAIN]: { annotations: { idempotent: true } }, [ONCE]: {} });
+
+/** Takes every call, and tries to get rid of the result until someone has taken or refused it. */
+function desk(world: World, ledger: ToolLedger): FakeServer {
+  const { random, network } = world;
+  const deliver = async (url: string, message: object, callId: string): Promise<void> => {
+    for (;;) {
+      const answer = await network.post(url, message);
+      if (answer?.status === 200) ledger.taken(callId, answer.by);
+      if (answer !== undefined && answer.status < 500) return;
+      await world.sleep(500, "desk");
+    }
+  };
+  const work = async (id: string, group_id: string, url: string): Promise<void> => {
+    await world.sleep(random.pick([0, 0, 50, 5000]), "desk");
+    const message = { type: "tool_result", id, group_id, text: resultOf(id) };
+    for (let times = random.pick([1, 1, 2]); times > 0; times--) await deliver(url, message, id);
+  };
+  return async ({ path, body, from }) => {
+    if (path === "/.well-known/rap-toolset") return { status: 200, json: TOOLSET };
+    if (path === "/close_thread") ledger.closed(body.thread_id);
+    if (path !== "/invoke") return { status: 200 };
+    ledger.invoked(body.group_id, body.id, from);
+    void work(body.id, body.group_id, body.callback_url);
+    return { status: 200 };
+  };
+}
+
+function written(world: World, threadId: string): readonly JournalRecord[] {
+  const path = journals(world.disk).find((one) => one.includes(threadId));
+  const lines = path === undefined ? [] : world.disk.text(path)!.split("\n").slice(0, -1);
+  return lines.flatMap((line) => (JSON.parse(line) as { records: JournalRecord[] }).records);
+}
+
+describe.each([
+  ["all threads are awake", 8],
+  ["threads sleep while they wait", 1],
+])("the results of tools, where %s,", (_, max_resident_threads) => {
+  simulate(
+    "[RAPR-62] have their effect once, however often and whenever their host dies",
+    { count: 40, full: 5000 },
+    async (world) => {
+      const { random, scheduler } = world;
+      // A server that has no time to tell its tools has none: that is another story.
+      scheduler.pace = Math.min(scheduler.pace, 5);
+      const ledger = new ToolLedger();
+      const shown = new Map<string, Set<string>>();
+      world.network.servers.set(DESK, desk(world, ledger));
+      let calls = 0;
+      world.model.scripts = ({ context }) => {
+        let results = 0;
+        for (const item of context) {
+          if (item.type === "message" && item.role === "user") results = 0;
+          if (item.type !== "toolOutput") continue;
+          results++;
+          const seen = shown.get(item.callId) ?? new Set();
+          shown.set(item.callId, seen.add(JSON.stringify(item.output)));
+        }
+        if (results >= CALLS_A_TURN) return { steps: [{ do: "say", pieces: ["Done"] }] };
+        const steps = Array.from({ length: random.pick([1, 1, 2]) }, () => {
+          const name = random.pick([AGAIN, ONCE]);
+          return { do: "call", name, args: {}, callId: `call_${++calls}` } as const;
+        });
+        return { steps };
+      };
+      const config = readConfig({ max_resident_threads, rap_servers: { desk: { url: DESK } } });
+      const start = () => world.start({ config });
+      const threads: string[] = [];
+      const act = async (client: SimClient, threadId: string): Promise<void> => {
+        for (;;) {
+          await client.call("thread/resume", { threadId });
+          if (!(await client.turnEnd(await client.startTurn(threadId, "work")))) return;
+          if (random.chance(0.3)) await client.call("thread/unload", { threadId });
+        }
+      };
+      for (let lives = random.between(1, 4); lives > 0; lives--) {
+        const host = await start();
+        const client = host.connect();
+        client.rules.onlyReplies = true;
+        const dead = new Promise<void>((resolve) => {
+          world.scheduler.inSteps(random.between(20, 400), "crash", () => {
+            host.crash("kill");
+            resolve();
+          });
+        });
+        const life = async () => {
+          await client.initialize(capabilities);
+          while (threads.length < 2) threads.push(await client.startThread());
+          await Promise.all(threads.map((threadId) => act(client, threadId)));
+        };
+        await Promise.all([dead, life().catch(() => {})]);
+      }
+
+      const host = await start();
+      const client = host.connect();
+      client.rules.onlyReplies = true;
+      await client.initialize(capabilities);
+      await world.scheduler.quiet(20_000);
+      const kept = threads.filter((threadId) => written(world, threadId).length > 0);
+      for (const threadId of kept) {
+        await client.call("thread/resume", { threadId });
+        await client.turnEnd(await client.startTurn(threadId, "and again"));
+      }
+      await world.scheduler.quiet(20_000);
+      await host.close();
+      world.check(() => {
+        checkJournals(world.disk);
+        for (const threadId of kept) ledger.check(threadId, written(world, threadId), shown);
+        expect(shown.size).toBeGreaterThan(kept.length === 0 ? -1 : 0);
+      });
+    },
+  );
+});
