@@ -109,3 +109,11 @@ export function forgetSecrets(
     supervisor.take("forgetting a secret", secrets.forget(facts.id, record.requestId));
   }
 }
+
+/** Called with every commit: who has begun a thread hears when it is closed. */
+export function endChild(registry: Registry, { records }: Commit, { facts }: ThreadState): void {
+  if (facts.parentThreadId === null) return;
+  const closed = records.find((record) => record.type === "closed");
+  if (closed === undefined) return;
+  registry.get(facts.parentThreadId)?.offer({ kind: "childEnded", at: closed.at, childId: facts.id });
+}

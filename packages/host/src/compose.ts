@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { RateLimits } from "./account/rate-limits.ts";
 import { ConfigLayers } from "./catalog/config-layers.ts";
-import { composeRap, forgetSecrets } from "./compose-rap.ts";
+import { composeRap, endChild, forgetSecrets } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
 import type { Commit } from "./core/records.ts";
 import type { ThreadState } from "./core/state.ts";
@@ -24,6 +24,7 @@ import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
 import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
+import { Children } from "./thread/children.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
 import { Questions } from "./thread/questions.ts";
@@ -101,6 +102,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   });
   const committedRap = (commit: Commit, state: ThreadState): void => {
     rap.committed(commit, state);
+    endChild(registry, commit, state);
     forgetSecrets(secrets, supervisor, commit, state);
   };
   const toolbox = new Toolbox(
@@ -122,6 +124,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     models: config,
     shell: basename(process.env.SHELL ?? "sh"),
     provider: (id) => providers.get(id),
+    child: (parent, state, child) => children.perform(parent, state, child),
     postChoice: (state, choice, signal) => rap.postChoice(state, choice, signal),
     limits: (snapshot) => rateLimits.note(snapshot),
   });
@@ -163,6 +166,12 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       if (await journal.lostPower()) await catchUpIndex(index, journal, threadId);
     },
     listed: () => index.ids(),
+  });
+  const children = new Children({
+    registry,
+    idle,
+    clock: platform.clock,
+    unlist: (threadId) => index.forget(threadId),
   });
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {

@@ -225,8 +225,12 @@ export type RapCommand =
       readonly key: string | null;
       readonly eventId: string;
       readonly event: Pick<RapEvent, "output" | "success" | "shown">;
+      /** A child of that name handles it; null: the thread itself. */
+      readonly childId: string | null;
       readonly final: boolean;
     }
+  /** What became of a child. */
+  | { readonly kind: "childMade" | "childEnded"; readonly at: number; readonly childId: string }
   | {
       readonly kind: "updateView";
       readonly at: number;

@@ -65,6 +65,8 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "askChoice":
     case "askOAuth":
     case "choicePosted":
+    case "childMade":
+    case "childEnded":
     case "expireCall":
     case "startEvents":
       return decideRap(state, command);

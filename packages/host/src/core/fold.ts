@@ -69,6 +69,9 @@ function foldArea(
     case "callNoted":
     case "choiceMade":
     case "choicePosted":
+    case "childDue":
+    case "childMade":
+    case "childEnded":
     case "eventReceived":
     case "eventInjected":
     case "viewUpdated":

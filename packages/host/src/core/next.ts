@@ -1,4 +1,4 @@
-import type { MadeChoice } from "./rap/records.ts";
+import type { Child, MadeChoice } from "./rap/records.ts";
 import type { ThreadState } from "./state.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
@@ -12,7 +12,8 @@ export type Effect =
   | StartQueuedEffect
   | ContinueGoalEffect
   | LateCallEffect
-  | PostChoiceEffect;
+  | PostChoiceEffect
+  | ChildEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -47,6 +48,13 @@ export interface LateCallEffect {
   readonly due: number;
 }
 
+/** A child is to be made, or was made and may be over. */
+export interface ChildEffect {
+  readonly key: string;
+  readonly kind: "child";
+  readonly child: Child;
+}
+
 /** Whoever asked the user hears what was chosen. */
 export interface PostChoiceEffect {
   readonly key: string;
@@ -79,9 +87,9 @@ export interface ContinueGoalEffect {
  */
 export function next(state: ThreadState): readonly Effect[] {
   if (state.status.type === "notLoaded") return [];
-  const { late, choices } = state.rap;
-  if (late.length + choices.length === 0) return nextOfTurn(state);
-  return [...nextOfTurn(state), ...lateCalls(state), ...choices.map(postChoice)];
+  const { late, choices, children } = state.rap;
+  if (late.length + choices.length + children.length === 0) return nextOfTurn(state);
+  return [...nextOfTurn(state), ...lateCalls(state), ...choices.map(postChoice), ...children.map(ofChild)];
 }
 
 function nextOfTurn(state: ThreadState): readonly Effect[] {
@@ -120,6 +128,11 @@ function callEffects(turnId: string, { call, stage }: CallState): readonly CallE
     case "settled":
       return [];
   }
+}
+
+function ofChild(child: Child): ChildEffect {
+  const key = `child ${child.childId} ${child.event === null ? "made" : "due"}`;
+  return { key, kind: "child", child };
 }
 
 function postChoice(choice: MadeChoice): PostChoiceEffect {

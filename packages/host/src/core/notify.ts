@@ -39,6 +39,9 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "callNoted":
     case "choiceMade":
     case "choicePosted":
+    case "childDue":
+    case "childMade":
+    case "childEnded":
     case "eventReceived":
     case "eventInjected":
     case "notified":

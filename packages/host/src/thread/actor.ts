@@ -67,6 +67,7 @@ export class Actor implements FollowedThread {
   readonly owner: string;
   readonly ephemeral: boolean;
   readonly startKey: string | undefined;
+  readonly parentId: string | null;
   readonly journal: ThreadJournal;
   readonly subscriptions: Subscriptions;
   readonly #ports: ActorPorts;
@@ -94,6 +95,7 @@ export class Actor implements FollowedThread {
     this.owner = state.facts.owner;
     this.ephemeral = state.facts.ephemeral;
     this.startKey = state.facts.startKey;
+    this.parentId = state.facts.parentThreadId;
     this.#state = state;
     this.#outline = outlineOf(state);
     this.#head = seq;
@@ -162,8 +164,13 @@ export class Actor implements FollowedThread {
 
   /** Tool servers may have something to say to it, at any time. */
   get live(): boolean {
-    const { subscriptions, late } = this.#outline.live;
-    return subscriptions + late > 0;
+    const { subscriptions, late, children } = this.#outline.live;
+    return subscriptions + late + children > 0;
+  }
+
+  /** Threads that handle something for it. */
+  get children(): number {
+    return this.#outline.live.children;
   }
 
   get liveSubscriptions(): number {

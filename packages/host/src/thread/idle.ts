@@ -48,16 +48,28 @@ export class Idle {
     if (delayMs !== undefined) this.leave(actor, recipient, delayMs);
   }
 
+  /** Sees what happens in it, and does not keep it loaded. */
+  observe(actor: Actor, recipient: Recipient): void {
+    if (this.#gone.has(recipient) || actor.subscriptions.has(recipient)) return;
+    actor.subscriptions.observe(recipient);
+    const followed = this.#followed.get(recipient) ?? new Set();
+    this.#followed.set(recipient, followed.add(actor));
+  }
+
+  /** It is loaded for its own work, and goes when that is done. */
+  forNobody(actor: Actor): void {
+    this.#abandoned(actor, 0, this.#ports.clock.now());
+  }
+
   /** False if it did not follow. */
   leave(actor: Actor, recipient: Recipient, delayMs: number): boolean {
     if (!actor.subscriptions.remove(recipient)) return false;
     const followed = this.#followed.get(recipient);
     followed?.delete(actor);
     if (followed?.size === 0) this.#followed.delete(recipient);
-    if (actor.subscriptions.size > 0) {
-      this.#ports.left(actor);
-      return true;
-    }
+    if (actor.subscriptions.size > 0) this.#ports.left(actor);
+    // Those who only observed never kept it.
+    if (actor.subscriptions.retaining > 0 || this.#leaving.has(actor)) return true;
     this.#abandoned(actor, delayMs, this.#ports.clock.now());
     return true;
   }
@@ -70,7 +82,7 @@ export class Idle {
 
   /** It was loaded for someone who does not follow it after all. */
   refused(actor: Actor, delayMs: number): void {
-    if (actor.subscriptions.size > 0 || this.#leaving.has(actor)) return;
+    if (actor.subscriptions.retaining > 0 || this.#leaving.has(actor)) return;
     this.#abandoned(actor, delayMs, this.#ports.clock.now());
   }
 

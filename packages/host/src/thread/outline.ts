@@ -1,5 +1,5 @@
 import type { ThreadStatus } from "@bobbin/protocol";
-import { next } from "../core/next.ts";
+import { type Effect, next } from "../core/next.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { isSettled } from "../core/turn/calls.ts";
@@ -14,20 +14,24 @@ export interface Outline {
   readonly requests: readonly PendingRequest[];
   readonly pendingCalls: number;
   readonly waits: boolean;
-  /** What comes from outside by itself, turn or no turn: subscriptions, and calls that nobody waits for. */
-  readonly live: { readonly subscriptions: number; readonly late: number };
+  /** What comes from outside by itself, turn or no turn: subscriptions, calls that nobody waits for, children. */
+  readonly live: { readonly subscriptions: number; readonly late: number; readonly children: number };
 }
 
 export function outlineOf(state: ThreadState): Outline {
   const { turn, status, requests, rap } = state;
   return {
     turnId: turn?.id,
-    // What has a time of its own need not be in memory until then.
-    busy: turn !== null || next(state).some(({ kind }) => kind !== "lateCall"),
+    busy: turn !== null || next(state).some(isPressing),
     status,
     requests,
     pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
     waits: onlyWaits(state),
-    live: { subscriptions: rap.subscriptions.length, late: rap.late.length },
+    live: { subscriptions: rap.subscriptions.length, late: rap.late.length, children: rap.children.length },
   };
+}
+
+/** It has to be done now, and the thread is needed for it. */
+function isPressing(effect: Effect): boolean {
+  return effect.kind === "child" ? effect.child.event !== null : effect.kind !== "lateCall";
 }

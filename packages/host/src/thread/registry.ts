@@ -72,6 +72,8 @@ export class Registry {
   readonly #slots = new Slots();
   readonly #residents: Residents;
   readonly #stored: Stored;
+  /** Loaded threads that handle something for others, by their parents. */
+  readonly #children = new Map<string, Set<Actor>>();
   readonly #recovery: Recovery;
   readonly #actorPorts: ActorPorts;
   /** Threads whose closing is not durable yet, and who wants to know when it is. */
@@ -274,6 +276,8 @@ export class Registry {
     };
     this.#residents.delete(actor);
     return this.#slots.occupy(actor.id, async () => {
+      const below = reason === "shutdown" ? reason : "requested";
+      await Promise.all(this.#childrenOf(actor).map((child) => this.unload(child, below)));
       let head: Head | undefined;
       try {
         head = await actor.close(reason, allCommitted);
@@ -288,9 +292,20 @@ export class Registry {
       if (head !== undefined) await this.#tellClosed({ journal: actor.journal, head });
       // At the end of the host each connection is waited for when it is closed.
       await actor.subscriptions.finish(this.#closing ? undefined : this.#patience);
-      this.#ports.unloaded(actor);
+      this.#gone(actor);
       await release(actor.journal);
     });
+  }
+
+  #gone(actor: Actor): void {
+    this.#ports.unloaded(actor);
+    const siblings = this.#children.get(actor.parentId ?? "");
+    siblings?.delete(actor);
+    if (siblings?.size === 0) this.#children.delete(actor.parentId!);
+  }
+
+  #childrenOf({ id }: Actor): readonly Actor[] {
+    return [...(this.#children.get(id) ?? [])];
   }
 
   async #tellClosed(held: Held): Promise<void> {
@@ -378,7 +393,7 @@ export class Registry {
       }
       await actor.park().catch((cause) => this.#ports.supervisor.report(`parking thread ${actor.id}`, cause));
       await actor.subscriptions.finish(undefined);
-      this.#ports.unloaded(actor);
+      this.#gone(actor);
       await actor.journal.rest();
     });
   }
@@ -417,15 +432,22 @@ export class Registry {
   }
 
   async #adoptForNobody(held: Held): Promise<void> {
-    this.#ports.adopted(await this.#adopt(held));
+    const actor = await this.#adopt(held);
+    this.#ports.adopted(actor);
+    // Nobody comes to see it, and tool servers have sent it something, or may.
+    if (isLive(held.head.state)) actor.goOn();
   }
 
   #enter({ head, journal }: Held): Actor {
     const actor = new Actor(head, journal, this.#actorPorts);
     this.#ports.loaded(head.state);
     this.#slots.enter(actor);
+    if (actor.parentId !== null) {
+      const siblings = this.#children.get(actor.parentId) ?? new Set();
+      this.#children.set(actor.parentId, siblings.add(actor));
+    }
     // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
-    if (head.state.turn !== null || isLive(head.state)) this.#ports.reconcile(actor, head.state);
+    if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
     this.#touched(actor);
     return actor;
   }

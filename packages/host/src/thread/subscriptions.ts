@@ -29,6 +29,8 @@ export interface FollowedThread {
 export class Subscriptions {
   readonly #thread: FollowedThread;
   readonly #byRecipient = new Map<Recipient, Subscription>();
+  /** Those of them who see it only because they follow its parent. */
+  readonly #observers = new Set<Recipient>();
   /** Set while the end of the load waits for those who are behind. */
   #allThere: (() => void) | undefined;
 
@@ -44,6 +46,15 @@ export class Subscriptions {
     return this.#byRecipient.size;
   }
 
+  /** Those who keep it loaded. */
+  get retaining(): number {
+    return this.size - this.#observers.size;
+  }
+
+  retains(recipient: Recipient): boolean {
+    return this.has(recipient) && !this.#observers.has(recipient);
+  }
+
   has(recipient: Recipient): boolean {
     return this.#byRecipient.has(recipient);
   }
@@ -54,6 +65,7 @@ export class Subscriptions {
 
   /** From the next notification on, or from the one after a cursor. */
   add(recipient: Recipient, after?: Cursor): void {
+    this.#observers.delete(recipient);
     const resumed = after === undefined;
     const known = this.#byRecipient.get(recipient);
     if (resumed && known !== undefined) {
@@ -71,7 +83,13 @@ export class Subscriptions {
     else this.#bringUp(subscription);
   }
 
+  observe(recipient: Recipient): void {
+    this.add(recipient);
+    this.#observers.add(recipient);
+  }
+
   remove(recipient: Recipient): boolean {
+    this.#observers.delete(recipient);
     const followed = this.#byRecipient.delete(recipient);
     this.#look();
     return followed;

@@ -1,6 +1,7 @@
 import type { RateLimitSnapshot } from "@bobbin/protocol";
 import type {
   CallEffect,
+  ChildEffect,
   ContinueGoalEffect,
   Effect,
   LateCallEffect,
@@ -8,7 +9,7 @@ import type {
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
-import type { MadeChoice } from "../core/rap/records.ts";
+import type { Child, MadeChoice } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -31,6 +32,8 @@ export interface RunnerPorts {
   readonly toolbox: Toolbox;
   readonly models: ModelPolicy;
   provider(id: string): ModelProvider;
+  /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
+  child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
   /** Tells a tool server what the user chose, as well as that can be done. */
   postChoice(state: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void>;
   /** Takes what providers say about limits. */
@@ -111,6 +114,8 @@ export class Runner {
           : this.#late(effect, effect.due, signal);
       case "lateCall":
         return this.#expire(effect, signal);
+      case "child":
+        return this.#child(effect, state, signal);
       case "postChoice":
         return this.#postChoice(effect, state, signal);
     }
@@ -130,6 +135,13 @@ export class Runner {
   #continueGoal(): void {
     const { clock, ids } = this.#ports.platform;
     this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
+  }
+
+  async #child({ child }: ChildEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const { platform, child: perform } = this.#ports;
+    const done = await perform(this.#actor, state, child);
+    if (done === undefined || signal.aborted) return;
+    this.#actor.offer({ kind: done, at: platform.clock.now(), childId: child.childId });
   }
 
   async #postChoice({ choice }: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {

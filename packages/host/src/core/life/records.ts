@@ -90,6 +90,8 @@ export interface ThreadFacts {
   readonly threadSource: string | null;
   readonly forkedFromId: string | null;
   readonly parentThreadId: string | null;
+  /** From the root to the parent. */
+  readonly ancestors?: readonly string[];
   /** What the client's key for its start is kept under, if it gave one. */
   readonly startKey?: string;
 }

@@ -15,6 +15,8 @@ import type { CallReport, OutsideCall, RapEvent } from "./records.ts";
 const MAX_SUBSCRIPTIONS = 64;
 /** What may wait for the model to be shown it; who sends more has to try again later. */
 const MAX_EVENTS = 256;
+/** Children of a thread at once. */
+const MAX_CHILDREN = 32;
 
 /** What tool servers post. What nobody waits for is not refused, and changes nothing. */
 export function decideRap(state: ThreadState, command: RapCommand): readonly ThreadRecord[] | Fault {
@@ -34,6 +36,13 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
       return askChoice(state, command);
     case "askOAuth":
       return askOAuth(state, command);
+    case "childMade":
+    case "childEnded": {
+      const { kind: type, at, childId } = command;
+      const child = state.rap.children.find((one) => one.childId === childId);
+      if (child === undefined || (type === "childMade" && child.event === null)) return [];
+      return [{ type, at, childId }];
+    }
     case "choicePosted": {
       const { at, requestId } = command;
       const due = state.rap.choices.some((choice) => choice.requestId === requestId);
@@ -75,16 +84,17 @@ function report(
 
 function receive(
   state: ThreadState,
-  { at, callId, key, eventId, event, final }: Extract<RapCommand, { kind: "receiveEvent" }>,
+  { at, callId, key, eventId, event, childId, final }: Extract<RapCommand, { kind: "receiveEvent" }>,
 ): readonly ThreadRecord[] | Fault {
   const call = state.rap.subscriptions.find((subscription) => subscription.callId === callId);
   if (call === undefined || (key !== null && state.rap.keys.includes(key))) return [];
-  return (
-    tooMany(state) ?? [
-      arrived(at, { ...event, id: eventId, kind: "event", call }, key),
-      ...(final ? ([{ type: "subscriptionEnded", at, callId, by: "final" }] as const) : []),
-    ]
-  );
+  const full = tooMany(state);
+  if (full !== undefined) return full;
+  const shown: RapEvent = { ...event, id: eventId, kind: "event", call };
+  return [
+    childId === null ? arrived(at, shown, key) : { type: "childDue", at, childId, event: shown, key },
+    ...(final ? ([{ type: "subscriptionEnded", at, callId, by: "final" }] as const) : []),
+  ];
 }
 
 /** A late call has had its time. */
@@ -110,7 +120,8 @@ function arrived(at: number, event: RapEvent, key: string | null): ThreadRecord 
 }
 
 function tooMany({ rap }: ThreadState): Fault | undefined {
-  return rap.events.length >= MAX_EVENTS ? fault("overloaded") : undefined;
+  const full = rap.events.length >= MAX_EVENTS || rap.children.length >= MAX_CHILDREN;
+  return full ? fault("overloaded") : undefined;
 }
 
 /** One that is too many is not there: whoever began it is told to stop. */

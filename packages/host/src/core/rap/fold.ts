@@ -25,6 +25,20 @@ export function foldRap(rap: RapState, record: RapRecord): RapState {
         keys: key === null ? rap.keys : withKey(rap.keys, key),
       };
     }
+    case "childDue": {
+      const { childId, event, key } = record;
+      const keys = key === null ? rap.keys : withKey(rap.keys, key);
+      return { ...rap, keys, children: [...rap.children, { childId, event }] };
+    }
+    case "childMade":
+      return {
+        ...rap,
+        children: rap.children.map((child) =>
+          child.childId === record.childId ? { ...child, event: null } : child,
+        ),
+      };
+    case "childEnded":
+      return { ...rap, children: rap.children.filter(({ childId }) => childId !== record.childId) };
     case "eventInjected":
       return { ...rap, events: rap.events.filter(({ id }) => id !== record.event.id) };
     case "callNoted":

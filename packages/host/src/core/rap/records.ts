@@ -29,6 +29,16 @@ export type RapRecord =
       readonly event: RapEvent;
       readonly key: string | null;
     }
+  /** Something has come that a child of this thread is to handle. */
+  | {
+      readonly type: "childDue";
+      readonly at: number;
+      readonly childId: string;
+      readonly event: RapEvent;
+      readonly key: string | null;
+    }
+  | { readonly type: "childMade"; readonly at: number; readonly childId: string }
+  | { readonly type: "childEnded"; readonly at: number; readonly childId: string }
   /** From here on the model sees it. */
   | {
       readonly type: "eventInjected";
@@ -94,6 +104,18 @@ export interface RapEvent {
   readonly shown: ShownContent;
 }
 
+/** A thread that handles one event of this one. */
+export interface Child {
+  readonly childId: string;
+  /** Null when it has it. */
+  readonly event: RapEvent | null;
+}
+
+/** By this a thread knows an event that it was begun for. */
+export function eventKey({ id }: RapEvent): string {
+  return `event ${id}`;
+}
+
 export interface MadeChoice {
   readonly requestId: number;
   readonly callId: string;
@@ -116,6 +138,7 @@ export interface RapState {
   readonly late: readonly LateCall[];
   /** What the model is to be shown as soon as that can be. */
   readonly events: readonly RapEvent[];
+  readonly children: readonly Child[];
   /** Choices that whoever asked is to be told. */
   readonly choices: readonly MadeChoice[];
   readonly views: readonly View[];
@@ -123,4 +146,12 @@ export interface RapState {
   readonly keys: readonly string[];
 }
 
-export const NO_RAP: RapState = { subscriptions: [], late: [], events: [], choices: [], views: [], keys: [] };
+export const NO_RAP: RapState = {
+  subscriptions: [],
+  late: [],
+  events: [],
+  children: [],
+  choices: [],
+  views: [],
+  keys: [],
+};

@@ -24,7 +24,8 @@ export function outlives(state: ThreadState): boolean {
 /** Tool servers may still have something to say to it, or have said what nobody has been shown. */
 export function isLive({ rap, status }: ThreadState): boolean {
   if (status.type === "notLoaded") return false;
-  return rap.subscriptions.length + rap.late.length + rap.events.length + rap.choices.length > 0;
+  const { subscriptions, late, events, choices, children } = rap;
+  return [subscriptions, late, events, choices, children].some(({ length }) => length > 0);
 }
 
 function turnOutlives({ turn }: ThreadState): boolean {

@@ -26,7 +26,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
       if (interrupt && actor.activeTurn !== undefined) {
         await actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });
       }
-      const refusal = refusalOf(actor, connection);
+      const refusal = refusalOf(actor, connection, interrupt ?? false);
       if (refusal !== undefined) return reply(refusal);
       await registry.unload(actor, "requested", () => reply({ status: "unloaded" }));
     },
@@ -94,13 +94,28 @@ function malformed(cause: unknown): never {
 }
 
 /** Why a thread is not unloaded now. What is under way counts before who else is there. */
-function refusalOf(actor: Actor, connection: Connection): Result<"thread/unload"> | undefined {
-  const own = actor.subscriptions.has(connection) ? 1 : 0;
-  const otherSubscribers = actor.subscriptions.size - own;
+function refusalOf(
+  actor: Actor,
+  connection: Connection,
+  interrupt: boolean,
+): Result<"thread/unload"> | undefined {
+  const own = actor.subscriptions.retains(connection) ? 1 : 0;
+  const otherSubscribers = actor.subscriptions.retaining - own;
   const turnId = actor.activeTurn;
-  const status = turnId !== undefined ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
+  // Whoever wants it interrupted wants its children interrupted, too.
+  const descendants = interrupt ? 0 : actor.children;
+  const active = turnId !== undefined || descendants > 0;
+  const status = active ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
   if (status === undefined) return undefined;
   if (!connection.client?.experimental) return { status };
   const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
-  return { status, blockedBy: { turnId: turnId ?? null, otherSubscribers, ...pending } };
+  return {
+    status,
+    blockedBy: {
+      turnId: turnId ?? null,
+      otherSubscribers,
+      ...pending,
+      ...(descendants > 0 && { descendants }),
+    },
+  };
 }

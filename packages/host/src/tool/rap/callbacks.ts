@@ -177,6 +177,7 @@ export class Callbacks {
           key: key === null ? null : `${callId} ${key}`,
           eventId: `event_${ids.uuid()}`,
           event: eventOf(message),
+          childId: message.associative ? null : ids.uuid(),
           final: message.final,
         };
       case "view_update": {

@@ -214,7 +214,7 @@ export class Rap {
           call_id: null,
           callback_url,
           group_id: facts.id,
-          thread_ancestors: [],
+          thread_ancestors: facts.ancestors ?? [],
           user_id: userOf(facts.owner),
         },
         this.#wire,

@@ -1,0 +1,105 @@
+import { threadView } from "../core/life/views.ts";
+import { type Child, eventKey } from "../core/rap/records.ts";
+import type { ThreadRecord } from "../core/records.ts";
+import type { ThreadState } from "../core/state.ts";
+import { Fault } from "../errors.ts";
+import type { JournalReader } from "../journal/journal.ts";
+import type { Clock } from "../platform/platform.ts";
+import type { Actor } from "./actor.ts";
+import { forkHistory } from "./fork.ts";
+import type { Idle } from "./idle.ts";
+import type { Registry } from "./registry.ts";
+
+export interface ChildrenPorts {
+  readonly registry: Registry;
+  readonly idle: Idle;
+  readonly clock: Clock;
+  /** Takes a thread out of lists. */
+  unlist(threadId: string): Promise<void>;
+}
+
+/** Whoever asks is the host itself. */
+const ANYONE = (): void => {};
+
+/** Threads that threads begin: each handles one event, with its parent's history and beside it, and is closed then. */
+export class Children {
+  readonly #ports: ChildrenPorts;
+
+  constructor(ports: ChildrenPorts) {
+    this.#ports = ports;
+  }
+
+  /** What is due for a child; what became of it, if that is news. */
+  async perform(
+    parent: Actor,
+    state: ThreadState,
+    child: Child,
+  ): Promise<"childMade" | "childEnded" | undefined> {
+    if (child.event === null) return (await this.#isOver(child.childId)) ? "childEnded" : undefined;
+    await this.#make(parent, state, child);
+    return "childMade";
+  }
+
+  /** Makes sure that a child is there. One that was begun and has its event is not begun again. */
+  async #make(parent: Actor, state: ThreadState, { childId, event }: Child): Promise<void> {
+    if (event === null) return;
+    const { registry, idle, clock, unlist } = this.#ports;
+    const known = await this.#stateOf(childId);
+    if (known?.rap.keys.includes(eventKey(event))) return;
+    // A host died in the middle of it: nobody knows of what it left.
+    if (known !== undefined)
+      await registry.withStored(childId, ANYONE, "deleted", async (journal) => {
+        await unlist(childId);
+        await journal.destroy();
+      });
+    const { startKey: _, ...facts } = state.facts;
+    const history = eventHistory(parent.journal, state, {
+      type: "eventReceived",
+      at: clock.now(),
+      event,
+      key: eventKey(event),
+    });
+    const child = await registry.start({
+      facts: {
+        ...facts,
+        id: childId,
+        forkedFromId: null,
+        parentThreadId: state.facts.id,
+        ancestors: [...(state.facts.ancestors ?? []), state.facts.id],
+      },
+      settings: state.settings,
+      load: state.load,
+      docs: state.docs,
+      history,
+    });
+    // It goes when its turn has ended, unless someone comes for it.
+    idle.forNobody(child);
+    for (const { recipient } of parent.subscriptions) idle.observe(child, recipient);
+    const thread = threadView(await child.peek(), child.journal.place);
+    registry.announce(child, "thread/started", { thread });
+    child.goOn();
+  }
+
+  async #isOver(childId: string): Promise<boolean> {
+    const state = await this.#stateOf(childId);
+    return state === undefined || state.status.type === "notLoaded";
+  }
+
+  async #stateOf(childId: string): Promise<ThreadState | undefined> {
+    try {
+      return await this.#ports.registry.read(childId, ANYONE, async (_journal, state) => state);
+    } catch (cause) {
+      if (cause instanceof Fault && cause.code === "threadNotLoaded") return undefined;
+      throw cause;
+    }
+  }
+}
+
+async function* eventHistory(
+  journal: JournalReader,
+  state: ThreadState,
+  event: ThreadRecord,
+): AsyncIterable<readonly ThreadRecord[]> {
+  yield* forkHistory(journal, state, {});
+  yield [event];
+}

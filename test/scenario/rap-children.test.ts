@@ -1,0 +1,159 @@
+// Events that threads of their own handle.
+import { describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { responses, silent } from "../support/mock-model.ts";
+import {
+  answer,
+  asked,
+  call,
+  EXPERIMENTAL,
+  type RapStage,
+  rapStage,
+  SOCKET,
+  type StageOptions,
+  say,
+} from "../support/rap-stage.ts";
+import { FakeToolServer, type Heard, postBack } from "../support/tool-server.ts";
+import type { WireClient } from "../support/wire-client.ts";
+
+const watch = (callId = "call_1") => responses.call("watch", "{}", callId);
+
+interface Watching extends RapStage {
+  readonly server: FakeToolServer;
+  readonly heard: Heard;
+}
+
+async function watching(options: Partial<StageOptions> = {}): Promise<Watching> {
+  const server = await FakeToolServer.start({ watch: {}, wipe: { annotations: { destructive: true } } });
+  const stage = await rapStage([call(watch()), say("I watch")], { servers: { desk: server }, ...options });
+  const turnId = await stage.client.say(stage.threadId, "watch the sky");
+  const heard = await server.next("/invoke");
+  expect(await answer(heard, "Subscribed.", { subscription: true })).toBe(200);
+  await stage.client.turnCompleted(turnId);
+  return { ...stage, server, heard };
+}
+
+function emit({ body }: Heard, text: string, more: object = {}, key?: string): Promise<number> {
+  const event = { type: "subscription_event", group_id: body.group_id, tool_call_id: body.id, text, ...more };
+  return postBack(body.callback_url, event, key === undefined ? {} : { "idempotency-key": key });
+}
+
+/** The nth thread that a client was told of besides those that it started itself. */
+async function child(client: WireClient, parentId: string, nth = 1) {
+  const mine = () =>
+    client.told("thread/started").filter(({ params }) => params.thread.parentThreadId === parentId);
+  await client.until(() => mine().length >= nth, `child ${nth}`);
+  return mine()[nth - 1]!.params.thread;
+}
+
+const closings = (server: FakeToolServer): string[] =>
+  server.at("/close_thread").map(({ body }) => body.thread_id);
+
+describe("an event that is not the thread's own", () => {
+  it("[RAPR-132] is handled by a child, with the parent's history and without changing it", async () => {
+    const { client, threadId, heard, model, server } = await watching();
+    model.reply(say("I saw it"));
+    expect(await Promise.all([1, 2].map(() => emit(heard, "a bird", {}, "event-1")))).toEqual([200, 200]);
+    const { id: childId, ephemeral, forkedFromId } = await child(client, threadId);
+    expect([ephemeral, forkedFromId]).toEqual([false, null]);
+    // Who follows the parent sees what the child does, and is no reason for it to stay.
+    const { params } = await client.about(childId, "turn/completed");
+    expect(params.turn.status).toBe("completed");
+    await client.about(childId, "thread/closed");
+    await eventually(() => closings(server).includes(childId), "tool servers are told of its end");
+    const input = JSON.stringify(model.asked[2]!.body.input);
+    expect(input).toMatch(/watch the sky/);
+    expect(input).toMatch(/receive_event__injected/);
+    expect(input).toMatch(/a bird/);
+    expect(model.asked).toHaveLength(3);
+    await client.turn(threadId, "and?");
+    expect(JSON.stringify(model.asked[3]!.body.input)).not.toMatch(/a bird/);
+    const { data } = await client.call("thread/list", { parentThreadId: threadId });
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([childId]);
+    expect(closings(server)).toEqual([childId]);
+  });
+
+  it("[RAPR-45] names its ancestors in the child's calls, from the root to the parent", async () => {
+    const { client, threadId, heard, model, server } = await watching();
+    model.reply(call(watch("call_2")), say("Nested"));
+    expect(await emit(heard, "one")).toBe(200);
+    const first = await child(client, threadId);
+    const below = await server.next("/invoke", 2);
+    expect(below.body).toMatchObject({ group_id: first.id, thread_ancestors: [threadId] });
+    expect(await answer(below, "Subscribed.", { subscription: true })).toBe(200);
+    await client.about(first.id, "turn/completed");
+    model.reply(call(watch("call_3")), say("Deeper"));
+    expect(await emit(below, "two")).toBe(200);
+    const third = await server.next("/invoke", 3);
+    expect(third.body.thread_ancestors).toEqual([threadId, first.id]);
+    expect(heard.body.thread_ancestors).toBeUndefined();
+    // A fork begins anew.
+    model.reply(call(watch("call_4")), say("Forked"));
+    const { thread } = await client.call("thread/fork", { threadId: first.id });
+    await client.say(thread.id, "watch");
+    const forked = await server.next("/invoke", 4);
+    expect(forked.body.thread_ancestors).toBeUndefined();
+    // Descendants close before their ancestors.
+    expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
+    await eventually(() => closings(server).length === 3, "three closings");
+    expect(closings(server)).toEqual([third.body.group_id, first.id, threadId]);
+  });
+
+  it("keeps the parent loaded while it is handled, and goes with it when that is wanted", async () => {
+    const { client, threadId, heard, model } = await watching();
+    model.reply(silent(""));
+    expect(await emit(heard, "a bird", { final: true })).toBe(200);
+    const { id: childId } = await child(client, threadId);
+    await client.about(childId, "turn/started");
+    expect(await client.call("thread/unload", { threadId })).toMatchObject({
+      status: "active",
+      blockedBy: { turnId: null, descendants: 1 },
+    });
+    const from = client.frames.length;
+    expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
+    await client.about(threadId, "thread/closed", from);
+    const order = client.frames
+      .slice(from)
+      .filter(({ method }) => method === "thread/closed")
+      .map(({ params }) => params.threadId);
+    expect(order).toEqual([childId, threadId]);
+  });
+
+  it("may need an approval, which those who follow the parent can give", async () => {
+    const { client, threadId, heard, model, server } = await watching();
+    model.reply(call(responses.call("wipe", "{}", "call_2")), say("Wiped"));
+    expect(await emit(heard, "dirt")).toBe(200);
+    const { id: childId } = await child(client, threadId);
+    const { id, params } = await asked(client, "mcpServer/elicitation/request");
+    expect(params.threadId).toBe(childId);
+    client.send({ id, result: { action: "accept", content: {} } });
+    expect(await answer(await server.next("/invoke", 2), "Clean.")).toBe(200);
+    await client.about(childId, "thread/closed");
+  });
+
+  it("is handled once, whenever the host is killed", async () => {
+    const stage = await watching();
+    const { threadId, heard, home, model, server } = stage;
+    let { host } = stage;
+    model.reply(call(watch("call_2")), say("I saw it"));
+    expect(await emit(heard, "a bird", {}, "event-1")).toBe(200);
+    await host.kill();
+    host = await spawnHost({ home, args: SOCKET });
+    // The sender has not heard that it was taken, say.
+    await host.logged(({ msg }) => msg === "listening for tool servers");
+    expect(await emit(heard, "a bird", {}, "event-1")).toBe(200);
+    const below = await server.next("/invoke", 2);
+    await host.kill();
+    host = await spawnHost({ home, args: SOCKET });
+    await host.logged(({ msg }) => msg === "listening for tool servers");
+    await answer(below, "Nothing more.");
+    await eventually(() => closings(server).includes(below.body.group_id), "the child is closed");
+    const client = await host.join(undefined, EXPERIMENTAL);
+    const { data } = await client.call("thread/list", { parentThreadId: threadId });
+    expect(data).toHaveLength(1);
+    expect(await emit(heard, "the last", { associative: true, final: true })).toBe(200);
+    const asking = model.asked.length;
+    await eventually(() => model.asked.length > asking, "the parent goes on");
+  });
+});
