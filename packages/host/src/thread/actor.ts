@@ -361,11 +361,16 @@ export class Actor implements FollowedThread {
     const seq = this.#head + 1;
     let state = before;
     let index = 0;
-    for (const letter of batch) {
+    for (const [at, letter] of batch.entries()) {
       const decision = this.#decide(state, letter.command);
       if (decision.kind === "refused") {
         tell.push(() => letter.refused(decision.fault));
         continue;
+      }
+      // A turn is found by its first commit, so no two have the same.
+      if (startsTurn(decision.records) && startsTurn(records)) {
+        this.#mailbox.unshift(...batch.slice(at));
+        break;
       }
       const after = decision.state;
       state = after;
@@ -456,4 +461,8 @@ export class Actor implements FollowedThread {
     else if (record.type === "itemStarted") this.#streams?.told(record.item.id);
     else if (record.type === "itemCompleted") this.#streams?.end(record.item.id);
   }
+}
+
+function startsTurn(records: readonly ThreadRecord[]): boolean {
+  return records.some(({ type }) => type === "turnStarted");
 }

@@ -190,6 +190,25 @@ describe("what the model is told of the past", () => {
     expect(await told(user("go"), agent("", "fault"), sampled)).toEqual(["user: go"]);
   });
 
+  it("has a plan where the model proposed it, once", async () => {
+    const plan = (more: object): ThreadRecord => ({
+      type: "itemCompleted",
+      turnId: "t1",
+      at,
+      item: { type: "plan", id: "p", text: "the plan" },
+      ...more,
+    });
+    const whole = { ...agent("before after"), said: "before PLAN after" };
+    expect(await told(user("go"), plan({}), whole)).toEqual(["user: go", "assistant: before PLAN after"]);
+    expect(await told(user("go"), plan({ said: "PLAN" }))).toEqual(["user: go", "assistant: PLAN"]);
+    const broken = await told(user("go"), agent("before", "interrupt"), plan({ cut: "interrupt" }));
+    expect(broken.filter((line) => !line.startsWith("developer"))).toEqual([
+      "user: go",
+      "assistant: before",
+      "assistant: the plan",
+    ]);
+  });
+
   it("has what clients put in where they put it", async () => {
     expect(
       await told(

@@ -26,7 +26,7 @@ function short(kept: Kept): string {
   if (kept.kind === "injected") return `injected ${(kept.item as { role: string }).role}`;
   return kept.content.map((part) => (part.type === "text" ? part.text : part.type)).join("+");
 }
-const left = (records: ThreadRecord[], turnId = "now") => keptOf(records, turnId).map(short);
+const left = (records: ThreadRecord[], limit = 1_000_000) => keptOf(records, "now", limit).map(short);
 
 describe("what a compaction leaves", () => {
   it("is what users said, in words, and what clients put in", () => {
@@ -60,6 +60,10 @@ describe("what a compaction leaves", () => {
       text: `of ${turnId}`,
     });
     expect(left([goal("t1"), said("one", "t1"), goal("now")])).toEqual(["one", "goal of now"]);
+  });
+
+  it("is less in a small window", () => {
+    expect(left([said("old", "t1"), said("x".repeat(700), "t2")], 1000)).toEqual([`${"x".repeat(600)} […]`]);
   });
 
   it("has all instructions of developers, and the last of the rest that clients put in", () => {

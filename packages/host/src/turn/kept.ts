@@ -1,11 +1,13 @@
 import type { UserInput } from "@bobbin/protocol";
 import type { ThreadRecord } from "../core/records.ts";
-import { textTokens } from "../core/turn/context-size.ts";
+import { textCharacters, textTokens } from "../core/turn/context-size.ts";
 import type { Kept } from "../core/turn/records.ts";
 import { injectedItem } from "./injected.ts";
 
-/** How many characters of users' words a compaction leaves, and how many of what clients put in. */
-const KEPT_CHARACTERS = 80_000;
+/** How many tokens of users' words a compaction leaves at most, and how many of what clients put in. */
+const KEPT_TOKENS = 20_000;
+/** A small window has room for a part of that. */
+const KEPT_SHARE = 0.15;
 
 type UserWords = Extract<Kept, { kind: "user" }>;
 
@@ -13,8 +15,14 @@ type UserWords = Extract<Kept, { kind: "user" }>;
  * What a compaction leaves as it is, oldest first: the last words of users, all of them in the running turn, and
  * what clients put in. What developers say among that is instructions, and stays whatever its length.
  */
-export function keptOf(covered: readonly ThreadRecord[], turnId: string): readonly Kept[] {
-  const budget = { user: KEPT_CHARACTERS, injected: KEPT_CHARACTERS };
+export function keptOf(
+  covered: readonly ThreadRecord[],
+  turnId: string,
+  /** How many tokens a conversation may have. */
+  limit: number,
+): readonly Kept[] {
+  const most = textCharacters(Math.min(KEPT_TOKENS, Math.floor(limit * KEPT_SHARE)));
+  const budget = { user: most, injected: most };
   return all(covered)
     .toReversed()
     .flatMap((kept): Kept[] => {

@@ -146,7 +146,7 @@ export class ModelCalls {
           const summary = texts.join("\n\n").trim();
           if (summary === "")
             return failed("The model was asked for a summary of the conversation and gave none.");
-          const kept = keptOf(covered, turnId);
+          const kept = keptOf(covered, turnId, this.#limit(state));
           const { usage, contextWindow } = this.#windowed(event, state);
           const contextTokens =
             tokensOf(this.#preamble(state)) + keptTokens(kept) + textTokens(summary.length);
@@ -169,19 +169,20 @@ export class ModelCalls {
 
   /** The conversation takes so much of the window that it is better made shorter first. */
   #isFull(state: ThreadState, past: readonly ThreadRecord[]): boolean {
-    const { turn, settings, usage, contextTokens } = state;
-    if (turn === null || !mayCompact(turn)) return false;
+    const { turn, contextTokens } = state;
+    if (turn === null || !mayCompact(turn) || contextTokens < this.#limit(state)) return false;
+    const { id: turnId, attempt } = turn;
+    return saysAnything(coveredBy(past, { turnId, attempt, covers: coverage(turn) }));
+  }
+
+  /** How many tokens a conversation may have before it is made shorter. */
+  #limit({ settings, usage }: ThreadState): number {
     const { models } = this.#ports;
     const contextWindow = settings.contextWindow ?? models.contextWindow;
     const autoCompactTokens = settings.autoCompactTokens ?? models.autoCompactTokens;
-    const window = contextWindow ?? contextWindowOf(settings.model) ?? usage?.modelContextWindow ?? null;
-    const limit = Math.min(
-      autoCompactTokens ?? Number.POSITIVE_INFINITY,
-      window === null ? Number.POSITIVE_INFINITY : Math.floor(window * FULL),
-    );
-    if (contextTokens < limit) return false;
-    const { id: turnId, attempt } = turn;
-    return saysAnything(coveredBy(past, { turnId, attempt, covers: coverage(turn) }));
+    const window = contextWindow ?? contextWindowOf(settings.model) ?? usage?.modelContextWindow;
+    const full = window == null ? Number.POSITIVE_INFINITY : Math.floor(window * FULL);
+    return Math.min(autoCompactTokens ?? Number.POSITIVE_INFINITY, full);
   }
 
   /** What people know better about the model's window than its name tells. */

@@ -36,6 +36,10 @@ export function textTokens(characters: number): number {
   return Math.ceil(characters / TOKEN_CHARACTERS);
 }
 
+export function textCharacters(tokens: number): number {
+  return tokens * TOKEN_CHARACTERS;
+}
+
 function inputTokens(content: readonly UserInput[]): number {
   return sum(content.map((part) => (part.type === "text" ? textTokens(part.text.length) : PICTURE_TOKENS)));
 }

@@ -19,7 +19,7 @@ export function reviewHandlers(context: HandlerContext, fork: Fork): Handlers {
         const actor = await registry.find(threadId);
         accessOf(connection, threadId)(actor.owner);
         const command = { kind: "startReview", at, turnId, label, prompt } as const;
-        return actor.submit(command, () => reply({ turn: asked(turnId, label), reviewThreadId: threadId }));
+        return actor.submit(command, () => reply({ turn: asked(turnId, label), reviewThreadId: actor.id }));
       }
       await fork(connection, { threadId }, async (actor) => {
         const thread = threadView(await actor.peek(), actor.journal.place);
