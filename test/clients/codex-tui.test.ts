@@ -176,4 +176,42 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     await terminal.press("C-c");
     await terminal.shows("left with 0");
   }, 120_000);
+
+  it("[CLIENT-13] compacts, reviews and plans, on a local model", async () => {
+    const output = {
+      findings: [{ title: "[P1] Bad", body: "Because.", code_location: { absolute_file_path: "/a.ts" } }],
+      overall_explanation: "Nearly.",
+    };
+    const plan = "Before\n<proposed_plan>\n# My plan\n- one\n</proposed_plan>\nAfter";
+    const model = await MockModel.start((response, asked) => {
+      const last = JSON.stringify(asked.body.input.at(-1));
+      const answers: readonly (readonly [RegExp, string])[] = [
+        [/write a summary/, "IN SHORT"],
+        [/look at it/, JSON.stringify(output)],
+        [/plan it/, plan],
+      ];
+      const text = answers.find(([words]) => words.test(last))?.[1] ?? "That is my reply";
+      return stream(responses.stream(responses.message(text)))(response, asked);
+    });
+    const { home } = await modelHome("responses", model.url);
+    const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+    const terminal = await open(host);
+    await terminal.shows("mock-model");
+    await terminal.say("hello");
+    await terminal.shows("That is my reply");
+    await terminal.say("/compact");
+    await terminal.shows("Context compacted");
+    await terminal.say("/review look at it");
+    await terminal.shows("Code review started: look at it");
+    await terminal.shows("Code review finished");
+    await terminal.shows("[P1] Bad");
+    await terminal.say("/plan");
+    await terminal.shows("Plan mode");
+    await terminal.say("plan it");
+    await terminal.shows(/Before.*Proposed Plan.*My plan.*After/s);
+    await terminal.shows("Implement this plan?");
+    const called = await calls(host);
+    const refused = [...called].filter(([, outcomes]) => outcomes.some((outcome) => outcome !== "ok"));
+    expect(refused).toEqual([]);
+  }, 120_000);
 });

@@ -19,5 +19,6 @@ export const clientLines = {
   "CLIENT-9": "codex-acp opens, prompts, streams, cancels, lists and loads.",
   "CLIENT-10":
     "ai-sdk-provider-codex-app-server generates, streams, interrupts and resumes; it declares nothing.",
+  "CLIENT-13": "The Codex TUI compacts, reviews and plans.",
   "CLIENT-12": "The Codex TUI shows plans, and takes the user's answers to the model's questions.",
 } as const;

@@ -95,11 +95,13 @@ describe("plan mode", () => {
     const from = client.frames.length;
     const turnId = await turn(client, threadId, mode("plan"));
     const frames = client.frames.slice(from);
-    // Texts of one moment come together, so their order says nothing.
-    const words = story(frames).filter((word) => !word.endsWith("/delta"));
+    const words = story(frames).filter((word, at, all) => word !== "item/plan/delta" || all[at - 1] !== word);
     expect(words.slice(words.indexOf("item/completed userMessage") + 1)).toEqual([
       "item/started agentMessage",
+      "item/agentMessage/delta",
       "item/started plan",
+      "item/plan/delta",
+      "item/agentMessage/delta",
       "item/completed plan",
       "item/completed agentMessage",
       "thread/tokenUsage/updated",

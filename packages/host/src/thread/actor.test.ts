@@ -50,6 +50,7 @@ it("gives every turn a commit of its own to begin with, also if several come at 
     visited() {},
     failed() {},
     supervise() {},
+    secretOf: () => undefined,
   });
   const start = {
     kind: "startTurn",

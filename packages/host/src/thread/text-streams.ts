@@ -18,6 +18,14 @@ interface GrowingText extends TextStream {
   readonly part: TextPart | undefined;
   /** How much of it is in the journal. */
   saved: number;
+  /** How much of it was sent to those who follow. */
+  sent: number;
+}
+
+/** What one stream has grown by before another one did. */
+interface Growth {
+  readonly stream: GrowingText;
+  readonly pieces: string[];
 }
 
 interface RunningItem {
@@ -40,8 +48,8 @@ export class TextStreams {
   readonly #timers: Timers;
   readonly #subscriptions: Iterable<Subscription>;
   readonly #items = new Map<string, RunningItem>();
-  /** Pieces that no one was sent yet, by stream. */
-  readonly #pending = new Map<TextStream, string[]>();
+  /** What no one was sent yet, in the order in which it came. */
+  #pending: Growth[] = [];
   #flushing = false;
 
   constructor(
@@ -70,7 +78,7 @@ export class TextStreams {
     if (item === undefined) return;
     item.told = true;
     // The model may say nothing more for long: what came before the start was told must not wait for that.
-    if (this.#pending.size > 0) this.#flushSoon();
+    if (this.#pending.length > 0) this.#flushSoon();
   }
 
   freeze(itemId: string): void {
@@ -89,25 +97,30 @@ export class TextStreams {
       item.streams.set(key, stream);
     }
     stream.text += delta;
-    const pieces = this.#pending.get(stream);
-    if (pieces === undefined) this.#pending.set(stream, [delta]);
-    else pieces.push(delta);
+    const last = this.#pending.at(-1);
+    if (last?.stream === stream) last.pieces.push(delta);
+    else this.#pending.push({ stream, pieces: [delta] });
     this.#flushSoon();
   }
 
   /** Sends what has grown; called at the end of a tick, and before anything durable is told. */
   flush(): void {
     this.#flushing = false;
-    for (const [stream, pieces] of this.#pending) {
-      if (this.#items.get(stream.itemId)?.told === false) continue;
-      this.#pending.delete(stream);
-      const at = this.#clock.now();
-      const text = pieces.length === 1 ? pieces[0]! : pieces.join("");
-      const delta = { stream, text, opens: stream.text.length === text.length };
-      const frame = new Frame(...deltaMessages(delta, pieces, at));
-      for (const subscription of this.#subscriptions) {
-        if (!subscription.lagging) subscription.text(delta, stream.text.length, frame);
-      }
+    for (let first = this.#pending[0]; first !== undefined; first = this.#pending[0]) {
+      // What comes behind the text of an item whose start is not told yet waits for that, too.
+      if (this.#items.get(first.stream.itemId)?.told === false) return;
+      this.#pending.shift();
+      this.#send(first);
+    }
+  }
+
+  #send({ stream, pieces }: Growth): void {
+    const text = pieces.length === 1 ? pieces[0]! : pieces.join("");
+    const delta = { stream, text, opens: stream.sent === 0 };
+    stream.sent += text.length;
+    const frame = new Frame(...deltaMessages(delta, pieces, this.#clock.now()));
+    for (const subscription of this.#subscriptions) {
+      if (!subscription.lagging) subscription.text(delta, stream.sent, frame);
     }
   }
 
@@ -163,8 +176,8 @@ export class TextStreams {
     const item = this.#items.get(itemId);
     if (item === undefined) return;
     this.#items.delete(itemId);
+    this.#pending = this.#pending.filter(({ stream }) => stream.itemId !== itemId);
     for (const stream of item.streams.values()) {
-      this.#pending.delete(stream);
       for (const subscription of this.#subscriptions) subscription.ended(stream);
     }
   }
@@ -180,6 +193,7 @@ export class TextStreams {
       text: "",
       part,
       saved: 0,
+      sent: 0,
     };
   }
 }
