@@ -39,4 +39,10 @@ export const inputLines = {
   "NEWS-2": "A provider that answers with another model than was asked for is told once a turn, and kept.",
   "NEWS-3": "A model of which nothing is known is warned of at each turn, unless its window is configured.",
   "NEWS-4": "Effort, summary, verbosity and window come from config.toml, or from a request's own config.",
+
+  // What clients write into config.toml.
+  "CONF-1": "A value that is written is in config.toml, and all that people wrote around it is as it was.",
+  "CONF-2": "Edits are made all or none; what can not be configured is refused, and so is another file.",
+  "CONF-3": "A write on an older version is refused; one that the command line overrides says so.",
+  "CONF-4": "Threads that start after a write use what it says, new providers included.",
 } as const;

@@ -61,6 +61,8 @@ export interface HostOptions {
 /** The only place where parts are wired. */
 export function compose(options: HostOptions): { host: Host; metrics: Metrics } {
   const { platform, log, config, home, cwd } = options;
+  /** What clients have changed since counts for what asks for it then; the rest is bound at the start. */
+  let current = config;
   const metrics = new Metrics();
   const supervisor = new Supervisor(log);
   const connections = new Set<Connection>();
@@ -121,7 +123,9 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     supervisor,
     pasts,
     toolbox,
-    models: config,
+    get models() {
+      return current;
+    },
     shell: basename(process.env.SHELL ?? "sh"),
     provider: (id) => providers.get(id),
     child: (parent, state, child) => children.perform(parent, state, child),
@@ -177,7 +181,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const context: HandlerContext = {
     home,
     cwd,
-    config,
+    get config() {
+      return current;
+    },
+    configure: (next) => {
+      current = next;
+      if (options.providers === undefined) providers.replace(buildProviders(next.modelProviders, platform));
+    },
     platform,
     registry,
     keyedStarts: new KeyedStarts(registry, journal),

@@ -220,6 +220,17 @@ const catalogue = {
     retryable: false,
     text: (why: string) => `failed to load configuration: ${why}`,
   },
+  configLayerReadonly: {
+    wire: -32600,
+    retryable: false,
+    text: () => "Only writes to the user config are allowed",
+  },
+  configVersionConflict: {
+    wire: -32600,
+    retryable: true,
+    text: () => "Configuration was modified since last read. Fetch latest version and retry.",
+  },
+  configValidationError: { wire: -32600, retryable: false, text: (why: string) => why },
   storageFailed: {
     wire: -32603,
     retryable: true,

@@ -11,19 +11,23 @@ export type Table = { readonly [key: string]: unknown };
 /** What is configured where, as it is on disk now: `config.toml`, and above it what the command line said. */
 export class ConfigLayers {
   readonly #files: Pick<Files, "readText">;
-  readonly #path: string;
+  readonly path: string;
   readonly #overrides: readonly string[];
 
   constructor(files: Pick<Files, "readText">, home: string, overrides: readonly string[]) {
     this.#files = files;
-    this.#path = join(home, "config.toml");
+    this.path = join(home, "config.toml");
     this.#overrides = overrides;
   }
 
   /** The higher ones first. */
   async read(): Promise<readonly ConfigLayer[]> {
-    const text = await this.#files.readText(this.#path);
-    const user: ConfigLayerSource = { type: "user", file: this.#path, profile: null };
+    return this.of(await this.#files.readText(this.path));
+  }
+
+  /** As they would be with this in the file. */
+  async of(text: string | undefined): Promise<readonly ConfigLayer[]> {
+    const user: ConfigLayerSource = { type: "user", file: this.path, profile: null };
     if (text === undefined && this.#overrides.length === 0) return [layer(user, {})];
     const { parse } = await import("@decimalturn/toml-patch");
     const table = text === undefined ? {} : this.#parsed(text, parse);
@@ -38,7 +42,7 @@ export class ConfigLayers {
     try {
       return parse(text) as Table;
     } catch (cause) {
-      throw fault("badConfig", `${this.#path}: ${(cause as Error).message}`);
+      throw fault("badConfig", `${this.path}: ${(cause as Error).message}`);
     }
   }
 
@@ -74,7 +78,7 @@ function layer(name: ConfigLayerSource, table: Table): ConfigLayer {
 }
 
 /** TOML knows whole numbers and dates that JSON does not. Keys in order, so that the same values hash alike. */
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
@@ -97,10 +101,15 @@ function* leaves(value: unknown, path: readonly string[] = []): Iterable<readonl
 }
 
 function has(value: unknown, path: readonly string[]): boolean {
+  return valueAt(value, path) !== undefined;
+}
+
+/** Undefined if there is none. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const key of path) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return false;
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
     at = (at as Table)[key];
   }
-  return true;
+  return at;
 }

@@ -7,9 +7,14 @@ import type { Environment, ProviderSettings } from "./provider-settings.ts";
 
 /** The providers that are configured, by id. */
 export class ModelProviders {
-  readonly #byId: ReadonlyMap<string, ModelProvider>;
+  #byId!: ReadonlyMap<string, ModelProvider>;
 
   constructor(providers: readonly ModelProvider[]) {
+    this.replace(providers);
+  }
+
+  /** From the next call on; those that are under way go on as they are. */
+  replace(providers: readonly ModelProvider[]): void {
     this.#byId = new Map(providers.map((provider) => [provider.id, provider]));
   }
 

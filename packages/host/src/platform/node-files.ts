@@ -20,6 +20,7 @@ const lstat = promisify(nodeFs.lstat);
 const mkdir = promisify(nodeFs.mkdir);
 const readdir = promisify(nodeFs.readdir);
 const readFile = promisify(nodeFs.readFile);
+const realpath = promisify(nodeFs.realpath);
 const readlink = promisify(nodeFs.readlink);
 const rename = promisify(nodeFs.rename);
 const rm = promisify(nodeFs.rm);
@@ -59,7 +60,9 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
       return read?.value ?? orUndefined(readFile(path, "utf8"));
     },
 
-    async replaceText(path, text) {
+    async replaceText(given, text) {
+      // People keep their files elsewhere and link to them: the link stays.
+      const path = (await orUndefined(realpath(given))) ?? given;
       const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
       const { result: fd, made } = await withFolders(draft, () => open(draft, NEW));
       try {

@@ -6,20 +6,36 @@ import {
   originsOf,
   type Table,
 } from "../../catalog/config-layers.ts";
+import { type ConfigEdits, ConfigWriter } from "../../catalog/config-writer.ts";
 import type { Handlers } from "../call.ts";
 import type { HandlerContext } from "./context.ts";
 
-export function configHandlers({ config }: HandlerContext, layers: ConfigLayers): Handlers {
-  // Clients that find no provider take the reference program's for granted, and then ask for it by name.
-  const defaults = { model: config.model, model_provider: config.modelProvider };
+export function configHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
+  const writer = new ConfigWriter(context.platform.files, layers);
+  const write = async (edits: ConfigEdits): Promise<Result<"config/value/write">> => {
+    const { reply, config } = await writer.write(edits);
+    context.configure(config);
+    return reply;
+  };
   return {
     async "config/read"({ includeLayers }, { reply }) {
       const read = await layers.read();
+      const { config } = context;
+      // Clients that find no provider take the reference program's for granted, and then ask for it by name.
+      const defaults = { model: config.model, model_provider: config.modelProvider };
       reply({
         config: readable({ ...defaults, ...mergeLayers(read) }),
         origins: originsOf(read),
         layers: includeLayers ? [...read] : null,
       });
+    },
+
+    async "config/value/write"({ keyPath, value, mergeStrategy, ...where }, { reply }) {
+      reply(await write({ edits: [{ keyPath, value, mergeStrategy }], ...where }));
+    },
+
+    async "config/batchWrite"({ edits, expectedVersion, filePath }, { reply }) {
+      reply(await write({ edits, expectedVersion, filePath }));
     },
 
     // Nobody manages this host from above: nothing is required of its configuration.

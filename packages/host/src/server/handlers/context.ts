@@ -21,7 +21,10 @@ import type { Connection } from "../connection.ts";
 export interface HandlerContext {
   readonly home: string;
   readonly cwd: string;
+  /** As it is now: clients may change it. */
   readonly config: Config;
+  /** From now on, for what asks for it then. */
+  configure(config: Config): void;
   readonly platform: Platform;
   readonly registry: Registry;
   readonly keyedStarts: KeyedStarts;

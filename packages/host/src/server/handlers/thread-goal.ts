@@ -7,7 +7,8 @@ import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 
 /** What a thread is to reach over many turns. The thread may be loaded or not. */
-export function threadGoalHandlers({ registry, platform, config }: HandlerContext): Handlers {
+export function threadGoalHandlers(context: HandlerContext): Handlers {
+  const { registry, platform } = context;
   /** The thread as it is, if it can have a goal. */
   const withGoals = async (threadId: string, access: Access): Promise<ThreadState> => {
     const looked = registry.read(threadId, access, async (journal, state) => {
@@ -38,7 +39,7 @@ export function threadGoalHandlers({ registry, platform, config }: HandlerContex
         objective: params.objective ?? undefined,
         status: params.status ?? undefined,
         tokenBudget,
-        maxBudget: config.maxGoalTokenBudget,
+        maxBudget: context.config.maxGoalTokenBudget,
       } as const;
       await registry.edit(threadId, access, command, ({ facts, goal }) =>
         reply({ goal: goalView(facts.id, goal!.goal) }),
