@@ -46,6 +46,13 @@ await build({
   banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
   footer: { js: "})" },
 });
+// Runs in a thread of its own, and is read when that starts.
+await build({
+  ...options,
+  outdir: made,
+  entryPoints: [{ in: "packages/host/src/cli/search-worker.ts", out: "search-worker" }],
+  external: ["@photostructure/sqlite"],
+});
 await build({
   ...options,
   outdir: made,

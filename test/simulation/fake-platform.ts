@@ -29,6 +29,7 @@ export function fakePlatform(
     prepare() {},
     listen: (place, handle) => network.listen(place, handle, owner),
     giveBackMemory() {},
+    worker: () => undefined,
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },
     timers: {

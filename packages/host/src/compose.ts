@@ -74,6 +74,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       path: join(home, "threads.sqlite"),
       ...platform,
       log,
+      searcher: platform.worker("search"),
       rebuild: () => journalRows(journal, log),
     });
   const countTurns = turnCounter(metrics);

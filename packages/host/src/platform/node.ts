@@ -1,9 +1,11 @@
 import { randomFillSync } from "node:crypto";
+import { join } from "node:path";
 import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
 import { nodeListen } from "./node-listen.ts";
 import { loadLocks, nodeLiveness } from "./node-liveness.ts";
+import { NodeWorker } from "./node-worker.ts";
 import type { Ids, Platform } from "./platform.ts";
 
 /** The real world. */
@@ -11,6 +13,9 @@ export function nodePlatform(): Platform {
   return {
     prepare,
     giveBackMemory,
+    // Beside the bundle; where the sources are run, everything is done in one thread.
+    worker: (name) =>
+      typeof __dirname === "string" ? new NodeWorker(join(__dirname, `${name}-worker.cjs`)) : undefined,
     process: () => ({
       id: process.pid,
       residentMemoryBytes: process.memoryUsage.rss(),

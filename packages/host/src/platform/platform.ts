@@ -15,6 +15,8 @@ export interface Platform {
   /** Loads what the first thread needs, so that it does not wait for that. Called when there is time; need not be. */
   prepare(): void;
   readonly listen: Listen;
+  /** A thread of its own for what would hold up everything else; undefined where there is none. */
+  worker(name: "search"): Worker | undefined;
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
   giveBackMemory(): void;
   /** This process, for diagnostics. */
@@ -124,6 +126,13 @@ export interface Liveness {
   alive(path: string): Promise<boolean>;
   /** Runs while no one else, in no process, runs under the same path. */
   exclusively<T>(path: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Messages and answers are plain data. */
+export interface Worker {
+  ask(message: unknown): Promise<unknown>;
+  /** Ends it, whatever it does. Asked again, it starts anew. */
+  close(): Promise<void>;
 }
 
 /** One run of the machine, from its start to its end: what was not synced does not outlive it. */

@@ -29,7 +29,8 @@ CREATE TABLE threads(
   created NUMERIC NOT NULL, updated NUMERIC NOT NULL, recency NUMERIC NOT NULL, position NUMERIC NOT NULL,
   section TEXT, parent TEXT, provider TEXT NOT NULL, originator TEXT, cwd TEXT NOT NULL, name TEXT, preview TEXT);
 CREATE TABLE bodies(key INTEGER PRIMARY KEY, row TEXT NOT NULL);
-CREATE TABLE texts(key INTEGER PRIMARY KEY, item TEXT NOT NULL, turn TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE texts(
+  key INTEGER PRIMARY KEY, item TEXT NOT NULL, turn TEXT NOT NULL, text TEXT NOT NULL, folded TEXT);
 CREATE TABLE forgotten(id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX texts_item ON texts(item);
 CREATE INDEX threads_parent ON threads(parent) WHERE parent IS NOT NULL;
@@ -40,9 +41,6 @@ CREATE INDEX threads_${time} ON threads(archived, shown, interactive, ${time}, i
 CREATE INDEX threads_cwd_${time} ON threads(cwd, archived, shown, interactive, ${time}, id);
 CREATE INDEX threads_owner_${time} ON threads(owner, archived, shown, interactive, ${time}, id) WHERE owner <> '${LOCAL}';`,
 ).join("")}
-CREATE VIRTUAL TABLE found USING fts5(
-  text, content='texts', content_rowid='key', columnsize=0, prefix='3', tokenize="unicode61 remove_diacritics 2");
-INSERT INTO found(found, rank) VALUES('secure-delete', 1);
 INSERT INTO meta VALUES('complete', 0);
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;

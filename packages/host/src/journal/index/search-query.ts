@@ -1,24 +1,25 @@
+import { folded } from "./fold.ts";
 import { order, pageLimit, rowConditions, type Statement } from "./list-query.ts";
 import { SORT_COLUMNS, TEXT_BITS } from "./schema.ts";
-import { segmented, withoutSegments } from "./segments.ts";
 import { sourceFilter } from "./source-kind.ts";
 import type { SearchQuery } from "./thread-index.ts";
 
-/**
- * All words must be in one text, the last one may be a beginning. Each is quoted, so that nothing of it is
- * syntax. Undefined if there is nothing to look for.
- */
-export function matchExpression(searchTerm: string): string | undefined {
-  // What the tokenizer keeps: letters, digits, and what people defined for themselves. Here and not above: such a set
-  // takes long to make.
-  const hasToken = /[\p{L}\p{N}\p{Co}]/u;
-  const words = searchTerm.split(/[\s\p{Cc}]+/u).filter((word) => hasToken.test(word));
-  if (words.length === 0) return undefined;
-  return `${words.map((word) => `"${segmented(word).replaceAll('"', '""')}"`).join(" ")}*`;
+/** More of either looks for nothing that anyone wrote. */
+const MAX_WORDS = 16;
+const MAX_WORD = 500;
+
+/** What to look for: parts of one text, all of them, in any order and anywhere in a word. */
+export function wordsOf(searchTerm: string): readonly string[] {
+  return searchTerm
+    .normalize()
+    .split(/[\s\p{Cc}]+/u)
+    .filter((word) => word !== "")
+    .slice(0, MAX_WORDS)
+    .map((word) => folded(word.slice(0, MAX_WORD)) ?? word.slice(0, MAX_WORD));
 }
 
 /** The first text of each thread that matches, and the thread, in the order that was asked for. */
-export function searchStatement(query: SearchQuery, match: string): Statement {
+export function searchStatement(query: SearchQuery, words: readonly string[]): Statement {
   const related = query.parentThreadId !== undefined || query.ancestorThreadId !== undefined;
   const source = sourceFilter(query.sourceKinds, related);
   const where = rowConditions({ ...query, searchTerm: undefined }, source);
@@ -36,29 +37,47 @@ UNION SELECT child.id FROM family JOIN threads child ON child.parent = family.id
   // The rows' bodies come last: a word that is everywhere has as many hits as there are texts.
   return {
     sql: `WITH hits AS MATERIALIZED (
-SELECT rowid >> ${TEXT_BITS} AS thread, min(rowid) AS text FROM found WHERE found MATCH ? GROUP BY 1),
+SELECT key >> ${TEXT_BITS} AS thread, min(key) AS text FROM texts WHERE ${words.map(() => LIKE).join(" AND ")}
+GROUP BY 1),
 page AS MATERIALIZED (
 SELECT t.${SORT_COLUMNS[query.sortKey]} AS sort, t.id AS id, t.key AS key, hits.text AS text
 FROM hits CROSS JOIN threads t ON t.key = hits.thread
 WHERE ${where.parts.join(" AND ")}\n${order(query)})
 SELECT page.sort AS sort, page.id AS id, b.row AS row, page.text AS text
 FROM page CROSS JOIN bodies b ON b.key = page.key ${order(query)}`,
-    values: [match, ...where.values, pageLimit(query), pageLimit(query)],
+    values: [...words.map(pattern), ...where.values, pageLimit(query), pageLimit(query)],
   };
 }
 
-// Marks that no text shows; they tell where the hit is.
-export const SNIPPET =
-  "SELECT snippet(found, 0, char(1), char(2), '…', 64) AS snippet FROM found WHERE found MATCH ? AND rowid = ?";
+const LIKE = "coalesce(folded, text) LIKE ? ESCAPE '\\'";
+
+function pattern(word: string): string {
+  return `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
 const BEFORE = 120;
 const LENGTH = 360;
 
-/** One line of plain text around the hit, bounded also where a word is as long as a book. */
-export function plainSnippet(marked: string): string {
-  const line = withoutSegments(marked).replace(/\s+/gu, " ").trim();
-  const hit = Math.max(0, line.indexOf("\u0001"));
-  const start = hit <= BEFORE ? 0 : hit - BEFORE;
-  const cut = line.slice(start, start + LENGTH);
-  const text = cut.replace(/\p{Cc}|\p{Surrogate}/gu, "");
-  return `${start > 0 ? "…" : ""}${text}${start + LENGTH < line.length ? "…" : ""}`;
+/** One line of plain text around the first thing that was looked for. */
+export function snippetOf(text: string, lookedAt: string, words: readonly string[]): string {
+  const small = lookedAt.toLowerCase();
+  const hit = Math.max(0, small.length === text.length ? small.indexOf(words[0]!.toLowerCase()) : 0);
+  // Twice as much as is shown: what is only space shows as one.
+  const from = Math.max(0, hit - 2 * BEFORE);
+  const before = line(text.slice(from, hit)).trimStart();
+  const after = line(text.slice(hit, hit + 2 * LENGTH));
+  const start = before.length <= BEFORE ? 0 : before.length - BEFORE;
+  const shown = before.slice(start) + after;
+  const more = shown.length > LENGTH || hit + 2 * LENGTH < text.length;
+  const cut = whole(shown.slice(0, LENGTH)).trimEnd();
+  return `${start > 0 || from > 0 ? "…" : ""}${cut}${more ? "…" : ""}`;
+}
+
+function line(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, " ");
+}
+
+/** Without halves of letters at its ends. */
+function whole(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "");
 }

@@ -5,6 +5,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Log } from "../../observe/log.ts";
 import { nodeFiles } from "../../platform/node-files.ts";
+import { NodeWorker } from "../../platform/node-worker.ts";
 import type { Timers } from "../../platform/platform.ts";
 import { BadCursor } from "./cursor.ts";
 import { sampleQuery, sampleRow, sampleSearch, sampleText } from "./sample-rows.ts";
@@ -206,7 +207,7 @@ describe("the index", () => {
 });
 
 describe("a search", () => {
-  it("finds texts, names and previews by all words, the last one by its beginning", async () => {
+  it("finds texts, names and previews by all words, and by any part of a word", async () => {
     const index = open();
     record(index, sampleRow("t1", { createdAt: 1 }), sampleText("a", "a needle in\n\n a haystack"));
     record(index, sampleRow("t2", { createdAt: 2, thread: { name: "Needle work" } }));
@@ -219,7 +220,8 @@ describe("a search", () => {
     ]);
     expect(await found(index, "hayst")).toEqual([["t1", "a needle in a haystack"]]);
     expect(await found(index, "haystack NEEDLE")).toHaveLength(1);
-    expect(await found(index, "hayst needle")).toEqual([]);
+    expect(await found(index, "hayst eedl")).toHaveLength(1);
+    expect(await found(index, "haystack needles")).toEqual([]);
   });
 
   it("takes nothing that a person writes for syntax", async () => {
@@ -242,13 +244,16 @@ describe("a search", () => {
       ["t1", 'quoted "needle" \\ path NOT (x OR y) * text:foo'],
     ]);
     expect(await found(index, "text:foo")).toHaveLength(1);
-    expect(await found(index, "  \\  ")).toEqual([]);
+    expect(await found(index, "  \\  ")).toHaveLength(1);
+    for (const term of ["  ", "%", "_", "a%b", "\\\\"]) expect(await found(index, term), term).toEqual([]);
   });
 
   it("does not mind case or accents", async () => {
     const index = open();
-    record(index, sampleRow("t1"), sampleText("a", "Über den Café-Tischen"));
-    for (const term of ["uber", "CAFE", "café tisch"]) expect(await found(index, term)).toHaveLength(1);
+    record(index, sampleRow("t1"), sampleText("a", "Über den Cafe\u0301-Tischen, ПРИВЕТ, Ωμέγα"));
+    for (const term of ["uber", "CAFE", "café tisch", "привет", "ωμεγα", "ÜBER"]) {
+      expect(await found(index, term), term).toEqual([["t1", "Über den Café-Tischen, ПРИВЕТ, Ωμέγα"]]);
+    }
   });
 
   it.each([
@@ -335,6 +340,53 @@ describe("a search", () => {
     expect(second.nextCursor).toBeNull();
     const back = { ...query, sortDirection: "asc" as const, limit: 9, cursor: second.backwardsCursor! };
     expect((await index.search(back)).hits.map((hit) => hit.row.id)).toEqual(["t2", "t4", "t6", "t8"]);
+  });
+});
+
+describe("a search in a large index", () => {
+  const large = (index: ThreadIndex) => {
+    for (let n = 0; n < 700; n++) {
+      record(
+        index,
+        sampleRow(`t${n}`, { createdAt: n }),
+        sampleText("a", `needle${n} ${"hay ".repeat(2000)}`),
+      );
+    }
+  };
+
+  it("runs in a thread of its own, and finds the same", async () => {
+    const worker = new NodeWorker(join(import.meta.dirname, "../../../../../dist/search-worker.cjs"));
+    let asked = 0;
+    const searcher = {
+      ask: (message: unknown) => {
+        asked++;
+        return worker.ask(message);
+      },
+      close: () => worker.close(),
+    };
+    const index = open({ searcher });
+    record(index, sampleRow("small"), sampleText("a", "needle"));
+    expect(await found(index, "needle")).toHaveLength(1);
+    expect(asked).toBe(0);
+    large(index);
+    const here = open();
+    for (const term of ["needle7", "eedle69 HAY", "nothing"]) {
+      const hits = await found(index, term);
+      expect(hits).toEqual(await found(here, term));
+      expect(hits.length > 0).toBe(term !== "nothing");
+    }
+    expect(asked).toBe(3);
+    // What was deleted is found nowhere, and has left no bytes that a reader could hold up.
+    await index.forget("t7");
+    expect((await found(index, "needle7 ")).map(([id]) => id)).not.toContain("t7");
+  });
+
+  it("goes on where there is no thread to be had", async () => {
+    const searcher = new NodeWorker(join(home, "nothing.cjs"));
+    const index = open({ searcher });
+    large(index);
+    expect(await found(index, "needle699")).toHaveLength(1);
+    expect(await found(index, "needle698")).toHaveLength(1);
   });
 });
 

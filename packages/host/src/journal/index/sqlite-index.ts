@@ -1,5 +1,6 @@
 import type { Log } from "../../observe/log.ts";
-import type { Cancel, Clock, Files, Timers } from "../../platform/platform.ts";
+import type { Cancel, Clock, Files, Timers, Worker } from "../../platform/platform.ts";
+import { readCursor } from "./cursor.ts";
 import { type OpenStore, openNewest, removeOlder, supersededBy } from "./generations.ts";
 import { isBroken, isBusy, type Store } from "./store.ts";
 import type { Entry } from "./store-writes.ts";
@@ -21,6 +22,8 @@ export interface ThreadIndexOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Where searches run; without one they hold up everything else. */
+  readonly searcher?: Worker | undefined;
   /** Every thread that there is, from the journals; the order does not matter. */
   rebuild(): AsyncIterable<{ readonly row: ThreadRow; readonly texts: readonly IndexedText[] }>;
 }
@@ -32,6 +35,8 @@ const BUSY_WAIT_MS = 25;
 const BUSY_TRIES = 100;
 const LOOK_MS = 1000;
 const FAILED_MS = 5000;
+/** A smaller file is searched through in less time than another thread takes to start. */
+const LARGE_BYTES = 4 * 1024 * 1024;
 /** Texts that wait because nothing can be written, as on a full disk; past that they are read again later. */
 const MAX_WAITING_CHARS = 32_000_000;
 
@@ -55,6 +60,7 @@ class SqliteThreadIndex implements ThreadIndex {
   #closed: Promise<void> | undefined;
   #over = false;
   #failing = false;
+  #searchHere = false;
 
   constructor(options: ThreadIndexOptions) {
     this.#options = options;
@@ -98,7 +104,22 @@ class SqliteThreadIndex implements ThreadIndex {
 
   async search(query: SearchQuery): Promise<SearchPage> {
     await this.#tryFlush();
-    return this.#ask((store) => store.search(query));
+    if (query.cursor !== undefined) readCursor(query.sortKey, query.cursor);
+    return this.#ask((store, { path }) => this.#search(store, path, query));
+  }
+
+  async #search(store: Store, path: string, query: SearchQuery): Promise<SearchPage> {
+    const { searcher, log } = this.#options;
+    const here = path === ":memory:" || this.#searchHere || store.bytes < LARGE_BYTES;
+    if (searcher === undefined || here) return store.search(query);
+    try {
+      return (await searcher.ask({ path, query })) as SearchPage;
+    } catch (cause) {
+      if (isBusy(cause) || isBroken(cause) || this.#over) throw cause;
+      log.warn("searches have no thread of their own, and hold up others", { cause });
+      this.#searchHere = true;
+      return store.search(query);
+    }
   }
 
   async flush(): Promise<void> {
@@ -124,6 +145,7 @@ class SqliteThreadIndex implements ThreadIndex {
     this.#cancelFlush?.();
     await this.#built?.catch(() => {});
     this.#over = true;
+    await this.#options.searcher?.close();
     try {
       this.#current?.store.close();
     } catch (cause) {
@@ -164,17 +186,17 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   /** A question about all threads: waits until all are there. */
-  #ask<T>(run: (store: Store) => T): Promise<T> {
+  #ask<T>(run: (store: Store, open: OpenStore) => T | Promise<T>): Promise<T> {
     return this.#use(run, true);
   }
 
-  async #use<T>(run: (store: Store) => T, wantsAll = false): Promise<T> {
+  async #use<T>(run: (store: Store, open: OpenStore) => T | Promise<T>, wantsAll = false): Promise<T> {
     for (let tries = 1; ; tries++) {
       const open = await this.#open();
       if (wantsAll) await this.#all(open);
       if (open !== this.#current) continue;
       try {
-        return run(open.store);
+        return await run(open.store, open);
       } catch (cause) {
         if (isBusy(cause) && tries < BUSY_TRIES) await this.#pause(BUSY_WAIT_MS);
         else if (isBroken(cause) && tries < BUSY_TRIES) this.#giveUp(open, cause);

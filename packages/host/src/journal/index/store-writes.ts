@@ -1,6 +1,6 @@
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { folded } from "./fold.ts";
 import { TEXT_BITS } from "./schema.ts";
-import { segmented } from "./segments.ts";
 import { isInteractive, kindOf } from "./source-kind.ts";
 import type { IndexedText, ThreadRow } from "./thread-index.ts";
 
@@ -13,9 +13,6 @@ export interface Entry {
 
 /** Rows without a place in a section sort before all that have one. */
 const NO_POSITION = -(2 ** 52);
-const CHUNK = 8000;
-/** How much of a piece the next one has again: what is looked for may stand across a cut. */
-const OVERLAP = 200;
 // Names and previews are found too; they are kept among the texts under items that no thread can have.
 const NAME = ":name";
 const PREVIEW = ":preview";
@@ -39,11 +36,9 @@ export class StoreWrites {
   readonly #insert;
   readonly #update;
   readonly #putBody;
-  readonly #itemTexts;
+  readonly #itemText;
   readonly #lastText;
   readonly #putText;
-  readonly #putFound;
-  readonly #dropFound;
   readonly #dropTexts;
   readonly #dropRow;
   readonly #dropBody;
@@ -58,17 +53,14 @@ export class StoreWrites {
       `UPDATE threads SET (${COLUMNS.join(", ")}) = (${COLUMNS.map(() => "?").join(", ")}) WHERE key = ?`,
     );
     this.#putBody = db.prepare("INSERT OR REPLACE INTO bodies(key, row) VALUES(?, ?)");
-    this.#itemTexts = db.prepare(`SELECT key, text FROM texts WHERE item = ?2 AND ${IN_THREAD} ORDER BY key`);
+    this.#itemText = db.prepare(`SELECT text FROM texts WHERE item = ?2 AND ${IN_THREAD}`);
     this.#lastText = db.prepare(
       `SELECT coalesce(max(key), (?1 << ${TEXT_BITS}) - 1) AS last FROM texts WHERE ${IN_THREAD}`,
     );
-    this.#putText = db.prepare("INSERT INTO texts(key, item, turn, text) VALUES(?, ?, ?, ?)");
-    this.#putFound = db.prepare("INSERT INTO found(rowid, text) VALUES(CAST(? AS INTEGER), ?)");
-    const which = `${IN_THREAD} AND (?2 IS NULL OR item = ?2) AND (?3 IS NULL OR turn = ?3)`;
-    this.#dropFound = db.prepare(
-      `INSERT INTO found(found, rowid, text) SELECT 'delete', key, text FROM texts WHERE ${which}`,
+    this.#putText = db.prepare("INSERT INTO texts(key, item, turn, text, folded) VALUES(?, ?, ?, ?, ?)");
+    this.#dropTexts = db.prepare(
+      `DELETE FROM texts WHERE ${IN_THREAD} AND (?2 IS NULL OR item = ?2) AND (?3 IS NULL OR turn = ?3)`,
     );
-    this.#dropTexts = db.prepare(`DELETE FROM texts WHERE ${which}`);
     this.#dropRow = db.prepare("DELETE FROM threads WHERE key = ?");
     this.#dropBody = db.prepare("DELETE FROM bodies WHERE key = ?");
     this.#isForgotten = db.prepare("SELECT 1 FROM forgotten WHERE id = ?");
@@ -86,7 +78,7 @@ export class StoreWrites {
       this.#putBody.run(key, JSON.stringify(row));
     }
     for (const text of texts) this.#putItem(key, text.itemId, text.turnId, text.text);
-    for (const turn of entry.goneTurns ?? []) this.#drop(key, null, turn);
+    for (const turn of entry.goneTurns ?? []) this.#dropTexts.run(key, null, turn);
     if (!newest) return;
     const { name, preview } = row.thread;
     if (name !== (known?.name ?? null)) this.#putItem(key, NAME, "", name ?? "");
@@ -96,30 +88,20 @@ export class StoreWrites {
   forget(threadId: string): void {
     const known = this.#find.get(threadId) as Known | undefined;
     if (known === undefined) return;
-    this.#drop(known.key, null, null);
+    this.#dropTexts.run(known.key, null, null);
     this.#dropBody.run(known.key);
     this.#dropRow.run(known.key);
   }
 
-  #putItem(thread: number, item: string, turn: string, text: string): void {
-    const known = this.#itemTexts.all(thread, item) as { text: string }[];
-    const parts = text === "" ? [] : [...partsOf(segmented(text))];
-    if (known.length > 0) {
-      if (known.length === parts.length && known.every((part, at) => part.text === parts[at])) return;
-      this.#drop(thread, item, null);
-    }
-    if (parts.length === 0) return;
-    let { last } = this.#lastText.get(thread) as { last: number };
-    for (const part of parts) {
-      last++;
-      this.#putText.run(last, item, turn, part);
-      this.#putFound.run(last, part);
-    }
-  }
-
-  #drop(thread: number, item: string | null, turn: string | null): void {
-    this.#dropFound.run(thread, item, turn);
-    this.#dropTexts.run(thread, item, turn);
+  #putItem(thread: number, item: string, turn: string, given: string): void {
+    // Letters and their accents as one: so they are looked for, too.
+    const text = given.normalize();
+    const known = this.#itemText.get(thread, item) as { text: string } | undefined;
+    if (known?.text === text) return;
+    if (known !== undefined) this.#dropTexts.run(thread, item, null);
+    if (text === "") return;
+    const { last } = this.#lastText.get(thread) as { last: number };
+    this.#putText.run(last + 1, item, turn, text, folded(text));
   }
 }
 
@@ -146,22 +128,4 @@ function columnsOf(row: ThreadRow): (string | number | null)[] {
     thread.name,
     thread.preview,
   ];
-}
-
-/** Long texts in pieces, cut between words if there are any: what is shown around a hit is made from one piece. */
-function* partsOf(text: string): Generator<string> {
-  let from = 0;
-  while (text.length - from > CHUNK) {
-    const to = gapBefore(text, from + CHUNK, from + CHUNK - OVERLAP);
-    yield text.slice(from, to);
-    from = gapBefore(text, to - OVERLAP, from);
-  }
-  yield text.slice(from);
-}
-
-/** Behind the last space between two places; the later one if there is none. */
-function gapBefore(text: string, place: number, least: number): number {
-  const gap = Math.max(text.lastIndexOf(" ", place), text.lastIndexOf("\n", place)) + 1;
-  if (gap > least && gap <= place) return gap;
-  return (text.charCodeAt(place) & 0xfc00) === 0xdc00 ? place + 1 : place;
 }

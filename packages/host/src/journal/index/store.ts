@@ -1,8 +1,7 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
-import { writeCursor } from "./cursor.ts";
-import { listStatement, type Statement } from "./list-query.ts";
+import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { listStatement } from "./list-query.ts";
+import { Pages } from "./pages.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
-import { matchExpression, plainSnippet, SNIPPET, searchStatement } from "./search-query.ts";
 import { type Entry, StoreWrites } from "./store-writes.ts";
 import type { SearchPage, SearchQuery, ThreadPage, ThreadQuery, ThreadRow } from "./thread-index.ts";
 
@@ -10,23 +9,16 @@ type Open = new (path: string, options: { readonly timeout: number }) => Databas
 
 /** Short, because the event loop waits with it; whoever calls tries again later. */
 const BUSY_MS = 20;
-const MAX_STATEMENTS = 64;
+const PAGE_BYTES = 4096;
 
 /** The file is of another version: as useless as a corrupt one. */
 class OtherVersion extends Error {}
-
-interface Found {
-  readonly sort: number;
-  readonly id: string;
-  readonly row: string;
-  readonly text?: number;
-}
 
 /** One open index file. All calls are synchronous: a page takes less time than a trip to another thread. */
 export class Store {
   readonly #db: DatabaseSyncInstance;
   readonly #writes: StoreWrites;
-  readonly #statements = new Map<string, StatementSyncInstance>();
+  readonly #pages: Pages;
 
   constructor(DatabaseSync: Open, path: string) {
     this.#db = new DatabaseSync(path, { timeout: BUSY_MS });
@@ -40,15 +32,21 @@ export class Store {
       // A file that can only be read is found out here, and not by whoever asks for a list.
       this.#db.exec("BEGIN IMMEDIATE; UPDATE meta SET value = value WHERE name = 'complete'; ROLLBACK");
       this.#writes = new StoreWrites(this.#db);
+      this.#pages = new Pages(this.#db);
     } catch (cause) {
       this.#db.close();
       throw cause;
     }
   }
 
+  get bytes(): number {
+    const { page_count: count } = this.#pages.prepared("PRAGMA page_count").get() as { page_count: number };
+    return count * PAGE_BYTES;
+  }
+
   /** False while nobody has finished to fill it. */
   get complete(): boolean {
-    const { value } = this.#prepared("SELECT value FROM meta WHERE name = 'complete'").get() as {
+    const { value } = this.#pages.prepared("SELECT value FROM meta WHERE name = 'complete'").get() as {
       value: number;
     };
     return value === 1;
@@ -82,69 +80,40 @@ export class Store {
     // Every trace: what becomes free is overwritten, and the log that still has it is emptied.
     this.#transaction(() => {
       this.#writes.forget(threadId);
-      if (!this.complete) this.#prepared("INSERT OR IGNORE INTO forgotten VALUES(?)").run(threadId);
+      if (!this.complete) this.#pages.prepared("INSERT OR IGNORE INTO forgotten VALUES(?)").run(threadId);
     });
-    this.#prepared("PRAGMA wal_checkpoint(TRUNCATE)").all();
+    // Somebody who reads may hold it up for a moment.
+    const { busy } = this.#pages.prepared("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    if (busy !== 0) throw Object.assign(new Error("database is locked"), { code: "ERR_SQLITE_ERROR" });
   }
 
   get(threadId: string): ThreadRow | undefined {
-    const found = this.#prepared(
-      "SELECT b.row AS row FROM threads t JOIN bodies b ON b.key = t.key WHERE t.id = ?",
-    ).get(threadId) as { row: string } | undefined;
+    const found = this.#pages
+      .prepared("SELECT b.row AS row FROM threads t JOIN bodies b ON b.key = t.key WHERE t.id = ?")
+      .get(threadId) as { row: string } | undefined;
     return found && (JSON.parse(found.row) as ThreadRow);
   }
 
   ids(): string[] {
-    return (this.#prepared("SELECT id FROM threads").all() as { id: string }[]).map(({ id }) => id);
+    return (this.#pages.prepared("SELECT id FROM threads").all() as { id: string }[]).map(({ id }) => id);
   }
 
   list(query: ThreadQuery): ThreadPage {
-    const { found, ...cursors } = this.#page(query, listStatement(query));
+    const { found, ...cursors } = this.#pages.page(query, listStatement(query));
     return { rows: found.map(({ row }) => JSON.parse(row) as ThreadRow), ...cursors };
   }
 
   search(query: SearchQuery): SearchPage {
-    const match = matchExpression(query.searchTerm);
-    if (match === undefined) return { hits: [], nextCursor: null, backwardsCursor: null };
-    const { found, ...cursors } = this.#page(query, searchStatement(query, match));
-    const snippet = this.#prepared(SNIPPET);
-    const hits = found.map(({ row, text }) => {
-      const { snippet: marked } = snippet.get(match, text!) as { snippet: string };
-      return { row: JSON.parse(row) as ThreadRow, snippet: plainSnippet(marked) };
-    });
-    return { hits, ...cursors };
+    return this.#pages.search(query);
   }
 
   /** `broken`: nothing of it is written back any more. */
   close(broken = false): void {
-    this.#statements.clear();
+    this.#pages.close();
     if (!this.#db.isOpen) return;
     // The driver lets go of the file only when its statements are collected, so the log would stay as it is.
     if (!broken) this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     this.#db.close();
-  }
-
-  #page(query: ThreadQuery, statement: Statement) {
-    const found = this.#prepared(statement.sql).all(...statement.values) as Found[];
-    const more = found.length === statement.values.at(-1);
-    if (more) found.pop();
-    const first = found[0];
-    const last = found.at(-1);
-    return {
-      found,
-      nextCursor: more && last !== undefined ? cursor(query, last, false) : null,
-      backwardsCursor: first === undefined ? null : cursor(query, first, true),
-    };
-  }
-
-  #prepared(sql: string): StatementSyncInstance {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    // Filters come in many combinations, but a client uses few of them.
-    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
-    const statement = this.#db.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
   }
 
   #transaction(run: () => void): void {
@@ -168,10 +137,6 @@ export class Store {
       if (this.#version() === 0) this.#db.exec(SCHEMA);
     });
   }
-}
-
-function cursor(query: ThreadQuery, at: Found, inclusive: boolean): string {
-  return writeCursor(query.sortKey, { sort: at.sort, id: at.id, inclusive });
 }
 
 // The driver gives SQLite's code with some errors and only its text with others.
