@@ -208,7 +208,8 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     await terminal.say("/plan");
     await terminal.shows("Plan mode");
     await terminal.say("plan it");
-    await terminal.shows(/Before.*Proposed Plan.*My plan.*After/s);
+    await terminal.shows(/Proposed Plan.*My plan/s);
+    await terminal.shows(/Before.*After/s);
     await terminal.shows("Implement this plan?");
     const called = await calls(host);
     const refused = [...called].filter(([, outcomes]) => outcomes.some((outcome) => outcome !== "ok"));
