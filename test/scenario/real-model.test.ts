@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type HostProcess, stdioHost } from "../support/host-process.ts";
@@ -150,6 +150,22 @@ describe("a turn on the responses wire", () => {
       { type: "message", role: "user", content: [{ type: "input_text", text: "and now?" }] },
     ]);
     expect(two!.body.input[0]).toEqual(one!.body.input[0]);
+  });
+
+  it("[MODEL-3] is two commits where the answer comes in one piece: what was asked, and all that came of it", async () => {
+    const answer = responses.stream(responses.reasoning(["Aha"], "opaque"), responses.message("Hello there"));
+    const { client, threadId } = await threadOn("responses", [stream(answer)]);
+    await turn(client, threadId, "hi");
+    const { path } = (await client.call("thread/read", { threadId })).thread;
+    const commits: { records: { type: string }[] }[] = (await readFile(path, "utf8"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const types = commits.map(({ records }) => records.map(({ type }) => type));
+    const first = types.findIndex((each) => each.includes("turnStarted"));
+    expect(types.slice(first)).toHaveLength(2);
+    expect(types.at(-1)!.filter((type) => type === "itemStarted")).toHaveLength(2);
+    expect(types.at(-1)).toContain("turnEnded");
   });
 
   it("[MODEL-4] answers a tool call that nothing can serve, and goes on", async () => {

@@ -73,7 +73,8 @@ class StdioLink implements Link {
   send(frame: Frame): void {
     if (this.#state === "over" || this.#ending) return;
     this.#backlogged = true;
-    if (this.#sending === "") process.nextTick(this.#write);
+    // Behind what else is sent in this tick: a model that is called should not wait for our client to wake up.
+    if (this.#sending === "") process.nextTick(process.nextTick, this.#write);
     this.#sending += frame.lines;
     // Strings have their limits, and so has what is worth waiting for.
     if (this.#sending.length > SENDING_CHARACTERS) this.#write();

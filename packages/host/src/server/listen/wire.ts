@@ -67,7 +67,8 @@ export class WebSocketLink implements Link {
     if (!this.#corked) {
       this.#corked = true;
       this.#socket.cork();
-      process.nextTick(this.#uncork);
+      // Behind what else is sent in this tick: a model that is called should not wait for our clients to wake up.
+      process.nextTick(process.nextTick, this.#uncork);
     }
     this.#backlogged = true;
     this.#socket.write(frame.websocket, this.#written);
