@@ -173,9 +173,10 @@ describe.each(["websocket", "stdio"] as const)("a client on %s that stops readin
     // The same pace, seen by one who reads: some words have been said that were not read.
     await witness.say(await witness.startThread(), "slowly");
     await witness.until(() => witness.count("item/agentMessage/delta") >= 4, "words");
-    const before = slow.frames.length;
     slow.resume();
-    await slow.waitFor(isDelta, "delta after the pause", before);
+    // What was on the wire already comes first, words of the speaker among it; behind it is what it missed.
+    await slow.until(() => slow.count("turn/completed") === others.length, "the ends of the others' turns");
+    await slow.waitFor(isDelta, "delta after the pause", slow.frames.length);
     await slow.waitFor(isDelta, "another one", slow.frames.length);
     await slow.call("turn/interrupt", { threadId: speaker, turnId });
     await slow.until(() => slow.count("turn/completed") === others.length + 1, "the ends of all turns");
