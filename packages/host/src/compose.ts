@@ -191,6 +191,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     platform,
     registry,
+    rap,
     keyedStarts: new KeyedStarts(registry, journal),
     idle,
     index,

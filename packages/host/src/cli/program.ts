@@ -4,6 +4,7 @@ import { addAppServer } from "./app-server.ts";
 import { addCompletion } from "./completion.ts";
 import { addDoctor } from "./doctor.ts";
 import { addExec } from "./exec.ts";
+import { addTools } from "./tools.ts";
 
 /** The whole command line. Commands load what they need when they run. */
 export function program(): Command {
@@ -21,6 +22,7 @@ export function program(): Command {
     .exitOverride();
   addAppServer(bobbin);
   addExec(bobbin);
+  addTools(bobbin);
   addDoctor(bobbin);
   addCompletion(bobbin);
   for (const command of bobbin.commands) inherit(command);

@@ -4,6 +4,7 @@ import type { Command } from "../core/commands.ts";
 import { type Decision, decide } from "../core/decide.ts";
 import type { UnloadReason } from "../core/life/records.ts";
 import { type Notification, notify } from "../core/notify.ts";
+import type { Outside } from "../core/rap/outside.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
@@ -154,7 +155,7 @@ export class Actor implements FollowedThread {
 
   /** How many calls of tools are not settled. */
   get pendingCalls(): number {
-    return this.#outline.pendingCalls + this.#outline.live.late;
+    return this.#outline.pendingCalls + this.#outline.late;
   }
 
   /** Its turn waits for an answer from outside, for as long as that takes: nothing of it runs here. */
@@ -162,19 +163,20 @@ export class Actor implements FollowedThread {
     return this.#outline.waits;
   }
 
-  /** Tool servers may have something to say to it, at any time. */
+  /** Tool servers, or its children, may have something to say to it, at any time. */
   get live(): boolean {
-    const { subscriptions, late, children } = this.#outline.live;
-    return subscriptions + late + children > 0;
+    const { late, children, outside } = this.#outline;
+    return late + children + outside.subscriptions.length > 0;
   }
 
   /** Threads that handle something for it. */
   get children(): number {
-    return this.#outline.live.children;
+    return this.#outline.children;
   }
 
-  get liveSubscriptions(): number {
-    return this.#outline.live.subscriptions;
+  /** What tool servers have of it. */
+  get outside(): Outside {
+    return this.#outline.outside;
   }
 
   /** Its journal takes nothing more; it can only be read, and unloaded. */

@@ -1,5 +1,6 @@
 import type { ThreadStatus } from "@bobbin/protocol";
 import { type Effect, next } from "../core/next.ts";
+import { type Outside, outsideOf } from "../core/rap/outside.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { isSettled } from "../core/turn/calls.ts";
@@ -14,8 +15,11 @@ export interface Outline {
   readonly requests: readonly PendingRequest[];
   readonly pendingCalls: number;
   readonly waits: boolean;
-  /** What comes from outside by itself, turn or no turn: subscriptions, calls that nobody waits for, children. */
-  readonly live: { readonly subscriptions: number; readonly late: number; readonly children: number };
+  /** What comes from outside by itself, turn or no turn: of calls that nobody waits for, and of children. */
+  readonly late: number;
+  readonly children: number;
+  /** What tool servers have of it. */
+  readonly outside: Outside;
 }
 
 export function outlineOf(state: ThreadState): Outline {
@@ -27,7 +31,9 @@ export function outlineOf(state: ThreadState): Outline {
     requests,
     pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
     waits: onlyWaits(state),
-    live: { subscriptions: rap.subscriptions.length, late: rap.late.length, children: rap.children.length },
+    late: rap.late.length,
+    children: rap.children.length,
+    outside: outsideOf(state),
   };
 }
 

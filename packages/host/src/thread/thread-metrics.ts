@@ -30,6 +30,18 @@ export function turnCounter(metrics: Metrics): (commit: Commit, state: ThreadSta
 export function threadGauges(metrics: Metrics, registry: Registry, idle: Idle): void {
   metrics.gauge("bobbin_threads_loaded", "Threads loaded.", () => registry.size);
   metrics.gauge("bobbin_threads_resident", "Loaded threads that are in memory.", () => registry.residents);
+  for (const [kind, help] of [
+    ["calls", "Calls that tool servers work on, by server."],
+    ["subscriptions", "Live subscriptions of tool servers, by server."],
+  ] as const) {
+    metrics.gauges(`bobbin_rap_${kind}`, help, () => {
+      const counts = new Map<string, number>();
+      for (const { outside } of registry.loaded()) {
+        for (const server of outside[kind]) counts.set(server, (counts.get(server) ?? 0) + 1);
+      }
+      return [...counts].map(([server, count]) => [{ server }, count] as const);
+    });
+  }
   metrics.gauges(
     "bobbin_thread_kept",
     "What keeps a loaded thread: its subscribers, a running turn, its questions and tool calls, or the seconds that are left of its delay.",
@@ -39,7 +51,9 @@ export function threadGauges(metrics: Metrics, registry: Registry, idle: Idle): 
         if (actor.subscriptions.size > 0) yield [{ thread, by: "subscribers" }, actor.subscriptions.size];
         if (actor.activeTurn !== undefined) yield [{ thread, by: "turn" }, 1];
         if (actor.requests.length > 0) yield [{ thread, by: "requests" }, actor.requests.length];
-        if (actor.liveSubscriptions > 0) yield [{ thread, by: "subscriptions" }, actor.liveSubscriptions];
+        const { subscriptions } = actor.outside;
+        if (subscriptions.length > 0) yield [{ thread, by: "subscriptions" }, subscriptions.length];
+        if (actor.children > 0) yield [{ thread, by: "children" }, actor.children];
         if (actor.pendingCalls > 0) yield [{ thread, by: "calls" }, actor.pendingCalls];
         const left = idle.remainingMs(actor);
         if (left !== null) yield [{ thread, by: "delay" }, left / 1000];

@@ -38,10 +38,11 @@ export function defer(state: ThreadState, turn: TurnState, at: number): readonly
 }
 
 /** A call as those outside know it. */
-export function outsideCall({ turn }: ThreadState, { call }: CallState): OutsideCall {
+export function outsideCall({ turn }: ThreadState, { call, stage }: CallState): OutsideCall {
   const item = turn?.open.find(({ id }) => id === call.callId);
   const server = item?.type === "mcpToolCall" ? item.server : call.name;
-  return { callId: call.callId, server, tool: call.name, args: call.arguments };
+  const via = ("via" in stage && stage.via) || server;
+  return { callId: call.callId, server, via, tool: call.name, args: call.arguments };
 }
 
 function interim({ requests }: ThreadState, { callId, name }: ToolCall): string {

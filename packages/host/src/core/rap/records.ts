@@ -82,6 +82,8 @@ export interface OutsideCall {
   readonly callId: string;
   /** The toolset's name. */
   readonly server: string;
+  /** The tool server's, as it is configured. */
+  readonly via: string;
   readonly tool: string;
   /** As the model wrote them. */
   readonly args: string;

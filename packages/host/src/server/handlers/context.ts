@@ -14,6 +14,7 @@ import type { Idle } from "../../thread/idle.ts";
 import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
+import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { Connection } from "../connection.ts";
 
@@ -34,6 +35,7 @@ export interface HandlerContext {
   readonly rateLimits: RateLimits;
   readonly metrics: Metrics;
   readonly sections: Sections;
+  readonly rap: LazyRap;
   /** What lists show of a thread follows its journal's place. */
   reindex(head: Head, place: Place): void;
 }

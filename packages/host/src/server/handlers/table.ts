@@ -17,6 +17,7 @@ import { threadLeaveHandlers } from "./thread-leave.ts";
 import { threadLoadHandlers } from "./thread-load.ts";
 import { threadQueueHandlers } from "./thread-queue.ts";
 import { threadReadHandlers } from "./thread-read.ts";
+import { toolServerHandlers } from "./tool-servers.ts";
 import { turnHandlers } from "./turn.ts";
 
 /** Every area's handlers. A start makes those of `initialize` alone; the others come with the first other request. */
@@ -49,5 +50,6 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...reviewHandlers(context, fork),
     ...diagnosticsHandlers(context),
     ...sectionHandlers(context),
+    ...toolServerHandlers(context),
   };
 }

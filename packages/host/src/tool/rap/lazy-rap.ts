@@ -6,6 +6,7 @@ import type { Supervisor } from "../../observe/supervise.ts";
 import type { Tool } from "../tool.ts";
 import { cancelSubscription } from "./cancel-subscription.ts";
 import type { Rap } from "./rap.ts";
+import type { ServerView } from "./server-view.ts";
 import type { RapSettings, ThreadServers } from "./settings.ts";
 
 export interface LazyRapPorts {
@@ -50,6 +51,12 @@ export class LazyRap {
   tools(thread: ThreadState): readonly Tool[] {
     if (!this.#isFor(thread)) return [];
     return [cancelSubscription, ...(this.#made?.tools(thread.facts.id) ?? [])];
+  }
+
+  /** The servers of a thread, or of all threads that say nothing else. */
+  async servers(thread: ThreadState | null): Promise<readonly ServerView[]> {
+    const { used } = this.#ports.serversOf(thread?.load ?? {});
+    return used.length === 0 ? [] : (await this.#rap()).servers(thread, used);
   }
 
   async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void> {

@@ -25,6 +25,7 @@ import { Catalog } from "./catalog.ts";
 import { Notices } from "./notices.ts";
 import { type OutgoingCall, rapTools } from "./rap-tool.ts";
 import { configProblems, serverAddress, serverKey } from "./server.ts";
+import { type ServerView, serverView } from "./server-view.ts";
 import type { RapSettings, ThreadServers, ToolServerSettings } from "./settings.ts";
 import { Toolsets } from "./toolsets.ts";
 
@@ -46,6 +47,8 @@ export interface RapPorts {
   warn(threadId: string, message: string): boolean;
 }
 
+type Count = (labels: Readonly<Record<string, string>>) => void;
+
 /** How long a server may take to tell its toolset; a thread's first turn waits for it. */
 const DISCOVERY_MS = 5000;
 /** How long a server may take to answer what it need not answer. */
@@ -61,7 +64,8 @@ export class Rap {
   readonly #toolsets: Toolsets;
   readonly #listener: CallbackListener;
   readonly #notices: Notices;
-  readonly #count: (labels: Readonly<Record<string, string>>) => void;
+  readonly #count: Count;
+  readonly #countDiscovery: Count;
 
   constructor(ports: RapPorts) {
     this.#ports = ports;
@@ -73,6 +77,10 @@ export class Rap {
     const callbacks = metrics.counter(
       "bobbin_rap_callbacks_total",
       "What tool servers posted back, by type and status.",
+    );
+    this.#countDiscovery = metrics.counter(
+      "bobbin_rap_discoveries_total",
+      "Questions for toolsets, by server and outcome.",
     );
     const random = (): number => (platform.ids.integer() % 4096) / 4096;
     const send: Send = (url, request) => platform.http(url, request);
@@ -136,6 +144,23 @@ export class Rap {
     return this.#toolsets.tools(threadId);
   }
 
+  /** For people. What was never asked is asked now. */
+  async servers(
+    thread: ThreadState | null,
+    used: readonly ToolServerSettings[],
+  ): Promise<readonly ServerView[]> {
+    if (thread !== null) await this.#toolsets.ready(thread.facts.id);
+    const known = thread === null ? undefined : this.#toolsets.offers(thread.facts.id);
+    return Promise.all(
+      used.map(async (server) => {
+        const offered = known?.offered.find((one) => one.server.name === server.name)?.offer;
+        const catalog = this.#catalog(server);
+        const offer = offered ?? catalog.last ?? (await catalog.ask());
+        return serverView(server, offer, known?.bound.missing ?? new Map());
+      }),
+    );
+  }
+
   /** Tells the server that asked what the user chose. It may be told twice, and always the same. */
   async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void> {
     const { server, responseUrl, selected, callId, requestId } = choice;
@@ -183,7 +208,11 @@ export class Rap {
     const address = serverAddress(server, env);
     for (const problem of configProblems(server, env, isOpenLine(address))) log.warn(problem);
     const catalog = new Catalog(
-      (before) => discover(address, this.#wire, { timeoutMs: DISCOVERY_MS, known: before }),
+      async (before) => {
+        const found = await discover(address, this.#wire, { timeoutMs: DISCOVERY_MS, known: before });
+        this.#countDiscovery({ server: server.name, outcome: found.kind });
+        return found;
+      },
       (toolset) =>
         rapTools(server, toolset, {
           now: () => platform.clock.now(),

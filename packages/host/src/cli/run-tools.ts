@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import type { RapServer } from "@bobbin/protocol";
+import { discover } from "@bobbin/rap/runtime";
+import { homeDirectory } from "../config/home.ts";
+import { loadConfig } from "../config/load.ts";
+import { countOf, type Outside, outsideOf } from "../core/rap/outside.ts";
+import { fileJournal } from "../journal/file.ts";
+import { recall } from "../journal/recall.ts";
+import { logSettings, pinoLog } from "../observe/log.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { Platform } from "../platform/platform.ts";
+import { bind } from "../tool/rap/binding.ts";
+import { Catalog } from "../tool/rap/catalog.ts";
+import { rapTools } from "../tool/rap/rap-tool.ts";
+import { serverAddress } from "../tool/rap/server.ts";
+import { serverView } from "../tool/rap/server-view.ts";
+import type { ToolServerSettings } from "../tool/rap/settings.ts";
+import { harmless, Output } from "./terminal.ts";
+
+const PATIENCE_MS = 5000;
+
+/** Shows what tool servers there are. Resolves with the exit code. */
+export async function tools(options: { json?: boolean; config?: readonly string[] }): Promise<number> {
+  const stdout = new Output(process.stdout);
+  const home = homeDirectory();
+  const platform = nodePlatform();
+  const { rap } = await loadConfig(platform.files, home, options.config ?? []);
+  const [offered, outside] = await Promise.all([
+    Promise.all(rap.servers.map(async (server) => ({ server, offer: await ask(server, platform) }))),
+    underWay(home, platform),
+  ]);
+  const { missing } = bind(offered, new Map());
+  const servers = offered.map(({ server, offer }): RapServer => {
+    const count = (kind: keyof Outside): number =>
+      outside.reduce((sum, of) => sum + countOf(of[kind], server.name), 0);
+    return {
+      ...serverView(server, offer, missing),
+      pendingCalls: count("calls"),
+      subscriptions: count("subscriptions"),
+    };
+  });
+  if (options.json) stdout.line(JSON.stringify(servers, null, 2));
+  else stdout.write(forPeople(servers, stdout));
+  await stdout.flushed();
+  return servers.every(({ health }) => health === "ready") ? 0 : 1;
+}
+
+function ask(server: ToolServerSettings, { http, timers }: Platform): ReturnType<Catalog["ask"]> {
+  const wire = { send: http, after: timers.after, random: () => 0 };
+  const nobodyCalls = { now: () => 0, send: async () => ({ kind: "aborted" }) as const };
+  return new Catalog(
+    () => discover(serverAddress(server, process.env), wire, { timeoutMs: PATIENCE_MS }),
+    (toolset) => rapTools(server, toolset, nobodyCalls),
+  ).ask();
+}
+
+/** What tool servers have of the threads that hosts hold here, or left for the next one. */
+async function underWay(home: string, platform: Platform): Promise<readonly Outside[]> {
+  const log = pinoLog({
+    ...logSettings(process.env, "error"),
+    write: (text) => void process.stderr.write(text),
+  });
+  const journal = fileJournal(home, platform, log, async () => {});
+  const found: Outside[] = [];
+  for (const { name } of await platform.files.list(join(home, "live"))) {
+    if (name.includes(".")) continue;
+    const reader = await journal.read(name).catch(() => undefined);
+    if (reader === undefined) continue;
+    const head = await recall(reader).finally(() => reader.close());
+    if (head !== undefined) found.push(outsideOf(head.state));
+  }
+  return found;
+}
+
+function forPeople(servers: readonly RapServer[], out: Output): string {
+  if (servers.length === 0)
+    return "\n  No tool servers are configured; see [rap_servers.NAME] in docs/rap-host.md.\n\n";
+  const lines: string[] = [""];
+  for (const { name, url, health, error, tools: all, pendingCalls, subscriptions } of servers) {
+    const mark = health === "ready" ? out.green("✓") : out.red("✗");
+    lines.push(`  ${mark} ${out.bold(harmless(name))}  ${harmless(url)}  ${health}`);
+    if (error !== null) lines.push(`    ${out.red(harmless(error))}`);
+    lines.push(out.dim(`    calls under way: ${pendingCalls}, subscriptions: ${subscriptions}`));
+    const width = Math.max(0, ...all.map((tool) => tool.name.length)) + 2;
+    for (const { name: tool, description, reason } of all) {
+      const says = reason === null ? (description ?? "").split("\n", 1)[0]! : `not available: ${reason}`;
+      lines.push(`    ${harmless(tool).padEnd(width)}${harmless(says).slice(0, 100)}`);
+    }
+    lines.push("");
+  }
+  return `${lines.join("\n")}\n`;
+}

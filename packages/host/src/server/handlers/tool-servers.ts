@@ -1,0 +1,31 @@
+import type { RapServer } from "@bobbin/protocol";
+import { countOf, type Outside } from "../../core/rap/outside.ts";
+import { maySee } from "../authorize.ts";
+import type { Handlers } from "../call.ts";
+import { accessOf, type HandlerContext } from "./context.ts";
+
+export function toolServerHandlers({ registry, rap }: HandlerContext): Handlers {
+  return {
+    async "rap/servers/list"({ threadId }, { connection, reply }) {
+      if (threadId == null) {
+        const { principal } = connection.meta;
+        const seen = [...registry.loaded()].filter(({ owner }) => maySee(principal, owner));
+        const servers = await rap.servers(null);
+        return reply({ data: servers.map((server) => counted(server, seen)) });
+      }
+      const actor = await registry.find(threadId);
+      accessOf(connection, threadId)(actor.owner);
+      const servers = await rap.servers(await actor.peek());
+      reply({ data: servers.map((server) => counted(server, [actor])) });
+    },
+  };
+}
+
+function counted(
+  server: Omit<RapServer, "pendingCalls" | "subscriptions">,
+  threads: readonly { readonly outside: Outside }[],
+): RapServer {
+  const count = (kind: keyof Outside): number =>
+    threads.reduce((sum, { outside }) => sum + countOf(outside[kind], server.name), 0);
+  return { ...server, pendingCalls: count("calls"), subscriptions: count("subscriptions") };
+}

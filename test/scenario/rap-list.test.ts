@@ -1,0 +1,96 @@
+// What people can see of tool servers.
+import { describe, expect, it } from "vitest";
+import { responses } from "../support/mock-model.ts";
+import { acknowledged, answer, call, rapStage, say } from "../support/rap-stage.ts";
+import { runBobbin } from "../support/run-bobbin.ts";
+import { FakeToolServer } from "../support/tool-server.ts";
+
+describe("tool servers, for people", () => {
+  it("are listed with their health, tools, and what is under way at them", async () => {
+    const desk = await FakeToolServer.start({ watch: { description: "Watches.\nFor long." }, look: {} });
+    const mail = await FakeToolServer.start({ look: {} }, { name: "post" });
+    const down = await FakeToolServer.start({ other: {} });
+    await down.close();
+    const replies = [
+      call(responses.call("watch", "{}", "call_1")),
+      say("I watch"),
+      call(responses.call("watch", "{}", "call_2")),
+      say("Again"),
+    ];
+    const stage = await rapStage(replies, { servers: { desk, mail, down } });
+    const { client, threadId, home, host } = stage;
+    const turnId = await client.say(threadId, "watch");
+    const heard = await desk.next("/invoke");
+    expect(await answer(heard, "Subscribed.", { subscription: true })).toBe(200);
+    await client.turnCompleted(turnId);
+    await client.say(threadId, "once more");
+    await desk.next("/invoke", 2);
+    await acknowledged(stage);
+    const { data } = await client.call("rap/servers/list", { threadId });
+    const clash = "desk and mail both have a tool of this name";
+    expect(data).toEqual([
+      {
+        name: "desk",
+        url: desk.url,
+        health: "ready",
+        error: null,
+        tools: [
+          { name: "watch", description: "Watches.\nFor long.", available: true, reason: null },
+          { name: "look", description: "Does look.", available: false, reason: clash },
+        ],
+        pendingCalls: 1,
+        subscriptions: 1,
+      },
+      expect.objectContaining({ name: "mail", health: "ready", pendingCalls: 0, subscriptions: 0 }),
+      expect.objectContaining({
+        name: "down",
+        health: "unreachable",
+        error: expect.stringMatching(/ECONNREFUSED/),
+      }),
+    ]);
+    const all = await client.call("rap/servers/list", {});
+    expect(all.data.map(({ pendingCalls }: { pendingCalls: number }) => pendingCalls)).toEqual([1, 0, 0]);
+    const { message } = await (await host.join()).refusal("rap/servers/list", {});
+    expect(message).toMatch(/experimentalApi/);
+
+    const printed = await runBobbin(["tools"], { env: { BOBBIN_HOME: home } });
+    expect(printed.code).toBe(1);
+    expect(printed.stdout).toMatch(
+      /✓ desk .* ready\n.*calls under way: 1, subscriptions: 1\n +watch +Watches\.\n/,
+    );
+    expect(printed.stdout).toMatch(/look +not available: desk and mail both have/);
+    expect(printed.stdout).toMatch(/✗ down .* unreachable\n.*ECONNREFUSED/);
+    const json = await runBobbin(["tools", "--json"], { env: { BOBBIN_HOME: home } });
+    expect(JSON.parse(json.stdout)[0]).toMatchObject({ name: "desk", pendingCalls: 1, subscriptions: 1 });
+    const none = await runBobbin(["tools", "-c", "rap_servers={}"], { env: { BOBBIN_HOME: home } });
+    expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/No tool servers are configured/)]);
+  });
+
+  it("[RAPR-49] are logged and counted, call by call", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    const { client, threadId, host } = await rapStage(
+      [call(responses.call("look", "{}", "call_1")), say("ok")],
+      {
+        servers: { desk },
+      },
+    );
+    const turnId = await client.say(threadId, "look");
+    expect(await answer(await desk.next("/invoke"), "seen")).toBe(200);
+    await client.turnCompleted(turnId);
+    const entry = await host.logged(({ msg }) => msg === "called a tool");
+    expect(entry).toMatchObject({
+      server: "desk",
+      operation: "look",
+      threadId,
+      callId: "call_1",
+      outcome: "accepted",
+      time: expect.any(String),
+    });
+    await client.call("thread/unload", { threadId });
+    await desk.next("/close_thread");
+    const metrics = await (await fetch(`${await host.site()}/metrics`)).text();
+    expect(metrics).toMatch(/bobbin_rap_calls_total\{server="desk",outcome="accepted"\} 1/);
+    expect(metrics).toMatch(/bobbin_rap_callbacks_total\{type="tool_result",status="200"\} 1/);
+    expect(metrics).toMatch(/bobbin_rap_discoveries_total\{server="desk",outcome="ready"\} 1/);
+  });
+});
