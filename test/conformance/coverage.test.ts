@@ -48,3 +48,9 @@ it("has something of every page of the tool protocol's specification, and tells 
   const docs = readFileSync(join(root, "docs/tool-servers.md"), "utf8");
   expect(Object.keys(rapOthers).filter((id) => !docs.includes(id))).toEqual([]);
 });
+
+it("[RAPR-4] tells in the docs how long a callback URL is good for", () => {
+  const docs = readFileSync(join(root, "docs/rap-host.md"), "utf8");
+  expect(docs).toMatch(/capability for one call/);
+  expect(docs).toMatch(/\*\*Its lifetime\*\* is that of the thread's load/);
+});

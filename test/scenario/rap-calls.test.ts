@@ -1,7 +1,22 @@
 // Calls of tool servers, on the real program with a local model and real listeners.
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { responses } from "../support/mock-model.ts";
-import { answer, asked, call, offered, outputs, rapStage, say, toolItems } from "../support/rap-stage.ts";
+import { eventually } from "../support/eventually.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { chat, refuse, responses, sse, stream } from "../support/mock-model.ts";
+import {
+  acknowledged,
+  answer,
+  asked,
+  call,
+  journalOf,
+  offered,
+  outputs,
+  rapStage,
+  SOCKET,
+  say,
+  toolItems,
+} from "../support/rap-stage.ts";
 import { FakeToolServer, ok, status } from "../support/tool-server.ts";
 
 const CITY = {
@@ -141,6 +156,89 @@ describe("a call of a tool server", () => {
     expect(shown.get("a")).toEqual([{ type: "text", text: "short" }]);
     expect(shown.get("b")).toEqual([{ type: "text", text: "Rain" }]);
     expect(shown.get("c")).toEqual([{ type: "text", text: "plain" }]);
+  });
+});
+
+describe("a result", () => {
+  it("[RAPR-65] is told in words to a model that can not see, with the texts around its pictures", async () => {
+    const server = await FakeToolServer.start({ look: {} });
+    const delta = { tool_calls: [{ index: 0, id: "call_1", function: { name: "look", arguments: "{}" } }] };
+    const chunks = (...all: object[]): string => `${sse([...all, chat.usage()])}data: [DONE]\n\n`;
+    const replies = [
+      stream(chunks(chat.delta(delta), chat.delta({}, "tool_calls"))),
+      stream(chunks(chat.delta({ content: "Seen" }), chat.delta({}, "stop"))),
+    ];
+    const { client, threadId, model } = await rapStage(replies, {
+      servers: { desk: server },
+      wire: "chat",
+      params: { model: "gpt-oss:20b" },
+    });
+    const turnId = await client.say(threadId, "look");
+    const content = [
+      { type: "text", text: "Before." },
+      { type: "image", data: "aGVsbG8=", mediaType: "image/png" },
+      { type: "text", text: "Behind." },
+    ];
+    expect(await answer(await server.next("/invoke"), { content })).toBe(200);
+    await client.turnCompleted(turnId);
+    const sent = JSON.stringify(model.asked[1]!.body.messages);
+    expect(sent).toMatch(/Before\..*a picture.*Behind\./);
+    expect(sent).not.toMatch(/aGVsbG8=/);
+  });
+
+  it("[RAPR-68] [RAPR-71] is kept when the model fails behind it; what comes at once is taken one by one", async () => {
+    const server = await FakeToolServer.start({ look: {} });
+    const looks = Array.from({ length: 8 }, (_, nth) => responses.call("look", "{}", `call_${nth}`));
+    const { client, threadId, model } = await rapStage(
+      [call(...looks), refuse(400, { error: { message: "No" } })],
+      {
+        servers: { desk: server },
+      },
+    );
+    const turnId = await client.say(threadId, "look");
+    await server.next("/invoke", 8);
+    const taken = await Promise.all(
+      server.at("/invoke").map((heard) => answer(heard, `seen ${heard.body.id}`)),
+    );
+    expect(taken).toEqual(Array(8).fill(200));
+    const { params } = await client.turnCompleted(turnId);
+    expect(params.turn.status).toBe("failed");
+    expect(client.told("error")[0]!.params.error.message).toMatch(/No/);
+    model.reply(say("ok"));
+    await client.turn(threadId, "and?");
+    const last = model.asked.length - 1;
+    expect(new Set(outputs(model, last))).toEqual(new Set(looks.map((_, nth) => `seen call_${nth}`)));
+    // One call of the model for all of them.
+    expect(model.asked).toHaveLength(3);
+  });
+
+  it("[RAPR-70] [RAPR-72] is not acknowledged when its thread can not be read or written", async () => {
+    const server = await FakeToolServer.start({ look: {} });
+    const stage = await rapStage([call(responses.call("look", "{}", "call_1")), say("Seen")], {
+      servers: { desk: server },
+    });
+    const { threadId, home } = stage;
+    await stage.client.say(threadId, "look");
+    const heard = await server.next("/invoke");
+    await acknowledged(stage);
+    await stage.host.kill();
+    const { path } = await journalOf(stage);
+    const text = await readFile(path, "utf8");
+    // As a later version would have written it.
+    await appendFile(
+      path,
+      `${JSON.stringify({ seq: 99, epoch: 1, prev: 98, records: [{ type: "future" }] })}\n`,
+    );
+    const host = await spawnHost({ home, args: SOCKET });
+    await host.logged(({ msg }) => msg === "listening for tool servers");
+    expect(await answer(heard, "seen")).toBe(503);
+    await host.kill();
+    await writeFile(path, text);
+    const next = await spawnHost({ home, args: SOCKET });
+    await next.logged(({ msg }) => msg === "listening for tool servers");
+    expect(await answer(heard, "seen")).toBe(200);
+    await eventually(() => stage.model.asked.length === 2, "the turn goes on");
+    expect(outputs(stage.model, 1)).toEqual(["seen"]);
   });
 });
 

@@ -33,20 +33,22 @@ export interface StageOptions {
   readonly rap?: readonly string[];
   readonly top?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The model's. */
+  readonly wire?: "responses" | "chat";
   /** Of `thread/start`. */
   readonly params?: object;
 }
 
 export async function rapHome(
   modelUrl: string,
-  { servers, lines = [], rap = [], top = [] }: StageOptions,
+  { servers, lines = [], rap = [], top = [], wire = "responses" }: StageOptions,
 ): Promise<{ home: string; cwd: string }> {
   const tables = Object.entries(servers).flatMap(([name, { url }]) => [
     `[rap_servers.${name}]`,
     `url = "${url}"`,
     ...lines,
   ]);
-  return modelHome("responses", modelUrl, { top, provider: ["[rap]", ...rap, ...tables] });
+  return modelHome(wire, modelUrl, { top, provider: ["[rap]", ...rap, ...tables] });
 }
 
 export async function rapStage(replies: readonly Reply[], options: StageOptions): Promise<RapStage> {
@@ -97,12 +99,20 @@ export function toolItems(client: WireClient, method: "item/started" | "item/com
     .filter(({ type }) => type === "mcpToolCall");
 }
 
+/** A thread's journal, as it is now. */
+export async function journalOf({
+  home,
+  threadId,
+}: Pick<RapStage, "home" | "threadId">): Promise<{ readonly path: string; readonly text: string }> {
+  const names = await readdir(join(home, "sessions"), { recursive: true });
+  const name = names.find((one) => one.endsWith(`${threadId}.jsonl`));
+  if (name === undefined) return { path: "", text: "" };
+  const path = join(home, "sessions", name);
+  return { path, text: await readFile(path, "utf8") };
+}
+
 /** Resolves when the host knows that a call was taken: a kill does not make it doubt that any more. */
-export async function acknowledged({ home, threadId }: Pick<RapStage, "home" | "threadId">): Promise<void> {
-  const journal = async (): Promise<string> => {
-    const names = await readdir(join(home, "sessions"), { recursive: true });
-    const name = names.find((one) => one.endsWith(`${threadId}.jsonl`));
-    return name === undefined ? "" : readFile(join(home, "sessions", name), "utf8");
-  };
-  await eventually(async () => (await journal()).includes('"toolWaiting"'), "the call is acknowledged");
+export async function acknowledged(stage: Pick<RapStage, "home" | "threadId">): Promise<void> {
+  const isKnown = async () => (await journalOf(stage)).text.includes('"toolWaiting"');
+  await eventually(isKnown, "the call is acknowledged");
 }

@@ -1,4 +1,4 @@
-import type { TurnError } from "@bobbin/protocol";
+import type { TurnError, UserInput } from "@bobbin/protocol";
 import type { CallFailed, SampleOutcome, SummaryOutcome } from "../core/commands.ts";
 import { isPlanning } from "../core/life/modes.ts";
 import type { CompactEffect, SampleEffect } from "../core/next.ts";
@@ -7,6 +7,7 @@ import type { ThreadState } from "../core/state.ts";
 import { coverage, mayCompact } from "../core/turn/compaction.ts";
 import { textTokens } from "../core/turn/context-size.ts";
 import { type ContextItem, type ModelEvent, type ModelRequest, OFFLINE_MODEL } from "../model/model.ts";
+import { canSee } from "../model/sight.ts";
 import { contextWindowOf } from "../model/windows.ts";
 import type { Actor } from "../thread/actor.ts";
 import { AnswerWriter } from "./answer.ts";
@@ -21,6 +22,7 @@ import type { RunnerPorts } from "./runner.ts";
 import { coveredBy, inPlainWords, SUMMARY_PROMPT, saysAnything, tokensOf } from "./summary.ts";
 import { userParts } from "./user-parts.ts";
 import { untilAborted, waitUntil } from "./waiting.ts";
+import { withoutPictures } from "./without-pictures.ts";
 
 /** Near the end of its window a model gets worse, and the next answer has to fit, too. */
 const FULL = 0.9;
@@ -223,9 +225,14 @@ export class ModelCalls {
     return preamble(state, { now: this.#now(), shell: this.#ports.shell });
   }
 
-  #conversation({ settings }: ThreadState, past: readonly ThreadRecord[]): Promise<readonly ContextItem[]> {
+  async #conversation(
+    { settings }: ThreadState,
+    past: readonly ThreadRecord[],
+  ): Promise<readonly ContextItem[]> {
     const { files } = this.#ports.platform;
-    return conversation(past, settings.modelProvider, (content) => userParts(content, settings.cwd, files));
+    const parts = (content: readonly UserInput[]) => userParts(content, settings.cwd, files);
+    const said = await conversation(past, settings.modelProvider, parts);
+    return canSee(settings.model) ? said : withoutPictures(said);
   }
 
   #past(): Promise<readonly ThreadRecord[]> {

@@ -4,4 +4,5 @@ export { type CallbackSubject, callbackPath, readCallbackPath, type Sign } from 
 export { type Discovery, discover, type KnownToolset } from "./discovery.ts";
 export type { Answer, Outgoing, RuntimePorts, Send } from "./http.ts";
 export { type Acceptance, invoke, post } from "./invoke.ts";
+export { type MigratingServer, type Moved, moveSession, type SessionMove } from "./migrate.ts";
 export { type Notice, sendNotice } from "./notice.ts";

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { FakeToolServer, ok } from "../../../../test/support/tool-server.ts";
+import { moveSession, type RuntimePorts, type SessionMove } from "./index.ts";
+
+const ports: RuntimePorts = {
+  send: (url, request) => fetch(url, request),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  random: () => 0,
+};
+
+async function moving() {
+  const steps: string[] = [];
+  const [stateful, other, stateless] = await Promise.all([1, 2, 3].map(() => FakeToolServer.start()));
+  for (const server of [stateful!, other!]) {
+    server.on.set("/migrate", async (response, heard) => {
+      steps.push(`migrate ${heard.body.destination_url}`);
+      await ok(response, heard);
+    });
+  }
+  const entry = (server: FakeToolServer, name: string, needsMigration: boolean) => ({
+    address: { name, url: server.url, headers: { "x-key": "k" }, allowedOrigins: [] },
+    needsMigration,
+    destinationUrl: `http://127.0.0.1:1/${name}`,
+  });
+  const move: SessionMove = {
+    sessionId: "root",
+    servers: [entry(stateful!, "a", true), entry(other!, "b", true), entry(stateless!, "c", false)],
+    stop: async () => void steps.push("stop"),
+    transfer: async () => void steps.push("transfer"),
+    cleanUp: async () => void steps.push("clean up"),
+  };
+  return { steps, move, stateful: stateful!, other: other!, stateless: stateless! };
+}
+
+describe("a session that moves", () => {
+  it("[RAPR-100] [RAPR-101] takes along what servers declare to have, before anything else moves", async () => {
+    const { steps, move, stateful, stateless } = await moving();
+    expect(await moveSession(move, ports, { timeoutMs: 5000 })).toEqual({ kind: "moved" });
+    expect(steps.sort((a, b) => Number(b === "stop") - Number(a === "stop"))).toEqual([
+      "stop",
+      expect.stringMatching(/^migrate/),
+      expect.stringMatching(/^migrate/),
+      "transfer",
+      "clean up",
+    ]);
+    expect(stateful.heard[0]).toMatchObject({
+      method: "POST",
+      headers: { "content-type": "application/json", "x-key": "k" },
+      body: { session_id: "root", destination_url: "http://127.0.0.1:1/a" },
+    });
+    expect(stateless.heard).toEqual([]);
+  });
+
+  it("[RAPR-102] stays where it is when one of them fails, and says which", async () => {
+    const { steps, move, other } = await moving();
+    other.on.set("/migrate", (response) => void response.writeHead(500).end("the disk is full\n"));
+    expect(await moveSession(move, ports, { timeoutMs: 5000 })).toEqual({
+      kind: "failed",
+      server: "b",
+      says: "it answered with status 500: the disk is full",
+    });
+    await other.close();
+    expect(await moveSession(move, ports, { timeoutMs: 5000 })).toMatchObject({
+      kind: "failed",
+      server: "b",
+    });
+    expect(steps).not.toContain("transfer");
+    expect(steps).not.toContain("clean up");
+  });
+});
