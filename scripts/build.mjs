@@ -1,20 +1,22 @@
-// One program, one file, and V8's code cache beside it: a cold start reads both and parses nothing. Packages that a
-// plain start does not need are files of their own.
+// The program in three files, with V8's code cache beside each: a cold start reads what it needs and parses nothing.
+// Each package is a file of its own.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { build } from "esbuild";
+import { basename, join, relative } from "node:path";
+import { build, transform } from "esbuild";
 import { lateModules } from "./late-modules.mjs";
+import { packsOf } from "./packs.mjs";
 
-/** @type {import("esbuild").BuildOptions} */
-const options = {
-  bundle: true,
-  format: "cjs",
+const CLI = "packages/host/src/cli";
+const START = [`${CLI}/bobbin.ts`, `${CLI}/run-app-server.ts`, "packages/host/src/server/listen/stdio.ts"];
+const HOST = ["packages/host/src/compose.ts"];
+
+/** @type {import("esbuild").TransformOptions} */
+const style = {
   platform: "node",
   target: "node20",
-  outdir: "dist",
-  outExtension: { ".js": ".cjs" },
   // Names stay, for stack traces; white space is not worth reading at every start.
   minifySyntax: true,
   minifyWhitespace: true,
@@ -24,45 +26,77 @@ const options = {
 
 /** @type {Set<string>} */
 const packages = new Set();
-const inOwnFile = lateModules((name) => {
+const late = lateModules((name) => {
   // It has native parts, which are found beside its own files.
   if (name === "@photostructure/sqlite") return name;
   packages.add(name);
-  return `./${fileOf(name)}.cjs`;
+  return `./packages/${fileOf(name)}.cjs`;
 });
 
 // Made aside and moved into place: a program that starts meanwhile finds the old one or the new one, whole.
-mkdirSync("dist", { recursive: true });
+mkdirSync("dist/packages", { recursive: true });
 const made = mkdtempSync("dist/next-");
 process.once("exit", () => rmSync(made, { recursive: true, force: true }));
-await build({
-  ...options,
+// Only ES modules can be split, and only other scripts can be run from the cache: each part becomes one below.
+const { outputFiles, metafile } = await build({
+  ...style,
+  bundle: true,
+  format: "esm",
+  splitting: true,
+  write: false,
+  metafile: true,
   outdir: made,
-  entryPoints: [{ in: "packages/host/src/cli/bobbin.ts", out: "bobbin" }],
-  // Required, because cached code can not import.
-  supported: { "dynamic-import": false },
-  plugins: [inOwnFile],
-  // What `bin/bobbin` runs: put around it here, so that no start has to copy it for that.
-  banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
-  footer: { js: "})" },
+  entryPoints: [{ in: `${CLI}/bobbin.ts`, out: "bobbin" }],
+  chunkNames: "part-[hash]",
+  plugins: [late],
 });
+/** @type {Map<string, string>} */
+const functions = new Map();
+for (const { path, text } of outputFiles) {
+  // Required, because cached code can not import.
+  const { code } = await transform(text, { ...style, format: "cjs", supported: { "dynamic-import": false } });
+  functions.set(
+    relative(process.cwd(), path),
+    `${JSON.stringify(`./${basename(path)}`)}(exports, require, module, __filename, __dirname) {${code}\n}`,
+  );
+}
+const [start, host, rest] = packsOf(metafile.outputs, { start: START, host: HOST }).map(({ name, parts }) => {
+  const members = parts.map((part) => functions.get(part)).join(",\n");
+  return { name, members, hash: createHash("sha256").update(members).digest("hex").slice(0, 12) };
+});
+// Named by what is in them: one that runs finds its own, also after another was built.
+const others = [host, rest].map(({ name, members, hash }) => {
+  writeFileSync(join(made, `${name}-${hash}.cjs`), `({${members}})`);
+  return `${name}-${hash}.cjs`;
+});
+writeFileSync(join(made, "bobbin.cjs"), `({others: ${JSON.stringify(others)}, ${start.members}})`);
 // Runs in a thread of its own, and is read when that starts.
 await build({
-  ...options,
+  ...style,
+  bundle: true,
+  format: "cjs",
   outdir: made,
-  entryPoints: [{ in: "packages/host/src/cli/search-worker.ts", out: "search-worker" }],
+  outExtension: { ".js": ".cjs" },
+  entryPoints: [{ in: `${CLI}/search-worker.ts`, out: "search-worker" }],
   external: ["@photostructure/sqlite"],
 });
 await build({
-  ...options,
-  outdir: made,
+  ...style,
+  bundle: true,
+  format: "cjs",
+  outdir: join(made, "packages"),
+  outExtension: { ".js": ".cjs" },
   entryPoints: [...packages].map((name) => ({ in: name, out: fileOf(name) })),
 });
 
-for (const file of readdirSync("dist")) if (file.endsWith(".cache")) rmSync(`dist/${file}`);
-for (const file of readdirSync(made)) renameSync(join(made, file), join("dist", file));
+removeOld();
+for (const name of readdirSync(join(made, "packages"))) {
+  renameSync(join(made, "packages", name), join("dist/packages", name));
+}
+for (const name of [...others, "search-worker.cjs", "bobbin.cjs"])
+  renameSync(join(made, name), join("dist", name));
 
-// The first run writes the cache: it does what every run does, so that this is what the cache holds.
+// The first run writes the caches: it does what every run does, so that this is what they hold.
 const home = mkdtempSync(join(tmpdir(), "bobbin-build-"));
 const lines = [
   { id: 1, method: "initialize", params: { clientInfo: { name: "build", version: "0" } } },
@@ -73,14 +107,24 @@ const run = spawnSync(process.execPath, ["bin/bobbin", "app-server"], {
   env: { ...process.env, BOBBIN_HOME: home },
 });
 rmSync(home, { recursive: true });
-const cache = `dist/bobbin-${process.version}-${process.arch}.cache`;
-if (run.status !== 0 || !existsSync(cache)) {
+if (run.status !== 0 || !readdirSync("dist").some((name) => name.endsWith(".cache"))) {
   process.stderr.write(`${run.stderr}\nbuild: the program does not start\n`);
   process.exit(1);
 }
-process.stderr.write(`built dist/bobbin.cjs (${Math.round(statSync("dist/bobbin.cjs").size / 1024)} kB)\n`);
+const sizes = ["bobbin.cjs", ...others].map((name) => Math.round(statSync(join("dist", name)).size / 1024));
+process.stderr.write(`built dist/bobbin.cjs (${sizes.join(" + ")} kB)\n`);
 
 /** @param {string} name of a package */
 function fileOf(name) {
   return name.replace(/^@/, "").replaceAll("/", "+");
+}
+
+/** What earlier builds made goes after an hour, because a program that runs may still come to need it; caches at once. */
+function removeOld() {
+  const hourAgo = Date.now() - 60 * 60 * 1000;
+  for (const name of readdirSync("dist")) {
+    const path = join("dist", name);
+    const isPart = /^(host|rest)-[0-9a-f]{12}\.cjs$/.test(name);
+    if (name.endsWith(".cache") || (isPart && statSync(path).mtimeMs < hourAgo)) rmSync(path);
+  }
 }

@@ -13,19 +13,21 @@ const EARLY = new Set(["buffer", "events", "fs", "net", "path", "process", "stre
 export const lateModules = (fileOf) => ({
   name: "late-modules",
   setup({ onResolve, onLoad }) {
+    const target = (/** @type {string} */ path) => (isBuiltin(path) ? path : fileOf(path));
     onResolve({ filter: /^[a-z@]/ }, ({ path, kind, namespace }) => {
       if (namespace === "late") return { external: true };
       if (kind === "entry-point" || path.startsWith("@bobbin/")) return undefined;
-      return EARLY.has(path.replace("node:", "")) ? { external: true } : { path, namespace: "late" };
+      // What is imported dynamically is late as it is.
+      const asItIs = kind === "dynamic-import" || EARLY.has(path.replace("node:", ""));
+      return asItIs ? { path: target(path), external: true } : { path, namespace: "late" };
     });
     onLoad({ filter: /./, namespace: "late" }, async ({ path }) => {
-      const target = isBuiltin(path) ? path : fileOf(path);
       const names = Object.keys(await import(path)).filter((name) => name !== "default");
       const contents = `
         let found;
         for (const name of ${JSON.stringify(names)}) Object.defineProperty(exports, name, {
           enumerable: true,
-          get: () => (found ??= require(${JSON.stringify(target)}))[name],
+          get: () => (found ??= require(${JSON.stringify(target(path))}))[name],
         });`;
       return { contents };
     });

@@ -1,14 +1,21 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 
-/** Says, with the first reply, what was loaded by then: of Node itself, and of files. */
-const WITNESS = `const { write } = process.stdout;
+/** Says, with the first reply, what was loaded by then: of Node itself, as modules, and as files. */
+const WITNESS = `const fs = require("node:fs");
+const { readFileSync } = fs;
+const read = [];
+fs.readFileSync = (path, ...rest) => {
+  read.push(path);
+  return readFileSync(path, ...rest);
+};
+const { write } = process.stdout;
 process.stdout.write = (...reply) => {
   process.stdout.write = write;
-  process.stderr.write(JSON.stringify([...process.moduleLoadList, ...Object.keys(require.cache)]));
+  process.stderr.write(JSON.stringify([...process.moduleLoadList, ...Object.keys(require.cache), ...read]));
   return process.stdout.write(...reply);
 };`;
 
@@ -33,7 +40,8 @@ describe("a plain start", () => {
     const loaded = JSON.parse(run.stderr) as string[];
     expect(loaded).toContain("NativeModule fs");
     expect(loaded.filter((name) => HEAVY.test(name))).toEqual([]);
-    // The program's own file is run from its cache, and is not among these.
-    expect(loaded.filter((name) => /node_modules|dist/.test(name))).toEqual([]);
+    expect(loaded.filter((name) => /node_modules/.test(name))).toEqual([]);
+    const dist = loaded.filter((name) => /[\\/]dist[\\/]/.test(name)).map((name) => basename(name));
+    expect(dist).toEqual(["bobbin.cjs", expect.stringMatching(/^bobbin\.cjs\..+\.cache$/)]);
   });
 });

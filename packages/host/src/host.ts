@@ -3,7 +3,7 @@ import type { Frame, Link, LinkEvents } from "@bobbin/rpc";
 import type { Supervisor } from "./observe/supervise.ts";
 import type { Cancel, Platform } from "./platform/platform.ts";
 import { maySee } from "./server/authorize.ts";
-import { Connection } from "./server/connection.ts";
+import { type Client, Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
 import type { LinkMeta } from "./server/listen/door.ts";
 import type { Idle } from "./thread/idle.ts";
@@ -42,7 +42,8 @@ export class Host {
     this.#connections = connections;
   }
 
-  accept(link: Link, meta: LinkMeta): LinkEvents {
+  /** `greeted`: its `initialize` was answered already. */
+  accept(link: Link, meta: LinkMeta, greeted?: Client): LinkEvents {
     const { platform, supervisor, idle, log } = this.#parts;
     const connection = new Connection(link, meta, {
       clock: platform.clock,
@@ -61,6 +62,11 @@ export class Host {
     });
     this.#connections.add(connection);
     this.#rest?.();
+    if (greeted !== undefined) {
+      connection.initialize(greeted);
+      this.#parts.count("initialize", "ok");
+      platform.timers.soon(() => platform.prepare());
+    }
     // A client that slips in while we leave is told so, and let go.
     if (this.#closing !== undefined) supervisor.take("closing a late connection", connection.close());
     return connection;

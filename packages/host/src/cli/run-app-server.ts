@@ -1,4 +1,3 @@
-import { compose } from "../compose.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
@@ -11,6 +10,7 @@ import type { AuthFlags } from "../server/listen/auth-flags.ts";
 import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
 import { parseListen } from "../server/listen/parse.ts";
 import { BOBBIN_VERSION } from "../version.ts";
+import { LateHost } from "./late-host.ts";
 import { welcome } from "./welcome.ts";
 
 interface AppServerOptions extends AuthFlags {
@@ -49,7 +49,10 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   if (!known.includes(config.modelProvider)) {
     throw new ConfigError(`model_provider: "${config.modelProvider}" is not one of ${known.join(", ")}`);
   }
-  const { host, metrics } = compose({ home, cwd: process.cwd(), config, overrides, platform, log });
+  const load = async () => {
+    const { compose } = await import("../compose.ts");
+    return compose({ home, cwd: process.cwd(), config, overrides, platform, log });
+  };
 
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {
@@ -58,9 +61,13 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   onSignals(end);
 
   const doors: Door[] = [];
-  if (sockets.length > 0) {
+  let host: Host | LateHost;
+  if (sockets.length === 0) host = new LateHost(home, platform.timers, async () => (await load()).host);
+  else {
+    const composed = await load();
+    host = composed.host;
     const { openSockets } = await import("./open-sockets.ts");
-    doors.push(...(await openSockets(sockets, options, { host, metrics, home, platform })));
+    doors.push(...(await openSockets(sockets, options, { ...composed, home, platform })));
     log.info("listening", { on: doors.map((door) => door.url), home, version: BOBBIN_VERSION });
     if (process.env["LOG_FORMAT"] !== "json") process.stderr.write(welcome(doors, home, config));
   }
@@ -71,7 +78,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     doors.push(listenStdio({ accept }));
   }
 
-  await ended;
+  await Promise.race([ended, host instanceof LateHost ? host.host.then(() => ended) : ended]);
   setTimeout(() => process.exit(0), END_MS).unref();
   await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
 }
@@ -92,7 +99,7 @@ function onSignals(end: () => void): void {
 }
 
 /** The end of stdin is the end of the host: it answers what it was asked, then leaves. */
-function lastClient(host: Host, left: () => void): Accept {
+function lastClient(host: Host | LateHost, left: () => void): Accept {
   return (link, meta) => {
     const connection = host.accept(link, meta);
     return {

@@ -1,33 +1,15 @@
-import { machine, platform, release, type } from "node:os";
-import { fault } from "../../errors.ts";
-import { BOBBIN_VERSION, PEER_VERSION } from "../../version.ts";
 import type { Handlers } from "../call.ts";
+import { greet } from "../greeting.ts";
 import type { HandlerContext } from "./context.ts";
 
-export function initializeHandlers({ home, platform: world }: HandlerContext): Handlers {
+export function initializeHandlers({ home, platform }: HandlerContext): Handlers {
   return {
-    initialize({ clientInfo, capabilities }, { connection, reply }) {
-      const { name, version } = clientInfo;
-      // Clients' names are used as header values further on; what could not be one is refused here, as the peer does.
-      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(name)) throw fault("invalidClientName", name);
-      connection.initialize({
-        info: clientInfo,
-        experimental: capabilities?.experimentalApi ?? false,
-        optedOut: new Set(capabilities?.optOutNotificationMethods ?? []),
-        eventCursor: capabilities?.eventCursor ?? false,
-        unloadDelayMs:
-          capabilities?.threadUnloadDelaySecs == null ? undefined : capabilities.threadUnloadDelaySecs * 1000,
-      });
-      // Clients look for a minimum version right after the first slash.
-      const system = `${type()} ${release()}; ${machine()}`;
-      reply({
-        userAgent: `${name}/${PEER_VERSION} (${system}) bobbin/${BOBBIN_VERSION} (${name}; ${version})`,
-        codexHome: home,
-        platformFamily: platform() === "win32" ? "windows" : "unix",
-        platformOs: { darwin: "macos", win32: "windows" }[platform() as string] ?? platform(),
-      });
+    initialize(params, { connection, reply }) {
+      const { client, result } = greet(home, params);
+      connection.initialize(client);
+      reply(result);
       // Who says hello is about to want a thread.
-      world.timers.soon(() => world.prepare());
+      platform.timers.soon(() => platform.prepare());
     },
   };
 }
