@@ -105,6 +105,12 @@ describe("a journal of 200 MB", () => {
       itemsView: "full",
     });
     expect([code, data.code]).toEqual([-32600, "replyTooLarge"]);
+    await client.call("thread/unload", { threadId });
+    // Nothing follows from a request that is refused: nobody follows the thread, and it does not stay loaded.
+    const from = client.frames.length;
+    expect((await client.refusal("thread/resume", { threadId })).data.code).toBe("replyTooLarge");
+    await client.about(threadId, "thread/closed", from);
+    expect((await client.call("thread/loaded/list")).data).toEqual([]);
     expect((await client.call("thread/turns/list", { threadId, limit: 1 })).data).toHaveLength(1);
   });
 });

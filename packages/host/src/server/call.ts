@@ -5,7 +5,10 @@ import type { Connection } from "./connection.ts";
 /** One request under way. */
 export interface Call<M extends MethodName> {
   readonly connection: Connection;
-  /** Exactly once. Sent at once: what is told after it comes after it on the wire. */
+  /**
+   * Exactly once. Sent at once: what is told after it comes after it on the wire. Throws if it would be too large, so
+   * that nothing follows from a request that is refused.
+   */
   reply(result: Result<M> | Encoded<Result<M>>): void;
 }
 

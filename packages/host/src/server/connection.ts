@@ -170,11 +170,14 @@ export class Connection implements LinkEvents, Recipient {
 
   // Replies.
 
+  /** Throws if it would be too large: then nothing was sent. */
   reply<M extends MethodName>(id: RequestId, result: Result<M> | Encoded<Result<M>>): void {
     const json = `{"id":${id.json},"result":${jsonOf(result)}}`;
     // A character is at least one byte: only what may be too large is measured.
-    const tooLarge = json.length * 3 > MAX_MESSAGE_BYTES && Buffer.byteLength(json) > MAX_MESSAGE_BYTES;
-    this.#send(tooLarge ? errorFrame(id, fault("replyTooLarge", MAX_MESSAGE_BYTES)) : new Frame(json));
+    if (json.length * 3 > MAX_MESSAGE_BYTES && Buffer.byteLength(json) > MAX_MESSAGE_BYTES) {
+      throw fault("replyTooLarge", MAX_MESSAGE_BYTES);
+    }
+    this.#send(new Frame(json));
     this.#answered();
   }
 

@@ -29,8 +29,8 @@ export async function dispatch(
     connection,
     reply(result) {
       if (replied) throw new Error(`${method} replied twice`);
-      replied = true;
       connection.reply(id, result);
+      replied = true;
       ports.count(method, "ok");
     },
   };

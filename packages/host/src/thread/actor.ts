@@ -313,8 +313,13 @@ export class Actor implements FollowedThread {
         command,
         synced,
         committed: (state, records) => {
-          committed(state, records);
-          resolve();
+          try {
+            committed(state, records);
+            resolve();
+          } catch (cause) {
+            // What is wrong with whoever asked is not wrong with the thread.
+            refused(cause);
+          }
         },
         refused,
       };

@@ -176,7 +176,13 @@ export class Stored {
     const commit: Commit = { seq: seq + 1, epoch, prev: seq, records };
     await append(journal, commit);
     if (this.#ports.journalSync !== "never") await journal.sync();
-    committed(decision.state, records);
+    let failure: unknown;
+    try {
+      committed(decision.state, records);
+    } catch (cause) {
+      // It is written, whether or not whoever asked could be told.
+      failure = cause;
+    }
     for (const record of records) {
       for (const { method, params, audience } of notify(facts.id, record)) {
         if (audience !== "everyone") continue;
@@ -185,6 +191,7 @@ export class Stored {
       }
     }
     this.#ports.committed(commit, decision.state, journal);
+    if (failure !== undefined) throw failure;
     return { state: decision.state, seq: commit.seq };
   }
 }

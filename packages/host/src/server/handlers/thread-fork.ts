@@ -61,9 +61,13 @@ export function threadForkHandlers(context: HandlerContext, fork: Fork): Handler
       await fork(connection, params, async (actor) => {
         const state = await actor.peek();
         const turns = params.excludeTurns ? [] : await allTurns(actor.journal);
-        idle.follow(actor, connection);
         const thread = threadView(state, actor.journal.place);
-        reply({ thread: { ...thread, turns }, ...loadedView(state) });
+        try {
+          reply({ thread: { ...thread, turns }, ...loadedView(state) });
+          idle.follow(actor, connection);
+        } finally {
+          idle.refused(actor, connection.unloadDelayMs);
+        }
         if (!params.excludeTurns) tellUsage(connection, state);
         if (state.goal !== null) tellGoal(connection, state);
         registry.announce(actor, "thread/started", { thread });
