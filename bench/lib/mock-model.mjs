@@ -1,6 +1,6 @@
 // A model server that answers at once in the Responses wire format (SSE). It runs in a process of its own,
 // so that it does not take time from the client that measures. Started as a program it prints its base URL. What
-// it was asked last can be had from /v1/asked.
+// it was asked last can be had from /v1/asked. One that has a tool calls it first, and answers when it has the result.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -12,12 +12,13 @@ import { within } from "./server.mjs";
 const self = fileURLToPath(import.meta.url);
 
 /**
- * @param {{ deltas?: number, keepAliveMs?: number }} [options] in how many pieces the answer is streamed; how long a
- * connection stays open that nobody uses: one that is closed while a client thinks would be measured with its next turn
+ * @param {{ deltas?: number, keepAliveMs?: number, tool?: string }} [options] in how many pieces the answer is streamed;
+ * how long a connection stays open that nobody uses: one that is closed while a client thinks would be measured with its
+ * next turn; the tool that it calls
  * @returns {Promise<{ url: string, close: () => void }>}
  */
-export async function startMockModel({ deltas = 4, keepAliveMs = 60_000 } = {}) {
-  const child = spawn(process.execPath, [self, String(deltas), String(keepAliveMs)], {
+export async function startMockModel({ deltas = 4, keepAliveMs = 60_000, tool = "" } = {}) {
+  const child = spawn(process.execPath, [self, String(deltas), String(keepAliveMs), tool], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   trackChild(child);
@@ -72,6 +73,31 @@ export function answerBody(deltas) {
       response: { id: "resp_1", object: "response", status: "completed", output: [message], usage },
     },
   ];
+  return encoded(events);
+}
+
+/**
+ * @param {string} tool
+ * @param {number} nth
+ */
+function callBody(tool, nth) {
+  const item = {
+    type: "function_call",
+    id: `fc_${nth}`,
+    call_id: `call_${nth}`,
+    name: tool,
+    arguments: "{}",
+  };
+  const usage = { input_tokens: 10, output_tokens: 1, total_tokens: 11 };
+  return encoded([
+    { type: "response.created", response: { id: "resp_1", object: "response" } },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { id: "resp_1", object: "response", usage } },
+  ]);
+}
+
+/** @param {{ type: string }[]} events */
+function encoded(events) {
   return events
     .map((data, i) => `event: ${data.type}\ndata: ${JSON.stringify({ ...data, sequence_number: i })}\n\n`)
     .join("");
@@ -79,6 +105,10 @@ export function answerBody(deltas) {
 
 if (process.argv[1] === self) {
   const body = answerBody(Number(process.argv[2] ?? 4));
+  const tool = process.argv[4] ?? "";
+  let nth = 0;
+  /** Whether the result of its call is the last that it is shown. @param {string} text */
+  const isAnswered = (text) => JSON.parse(text).input.at(-1)?.type === "function_call_output";
   /** @type {Buffer[]} */
   let asked = [];
   const server = createServer((request, response) => {
@@ -89,7 +119,9 @@ if (process.argv[1] === self) {
       const path = request.url?.split("?")[0];
       if (request.method === "POST" && path?.endsWith("/responses")) {
         asked = chunks;
-        response.writeHead(200, { "content-type": "text/event-stream" }).end(body);
+        const calls = tool !== "" && !isAnswered(Buffer.concat(chunks).toString());
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(calls ? callBody(tool, ++nth) : body);
       } else if (path?.endsWith("/asked")) {
         response.writeHead(200, { "content-type": "application/json" }).end(Buffer.concat(asked));
       } else {
