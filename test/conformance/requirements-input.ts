@@ -45,4 +45,12 @@ export const inputLines = {
   "CONF-2": "Edits are made all or none; what can not be configured is refused, and so is another file.",
   "CONF-3": "A write on an older version is refused; one that the command line overrides says so.",
   "CONF-4": "Threads that start after a write use what it says, new providers included.",
+
+  // Files that users show.
+  "FILE-1":
+    "A picture or sound that input names is kept as it was then: the model sees that, whatever becomes of the file.",
+  "FILE-2":
+    "What is kept goes with the thread: to the archive and back, into forks, and away with its deletion.",
+  "FILE-3":
+    "Input that waited is kept as it is when its turn begins; a file that can not be shown is said in words.",
 } as const;

@@ -11,6 +11,7 @@ import type {
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
 import type { CallReport, RapEvent, View } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
+import type { Blobs } from "./turn/blobs.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
 import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
@@ -60,6 +61,7 @@ export type TurnCommand =
       readonly userItemId: string;
       readonly clientUserMessageId: string | null;
       readonly input: readonly UserInput[];
+      readonly blobs?: Blobs | undefined;
       readonly outputSchema: unknown;
       readonly changes: Partial<ThreadSettings>;
     }
@@ -71,6 +73,7 @@ export type TurnCommand =
       readonly userItemId: string;
       readonly clientUserMessageId: string | null;
       readonly input: readonly UserInput[];
+      readonly blobs?: Blobs | undefined;
     }
   /** `turnId` null: whatever turn runs. */
   | { readonly kind: "interrupt"; readonly at: number; readonly turnId: string | null }
@@ -172,6 +175,7 @@ export type QueueCommand =
       readonly id: string | null;
       readonly turnId: string;
       readonly userItemId: string;
+      readonly blobs?: Blobs | undefined;
       readonly asked: boolean;
     };
 

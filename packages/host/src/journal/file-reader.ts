@@ -35,11 +35,13 @@ export class FileReader implements JournalReader {
   readonly place: Place;
   readonly #file: ReadFile;
   readonly #log: Log;
+  readonly blob: JournalReader["blob"];
 
-  constructor(place: Place, file: ReadFile, log: Log) {
+  constructor(place: Place, file: ReadFile, log: Log, blob: JournalReader["blob"]) {
     this.place = place;
     this.#file = file;
     this.#log = log;
+    this.blob = blob;
   }
 
   backwards(before?: number): AsyncIterable<Placed> {

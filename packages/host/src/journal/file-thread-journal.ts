@@ -2,6 +2,7 @@ import type { Place } from "../core/life/views.ts";
 import type { Commit } from "../core/records.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files } from "../platform/platform.ts";
+import { blobFolders, keepBlob, readBlob } from "./blobs.ts";
 import { commitLine, type Line } from "./commit-lines.ts";
 import type { FewAtOnce } from "./few-at-once.ts";
 import { FileReader, readCommit } from "./file-reader.ts";
@@ -65,6 +66,10 @@ export class FileThreadJournal implements ThreadJournal, Holder {
 
   get place(): Place {
     return { path: this.#path, archived: this.#archived };
+  }
+
+  get #blobs(): readonly [string, string] {
+    return blobFolders(this.#shared.home, this.#threadId, this.#archived);
   }
 
   get #path(): string {
@@ -158,6 +163,14 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     }
   }
 
+  blob(name: string): Promise<Uint8Array | undefined> {
+    return readBlob(this.#shared.files, this.#blobs, name);
+  }
+
+  keep(name: string, bytes: Uint8Array): Promise<void> {
+    return saved(() => keepBlob(this.#shared.files, this.#blobs[0], name, bytes));
+  }
+
   letGo(): boolean {
     if (this.#using > 0 || this.#birth.kind !== "made") return false;
     void this.rest().catch((cause) => this.#shared.log.warn("closing a journal failed", { cause }));
@@ -182,8 +195,13 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.#make();
     await this.rest();
     const path = (archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
-    await saved(() => this.#shared.files.rename(this.#path, path));
-    this.#archived = archived;
+    const { files } = this.#shared;
+    const [here, there] = this.#blobs;
+    await saved(async () => {
+      await files.rename(this.#path, path);
+      this.#archived = archived;
+      if (await files.exists(here)) await files.rename(here, there);
+    });
   }
 
   async destroy(): Promise<void> {
@@ -191,6 +209,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     await this.#shared.starts.clear();
+    for (const folder of this.#blobs) await saved(() => this.#shared.files.remove(folder, { synced: true }));
     await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
     this.#shared.leases.giveBack(this.#threadId);
   }
@@ -225,6 +244,6 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.#make();
     const file = await this.#shared.files.openRead(this.#path);
     if (file === undefined) throw new Error(`the journal ${this.#path} is gone`);
-    return new FileReader(this.place, file, this.#shared.log);
+    return new FileReader(this.place, file, this.#shared.log, (name) => this.blob(name));
   }
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Place } from "../core/life/views.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files, Platform } from "../platform/platform.ts";
+import { blobFolders, readBlob } from "./blobs.ts";
 import { FewAtOnce } from "./few-at-once.ts";
 import { cutTornTail, FileReader } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
@@ -114,7 +115,8 @@ export function fileJournal(
         await takeUp();
         file = await files.openRead(place.path!);
       }
-      return file && new FileReader(place, file, log);
+      const folders = blobFolders(home, threadId, place.archived);
+      return file && new FileReader(place, file, log, (name) => readBlob(files, folders, name));
     },
     reserve: (key, threadId) => saved(() => keys.reserve(key, threadId)),
     release: (key) => saved(() => keys.forget(key)),

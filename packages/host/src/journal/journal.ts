@@ -40,6 +40,8 @@ export interface JournalReader {
   forwards(from?: number): AsyncIterable<Placed>;
   /** Where the first commit after `seq` is. */
   locate(seq: number): Promise<number>;
+  /** What was kept beside it under a name; undefined if it is not there. */
+  blob(name: string): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,8 @@ export interface ThreadJournal extends JournalReader {
   append(commit: Commit): Promise<AppendOutcome>;
   /** Makes everything that was committed survive a power cut. A failure is thrown, never swallowed. */
   sync(): Promise<void>;
+  /** Keeps what is too large for it, beside it. It survives a power cut before this returns. */
+  keep(name: string, bytes: Uint8Array): Promise<void>;
   /** Lets go of what costs memory or descriptors; the next use takes it again. */
   rest(): Promise<void>;
   /** Moves it to or from the archive. */

@@ -30,6 +30,12 @@ export class MemoryJournal implements ThreadJournal {
     return found < 0 ? this.#commits.length : found;
   }
 
+  /** What its users name as files is read again each time: it does not live long. */
+  async blob(): Promise<undefined> {
+    return undefined;
+  }
+
+  async keep(): Promise<void> {}
   async sync(): Promise<void> {}
   async rest(): Promise<void> {}
   async close(): Promise<void> {}

@@ -71,6 +71,7 @@ export class Children {
       load: state.load,
       docs: state.docs,
       history,
+      origin: parent.journal,
     });
     // It goes when its turn has ended, unless someone comes for it.
     idle.forNobody(child);

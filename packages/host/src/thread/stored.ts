@@ -7,6 +7,7 @@ import type { ProjectDoc, ThreadFacts, ThreadSettings } from "../core/life/recor
 import { notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
+import { blobsOf } from "../core/turn/blobs.ts";
 import { fault } from "../errors.ts";
 import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
@@ -34,6 +35,8 @@ export interface StartRequest {
   readonly gitInfo?: GitInfo | null;
   /** What it starts with, a commit at a time. */
   readonly history?: AsyncIterable<readonly ThreadRecord[]>;
+  /** Whose history that is: what it keeps beside it is taken over. */
+  readonly origin?: JournalReader;
 }
 
 export interface StoredPorts {
@@ -68,13 +71,18 @@ export class Stored {
     this.#clock = clock;
   }
 
-  async create({ facts, settings, load, docs, gitInfo, history }: StartRequest): Promise<Held> {
+  async create({ facts, settings, load, docs, gitInfo, history, origin }: StartRequest): Promise<Held> {
     const at = this.#clock.now();
     const first: ThreadRecord[] = [{ type: "created", at, facts, settings, load, docs }];
     if (gitInfo != null) first.push({ type: "gitInfoChanged", at, gitInfo });
     const journal = await this.#ports[facts.ephemeral ? "memory" : "journal"].create(facts.id);
     let head: Head | undefined;
     const write = async (records: readonly ThreadRecord[]) => {
+      // First: a message whose pictures are missing would be another one.
+      for (const name of new Set(records.flatMap(blobsOf))) {
+        const bytes = await origin?.blob(name);
+        if (bytes !== undefined) await journal.keep(name, bytes);
+      }
       const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
       await append(journal, commit);
       if (this.#ports.journalSync === "always") await journal.sync();

@@ -34,27 +34,51 @@ const NAMES: { readonly [K in Kind]: string } = {
   audio: "WAV, MP3, M4A, WebM or Ogg",
 };
 
+interface Problem {
+  readonly problem: string;
+}
+
 /** A picture or a sound as a data URL, or why not, for whoever asked for it. */
 export async function readMedia(
   path: string,
   kind: Kind,
   files: Pick<Files, "openRead">,
-): Promise<{ readonly url: string } | { readonly problem: string }> {
+): Promise<{ readonly url: string } | Problem> {
+  const read = await readMediaFile(path, kind, files);
+  return "problem" in read ? read : { url: dataUrl(read) };
+}
+
+export interface Media {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+export function dataUrl({ type, bytes }: Media): string {
+  return `data:${type};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")}`;
+}
+
+export async function readMediaFile(
+  path: string,
+  kind: Kind,
+  files: Pick<Files, "openRead">,
+): Promise<Media | Problem> {
   try {
     const file = await files.openRead(path);
     if (file === undefined) return { problem: "there is no such file" };
     try {
       const size = await file.size();
       if (size > MAX_BYTES) return { problem: `it is larger than ${MAX_BYTES} bytes` };
-      const bytes = Buffer.from(await file.read(0, size));
-      const start = bytes.toString("latin1", 0, 12);
-      const type = BEGINNINGS[kind].find(([pattern]) => begins(start, pattern))?.[1];
-      if (type === undefined) return { problem: `it is no ${NAMES[kind]}` };
-      return { url: `data:${type};base64,${bytes.toString("base64")}` };
+      return mediaOf(await file.read(0, size), kind);
     } finally {
       await file.close();
     }
   } catch (cause) {
     return { problem: (cause as Error).message };
   }
+}
+
+export function mediaOf(bytes: Uint8Array, kind: Kind): Media | Problem {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  const type = BEGINNINGS[kind].find(([pattern]) => begins(start, pattern))?.[1];
+  return type === undefined ? { problem: `it is no ${NAMES[kind]}` } : { type, bytes };
 }

@@ -2,6 +2,7 @@ import type { ThreadItem, UserInput } from "@bobbin/protocol";
 import { EVENT_TOOL, eventArguments } from "../core/rap/events.ts";
 import type { RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
+import type { Blobs } from "../core/turn/blobs.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
 import { injectedItem } from "./injected.ts";
@@ -29,7 +30,10 @@ export async function conversation(
   past: readonly ThreadRecord[],
   /** Only what it gave itself may be sent back to it. */
   provider: string,
-  userParts: (content: readonly UserInput[]) => readonly ContextPart[] | Promise<readonly ContextPart[]>,
+  userParts: (
+    content: readonly UserInput[],
+    blobs: Blobs | undefined,
+  ) => readonly ContextPart[] | Promise<readonly ContextPart[]>,
 ): Promise<readonly ContextItem[]> {
   const answer = new Answer();
   for (const record of past) {
@@ -37,7 +41,7 @@ export async function conversation(
       case "itemCompleted": {
         const { item, carry, cut, said } = record;
         if (item.type === "userMessage") {
-          const given = userParts(item.content);
+          const given = userParts(item.content, record.blobs);
           // Most are words, which nobody has to wait for.
           const parts = given instanceof Promise ? await given : given;
           answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
@@ -67,7 +71,7 @@ export async function conversation(
           answer.end();
           if (kept.kind === "goal") answer.add(message("user", kept.text));
           else {
-            const parts = await userParts(kept.content);
+            const parts = await userParts(kept.content, kept.blobs);
             answer.hear({ type: "message", role: "user", parts, clientId: kept.clientId });
           }
         }

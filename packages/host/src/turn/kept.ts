@@ -51,9 +51,10 @@ function all(covered: readonly ThreadRecord[]): readonly Kept[] {
       case "itemsInjected":
         return record.items.map((item) => ({ kind: "injected", item }));
       case "itemCompleted": {
-        const { item, turnId } = record;
+        const { item, turnId, blobs } = record;
         if (item.type !== "userMessage") return [];
-        return [{ kind: "user", turnId, content: item.content, clientId: item.clientId }];
+        const { content, clientId } = item;
+        return [{ kind: "user", turnId, content, clientId, ...(blobs && { blobs }) }];
       }
       default:
         return [];

@@ -1,4 +1,4 @@
-import type { TurnError, UserInput } from "@bobbin/protocol";
+import type { TurnError } from "@bobbin/protocol";
 import type { CallFailed, SampleOutcome, SummaryOutcome } from "../core/commands.ts";
 import { isPlanning } from "../core/life/modes.ts";
 import type { CompactEffect, SampleEffect } from "../core/next.ts";
@@ -230,8 +230,11 @@ export class ModelCalls {
     past: readonly ThreadRecord[],
   ): Promise<readonly ContextItem[]> {
     const { files } = this.#ports.platform;
-    const parts = (content: readonly UserInput[]) => userParts(content, settings.cwd, files);
-    const said = await conversation(past, settings.modelProvider, parts);
+    const { journal } = this.#actor;
+    const sources = { cwd: settings.cwd, files, blob: (name: string) => journal.blob(name) };
+    const said = await conversation(past, settings.modelProvider, (content, blobs) =>
+      userParts(content, blobs, sources),
+    );
     return canSee(settings.model) ? said : withoutPictures(said);
   }
 

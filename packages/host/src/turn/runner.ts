@@ -16,6 +16,7 @@ import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
+import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 import { ModelCalls } from "./model-calls.ts";
@@ -91,7 +92,8 @@ export class Runner {
       const controller = new AbortController();
       this.#running.set(effect.key, controller);
       const { signal } = controller;
-      if (effect.kind === "startQueued") this.#startQueued(effect);
+      if (effect.kind === "startQueued")
+        supervisor.take(effect.key, this.#startQueued(effect, state, signal));
       else if (effect.kind === "continueGoal") this.#continueGoal();
       else if (effect.kind === "startEvents") this.#startEvents();
       else supervisor.take(effect.key, this.#perform(effect, state, signal));
@@ -121,10 +123,17 @@ export class Runner {
     }
   }
 
-  #startQueued({ id }: StartQueuedEffect): void {
-    const { clock, ids } = this.#ports.platform;
+  async #startQueued({ id }: StartQueuedEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const { clock, ids, files } = this.#ports.platform;
+    const { journal } = this.#actor;
+    const input = state.queue.items.find((item) => item.id === id)?.input ?? [];
+    const keep = (name: string, bytes: Uint8Array) => journal.keep(name, bytes);
+    const blobs = namesMedia(input)
+      ? await keepMedia(input, state.settings.cwd, files, keep).catch(() => undefined)
+      : undefined;
+    if (signal.aborted) return;
     const fresh = { turnId: ids.uuid(), userItemId: ids.uuid() };
-    this.#actor.offer({ kind: "startQueued", at: clock.now(), id, ...fresh, asked: false });
+    this.#actor.offer({ kind: "startQueued", at: clock.now(), id, ...fresh, asked: false, blobs });
   }
 
   #startEvents(): void {

@@ -44,7 +44,7 @@ export function decideQueue(state: ThreadState, command: QueueCommand): readonly
 type StartQueued = Extract<QueueCommand, { kind: "startQueued" }>;
 
 function startQueued(state: ThreadState, command: StartQueued): readonly ThreadRecord[] | Fault {
-  const { at, turnId, userItemId, id, asked } = command;
+  const { at, turnId, userItemId, id, asked, blobs } = command;
   const { items, paused } = state.queue;
   // By itself it starts what it was to start, or it comes too late.
   const item = id === null ? items[0] : items.find((one) => one.id === id);
@@ -52,7 +52,7 @@ function startQueued(state: ThreadState, command: StartQueued): readonly ThreadR
   if (state.turn !== null) return fault("turnAlreadyActive");
   if (item === undefined) return id === null ? fault("queueEmpty") : fault("submissionNotFound", id);
   const { input, clientUserMessageId } = item;
-  const start = { kind: "startTurn", at, turnId, userItemId, clientUserMessageId, input } as const;
+  const start = { kind: "startTurn", at, turnId, userItemId, clientUserMessageId, input, blobs } as const;
   return [
     ...startTurn(state, { ...start, outputSchema: null, changes: {} }),
     { type: "submissionRemoved", at, id: item.id, turnId },

@@ -123,7 +123,7 @@ function addInput(
 }
 
 function userMessage(turnId: string, command: StartTurn | Steer): readonly ThreadRecord[] {
-  const { at, input, clientUserMessageId: clientId } = command;
+  const { at, input, clientUserMessageId: clientId, blobs } = command;
   const accepted = inputAccepted(turnId, clientId);
   if (input.length === 0) return accepted;
   const item: ThreadItem = {
@@ -137,7 +137,7 @@ function userMessage(turnId: string, command: StartTurn | Steer): readonly Threa
   return [
     ...accepted,
     { type: "itemStarted", turnId, at, item },
-    { type: "itemCompleted", turnId, at, item: { ...item, completedAtMs: at } },
+    { type: "itemCompleted", turnId, at, item: { ...item, completedAtMs: at }, ...(blobs && { blobs }) },
   ];
 }
 

@@ -8,6 +8,7 @@ import type {
   TurnStatus,
   UserInput,
 } from "@bobbin/protocol";
+import type { Blobs } from "./blobs.ts";
 import type { TextPart } from "./texts.ts";
 
 export type TurnRecord =
@@ -53,6 +54,8 @@ export type TurnRecord =
       readonly said?: string | undefined;
       /** It is not whole. */
       readonly cut?: Cut | undefined;
+      /** What a user's message names as files, as it was then. */
+      readonly blobs?: Blobs | undefined;
     }
   | { readonly type: "toolCalled"; readonly turnId: string; readonly at: number; readonly call: ToolCall }
   /** The tool is about to act on the world. `again`: after a crash it may be told to once more. */
@@ -166,6 +169,7 @@ export type Kept =
       readonly turnId: string;
       readonly content: readonly UserInput[];
       readonly clientId: string | null;
+      readonly blobs?: Blobs | undefined;
     }
   | { readonly kind: "injected"; readonly item: unknown }
   | { readonly kind: "goal"; readonly turnId: string; readonly text: string };

@@ -41,7 +41,7 @@ export function forker(context: HandlerContext): Fork {
       const load = { ...from.load, ...askedLoadSettings(params, context.config) };
       const { docs, gitInfo } = await around.at(settings.cwd);
       const history = forkHistory(journal, from, params);
-      await forked(await registry.start({ facts, settings, load, docs, gitInfo, history }));
+      await forked(await registry.start({ facts, settings, load, docs, gitInfo, history, origin: journal }));
     });
     await done.catch((cause: unknown) => {
       // What can not be read can not be forked; clients know it by another name there.

@@ -4,7 +4,7 @@ import { Fault, fault } from "../../errors.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
-import { readInput, readMessageId } from "./user-input.ts";
+import { keepFiles, readInput, readMessageId } from "./user-input.ts";
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
@@ -80,13 +80,15 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/queue/start"({ threadId, queuedSubmissionId }, { connection, reply }) {
-      const { status } = await withQueue(threadId, accessOf(connection, threadId));
+      const { status, queue } = await withQueue(threadId, accessOf(connection, threadId));
       if (status.type === "notLoaded") throw fault("resumeFirst");
       const actor = await registry.find(threadId);
       const fresh = { turnId: platform.ids.uuid(), userItemId: platform.ids.uuid() };
-      await actor.submit(
-        { kind: "startQueued", at: now(), id: queuedSubmissionId ?? null, ...fresh, asked: true },
-        () => reply({ turn: turnStarted(fresh.turnId, null) }),
+      const id = queuedSubmissionId ?? queue.items[0]?.id ?? null;
+      const input = queue.items.find((item) => item.id === id)?.input ?? [];
+      const blobs = await keepFiles(actor, input, platform.files);
+      await actor.submit({ kind: "startQueued", at: now(), id, ...fresh, asked: true, blobs }, () =>
+        reply({ turn: turnStarted(fresh.turnId, null) }),
       );
     },
   };

@@ -5,7 +5,7 @@ import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { askedSettings } from "./settings.ts";
-import { readInput, readMessageId } from "./user-input.ts";
+import { keepFiles, readInput, readMessageId } from "./user-input.ts";
 
 export function turnHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
@@ -19,6 +19,13 @@ export function turnHandlers(context: HandlerContext): Handlers {
       const actor = await own(connection, params.threadId);
       const input = readInput(params.input);
       const clientUserMessageId = readMessageId(params.clientUserMessageId);
+      // Where the thread is matters to what is asked from there, and most ask nothing.
+      const changes = askedSettings(
+        params,
+        params.cwd == null ? "" : (await actor.peek()).settings.cwd,
+        context,
+      );
+      const blobs = await keepFiles(actor, input, platform.files, changes.cwd);
       await actor.submit(
         {
           kind: "startTurn",
@@ -28,12 +35,8 @@ export function turnHandlers(context: HandlerContext): Handlers {
           clientUserMessageId,
           input,
           outputSchema: params.outputSchema ?? null,
-          // Where the thread is matters to what is asked from there, and most ask nothing.
-          changes: askedSettings(
-            params,
-            params.cwd == null ? "" : (await actor.peek()).settings.cwd,
-            context,
-          ),
+          changes,
+          blobs,
         },
         // The turn that takes the input: this one, the one that was running already, or the one that took it before.
         (state) =>
@@ -53,6 +56,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
           userItemId: platform.ids.uuid(),
           clientUserMessageId,
           input,
+          blobs: await keepFiles(actor, input, platform.files),
         },
         (state) => reply({ turnId: acceptedTurn(state, clientUserMessageId) ?? params.expectedTurnId }),
       );

@@ -1,5 +1,9 @@
 import type { UserInput } from "@bobbin/protocol";
+import type { Blobs } from "../../core/turn/blobs.ts";
 import { Fault, fault } from "../../errors.ts";
+import type { Files } from "../../platform/platform.ts";
+import type { Actor } from "../../thread/actor.ts";
+import { keepMedia, namesMedia } from "../../tool/kept-media.ts";
 
 const MAX_INPUT_CHARACTERS = 1_048_576;
 const MAX_MESSAGE_ID = 1024;
@@ -13,6 +17,18 @@ export function readMessageId(id: string | null | undefined): string | null {
       `must not be longer than ${MAX_MESSAGE_ID} characters`,
     );
   return id ?? null;
+}
+
+/** Keeps the files that input names with the thread. `cwd`: where its paths start, if not where the thread is. */
+export async function keepFiles(
+  actor: Actor,
+  input: readonly UserInput[],
+  files: Files,
+  cwd?: string,
+): Promise<Blobs | undefined> {
+  if (!namesMedia(input) || actor.ephemeral) return undefined;
+  const from = cwd ?? (await actor.peek()).settings.cwd;
+  return keepMedia(input, from, files, (name, bytes) => actor.journal.keep(name, bytes));
 }
 
 /** Bounds the input and fills what clients may leave out but must be told. */
