@@ -34,6 +34,7 @@ interface RapParts {
 /** Wires tool servers to the host. */
 export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
   const { settings, platform, supervisor, secrets } = parts;
+  const names = new Names();
   const serversOf = (load: LoadSettings) => threadServers(settings, load.toolServers);
   return new LazyRap({
     settings,
@@ -46,7 +47,7 @@ export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
         ...parts,
         env: process.env,
         serversOf,
-        taken: (thread) => namesOf([cancelSubscription, ...others.flatMap((source) => source(thread))]),
+        taken: (thread) => names.of([cancelSubscription, ...others.flatMap((source) => source(thread))]),
         deliver: (threadId, command) => deliver(registry(), threadId, command),
         warn: (threadId, message) => warn(registry(), threadId, message, platform.clock.now()),
       });
@@ -54,10 +55,19 @@ export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
   });
 }
 
-/** Whose each name is that tool servers can not have. */
-function namesOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
-  const plain = tools.filter(({ namespace }) => namespace === null);
-  return new Map(plain.map(({ name }) => [name, "another tool of this thread"]));
+/** Whose each name is that tool servers can not have. Most threads have the same tools besides, and share this. */
+class Names {
+  #key = "";
+  #last: ReadonlyMap<string, string> = new Map();
+
+  of(tools: readonly Tool[]): ReadonlyMap<string, string> {
+    const plain = tools.filter(({ namespace }) => namespace === null).map(({ name }) => name);
+    const key = plain.join("\n");
+    if (key === this.#key) return this.#last;
+    this.#key = key;
+    this.#last = new Map(plain.map((name) => [name, "another tool of this thread"]));
+    return this.#last;
+  }
 }
 
 /** Whether a question waits for its answer, in this host or in another one. */

@@ -274,6 +274,8 @@ export type RapCommand =
       readonly callId: string;
       readonly eventId: string;
     }
+  /** Changes nothing: whoever sends it wants to know how the thread is. */
+  | { readonly kind: "lookUp"; readonly at: number }
   /** The thread's own next step: the model is shown what has come. */
   | { readonly kind: "startEvents"; readonly at: number; readonly turnId: string };
 

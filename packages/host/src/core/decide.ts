@@ -68,6 +68,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "childMade":
     case "childEnded":
     case "expireCall":
+    case "lookUp":
     case "startEvents":
       return decideRap(state, command);
     default:

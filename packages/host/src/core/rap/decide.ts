@@ -50,6 +50,8 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
     }
     case "expireCall":
       return expire(state, command);
+    case "lookUp":
+      return [];
     case "startEvents":
       return startEvents(state, command);
   }

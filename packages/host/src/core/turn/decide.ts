@@ -111,7 +111,8 @@ function addInput(
   command: StartTurn | Steer,
   shown: ShownText,
 ): readonly ThreadRecord[] {
-  const deferred = isDeferrable(state, turn) ? defer(state, turn, command.at) : [];
+  const speaks = command.input.length > 0;
+  const deferred = speaks && isDeferrable(state, turn) ? defer(state, turn, command.at) : [];
   const busy = turn.compacting !== null || (deferred.length === 0 && !turn.calls.every(isSettled));
   return [
     ...deferred,

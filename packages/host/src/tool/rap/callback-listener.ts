@@ -1,6 +1,14 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
-import { type CallbackSubject, callbackPath, readCallbackPath, type Sign } from "@bobbin/rap/runtime";
+import {
+  type CallbackSubject,
+  callbackPath,
+  discard,
+  exchange,
+  readCallbackPath,
+  type Sign,
+} from "@bobbin/rap/runtime";
+import { IDEMPOTENCY_KEY } from "@bobbin/rap/wire";
 import type { Log } from "../../observe/log.ts";
 import type { HttpDoor, IncomingRequest, Platform } from "../../platform/platform.ts";
 import type { RapSettings } from "./settings.ts";
@@ -8,7 +16,7 @@ import type { RapSettings } from "./settings.ts";
 export interface ListenerPorts {
   readonly home: string;
   readonly settings: RapSettings;
-  readonly platform: Pick<Platform, "files" | "liveness" | "ids" | "listen">;
+  readonly platform: Pick<Platform, "files" | "liveness" | "ids" | "listen" | "http" | "timers">;
   readonly log: Log;
   /** A request for a call that was really made; the status that it is answered with. */
   take(subject: CallbackSubject, request: IncomingRequest): Promise<number>;
@@ -25,7 +33,13 @@ interface Open {
   readonly sign: Sign;
   readonly base: string;
   readonly door: HttpDoor;
+  /** Others may hand over what came to them. */
+  readonly announced: (() => Promise<void>) | undefined;
 }
+
+/** What was handed over once is not handed on. */
+const FORWARDED = "bobbin-forwarded";
+const FORWARD_MS = 20_000;
 
 /** Where tool servers post back. */
 export class CallbackListener {
@@ -51,15 +65,60 @@ export class CallbackListener {
     return base + callbackPath(subject, sign);
   }
 
+  /**
+   * Hands a request to the other hosts on this home, one of which has its thread: their ports may have been ours when
+   * the call was made. Only to those that are there: what else may listen by now is not to know of it.
+   */
+  async forward({ path, headers }: IncomingRequest, body: Uint8Array): Promise<number> {
+    const { platform, settings } = this.#ports;
+    if (headers.get(FORWARDED) !== null) return 503;
+    const { door } = await this.open();
+    const kept = readKept(await platform.files.readText(this.#path));
+    for (const port of settings.callbackListen.port === 0 ? (kept?.ports ?? []) : []) {
+      if (port === door.port || !(await platform.liveness.alive(this.#lock(port)))) continue;
+      const key = headers.get(IDEMPOTENCY_KEY);
+      const sent = await exchange(
+        { send: platform.http, after: platform.timers.after },
+        new URL(addressOf(settings, port) + path),
+        {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            [FORWARDED]: "1",
+            ...(key !== null && { [IDEMPOTENCY_KEY]: key }),
+          },
+          body: new TextDecoder().decode(body),
+        },
+        FORWARD_MS,
+        async (answer) => {
+          await discard(answer);
+          return answer.status;
+        },
+      );
+      if (sent.kind === "answered" && sent.value !== 503) return sent.value;
+    }
+    return 503;
+  }
+
   async close(): Promise<void> {
     const open = await this.#open?.catch(() => undefined);
     await open?.door.close();
+    await open?.announced?.();
+  }
+
+  get #path(): string {
+    return join(this.#ports.home, "rap_callbacks.json");
+  }
+
+  /** Held while a host listens there. */
+  #lock(port: number): string {
+    return join(this.#ports.home, "live", `callbacks-${port}.lock`);
   }
 
   async #listen(): Promise<Open> {
     const { home, settings, platform, log } = this.#ports;
     const { files, liveness } = platform;
-    const path = join(home, "rap_callbacks.json");
+    const path = this.#path;
     // Two hosts that start at once must not choose the same port, nor two keys.
     return liveness.exclusively(join(home, "rap_callbacks.lock"), async () => {
       const before = readKept(await files.readText(path));
@@ -72,7 +131,9 @@ export class CallbackListener {
       }
       const base = settings.callbackPublicUrl?.replace(/\/+$/, "") ?? addressOf(settings, door.port);
       log.info("listening for tool servers", { on: base, port: door.port });
-      return { sign, base, door };
+      // Where that can not be, there is no other host to hand anything over.
+      const announced = await liveness.announce(this.#lock(door.port)).catch(() => undefined);
+      return { sign, base, door, announced };
     });
   }
 

@@ -25,7 +25,14 @@ export interface CallbackPorts {
   deliver(threadId: string, command: RapCommand): Promise<Delivered>;
   /** A server of a thread that is loaded; undefined: that is not known now. */
   addressOf(threadId: string, server: string): ServerAddress | undefined;
+  /** Hands a request to whichever host has the thread; the status that it is answered with. */
+  forward(request: IncomingRequest, body: Uint8Array): Promise<number>;
   count(type: CallbackMessage["type"] | "unreadable", status: number): void;
+}
+
+interface Read {
+  readonly message: CallbackMessage;
+  readonly bytes: Uint8Array;
 }
 
 /** What a thread made of a command. */
@@ -69,13 +76,15 @@ export class Callbacks {
       this.#ports.count("unreadable", read);
       return read;
     }
+    const { message, bytes } = read;
     const key = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY)) ?? null;
-    const status = await this.#deliver(subject, read, key);
-    this.#ports.count(read.type, status);
+    const taken = await this.#deliver(subject, message, key);
+    const status = taken === "elsewhere" ? await this.#ports.forward(request, bytes) : taken;
+    this.#ports.count(message.type, status);
     return status;
   }
 
-  async #read(subject: CallbackSubject, request: IncomingRequest): Promise<CallbackMessage | number> {
+  async #read(subject: CallbackSubject, request: IncomingRequest): Promise<Read | number> {
     const { method, headers, body } = request;
     if (method !== "POST") return 405;
     if (!isJson(headers.get("content-type"))) return 415;
@@ -90,7 +99,8 @@ export class Callbacks {
         if (length > LIMITS.callbackBytes) return 413;
         chunks.push(chunk);
       }
-      const json = parseJson(Buffer.concat(chunks));
+      const bytes = Buffer.concat(chunks);
+      const json = parseJson(bytes);
       const message = json.ok ? parseCallback(json.value) : json;
       if (!message.ok) {
         this.#log("a tool server sent what can not be read", subject, { problem: message.problem });
@@ -100,7 +110,7 @@ export class Callbacks {
         this.#log("a tool server sent what is for another call", subject, { type: message.value.type });
         return 400;
       }
-      return message.value;
+      return { message: message.value, bytes };
     } catch {
       // Its sender is gone; nobody hears this.
       return 400;
@@ -121,7 +131,11 @@ export class Callbacks {
     return true;
   }
 
-  async #deliver(subject: CallbackSubject, message: CallbackMessage, key: string | null): Promise<number> {
+  async #deliver(
+    subject: CallbackSubject,
+    message: CallbackMessage,
+    key: string | null,
+  ): Promise<number | "elsewhere"> {
     const command = this.#command(subject, message, key);
     if (typeof command === "number") return command;
     try {
@@ -131,11 +145,14 @@ export class Callbacks {
           : await this.#ports.deliver(subject.threadId, command);
       if (records.length > 0) return 200;
       const gone = state.status.type === "notLoaded" || state.loadEpoch !== subject.load;
+      // It is being loaded, and what it has will be known in a moment.
+      if (command.kind === "lookUp" && !gone) return 503;
       this.#log("a tool server sent what nobody waits for", subject, { type: message.type, closed: gone });
       return gone ? 410 : 200;
     } catch (cause) {
       if (cause instanceof Fault && (cause.code === "noRollout" || cause.code === "threadNotFound"))
         return 410;
+      if (cause instanceof Fault && cause.code === "heldElsewhere") return "elsewhere";
       this.#ports.log.warn("what a tool server sent could not be taken", { ...subject, cause });
       return 503;
     }
@@ -188,7 +205,7 @@ export class Callbacks {
       case "user_choice": {
         const { prompt, choices, default: fallback, response_url: responseUrl } = message;
         const address = this.#ports.addressOf(threadId, server);
-        if (address === undefined) return 503;
+        if (address === undefined) return { kind: "lookUp", at: about.at };
         // Nothing is sent anywhere on the word of a tool server but to itself.
         if (!isOwn(address, responseUrl)) {
           this.#log("a tool server wants an answer sent elsewhere", { threadId, load, server, callId }, {});

@@ -113,6 +113,7 @@ export class Rap {
       secrets: ports.secrets,
       addressOf: (threadId, server) => this.#addressOf(threadId, server),
       deliver: (threadId, command) => ports.deliver(threadId, command),
+      forward: (request, body) => this.#listener.forward(request, body),
       count: (type, status) => callbacks({ type, status: String(status) }),
     });
     this.#listener = new CallbackListener({

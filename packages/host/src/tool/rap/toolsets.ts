@@ -34,6 +34,13 @@ const ASK_AGAIN_MS = 15_000;
 export class Toolsets {
   readonly #ports: ToolsetsPorts;
   readonly #bindings = new Map<string, Binding>();
+  #last:
+    | {
+        readonly offered: readonly Offered[];
+        readonly taken: ReadonlyMap<string, string>;
+        readonly bound: Bound;
+      }
+    | undefined;
 
   constructor(ports: ToolsetsPorts) {
     this.#ports = ports;
@@ -88,6 +95,19 @@ export class Toolsets {
     return offered.some(({ offer }) => offer.kind !== "ready");
   }
 
+  /** Most threads have the same as the one before: then they share it. */
+  #bind(offered: readonly Offered[], taken: ReadonlyMap<string, string>): Bound {
+    const last = this.#last;
+    const same =
+      last?.taken === taken &&
+      last.offered.length === offered.length &&
+      offered.every(({ offer }, at) => last.offered[at]?.offer === offer);
+    if (same) return last.bound;
+    const bound = bind(offered, taken);
+    this.#last = { offered, taken, bound };
+    return bound;
+  }
+
   #tell(threadId: string, binding: Binding): void {
     binding.untold = binding.untold.filter((problem) => !this.#ports.tell(threadId, problem));
   }
@@ -110,7 +130,7 @@ export class Toolsets {
     if (this.#bindings.get(threadId) !== binding) return;
     const told = new Set(binding.bound?.problems);
     binding.offered = offered;
-    binding.bound = bind(offered, binding.taken);
+    binding.bound = this.#bind(offered, binding.taken);
     const problems = binding.bound.problems.filter((problem) => !told.has(problem));
     for (const problem of problems) this.#ports.log(problem, threadId);
     binding.untold = [...binding.untold, ...problems];
