@@ -30,7 +30,7 @@ export async function soakOurs(
 /**
  * @param {import("./server.mjs").StdioServer} server started with INSPECTED, not initialized
  * @param {{ cwd: string, threads: number, turns: number, atOnce?: number, atMostMs: number, onTurn?: (done: number) => void }} options
- * `turns` in all, behind a fifth as many that are there to warm up
+ * `turns` behind half as many, in which what is kept for the next turns fills up to its bound
  */
 async function soak(server, { cwd, threads, turns, atOnce = 50, atMostMs, onTurn }) {
   await server.initialize();
@@ -55,7 +55,7 @@ async function soak(server, { cwd, threads, turns, atOnce = 50, atMostMs, onTurn
       };
       await Promise.all(Array.from({ length: lanes }, (_, first) => lane(first)));
     };
-    await run(Math.ceil(turns / 5));
+    await run(Math.ceil(turns / 2));
     const before = await settled(inspector);
     const start = performance.now();
     await run(turns);

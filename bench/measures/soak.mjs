@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 export async function measure({ subjects, runs = 20_000, onRound }) {
   const [ours] = subjects("ours");
   const threads = Math.min(THREADS, runs);
-  const onTurn = (/** @type {number} */ done) => onRound(done, runs * 1.2);
+  const onTurn = (/** @type {number} */ done) => onRound(done, runs * 1.5);
   const soaked = await soakOurs({ threads, turns: runs, atMostMs: 400_000, onTurn }, ours);
   const { before, after, seconds } = soaked;
   const left = leftBehind(before, after);
