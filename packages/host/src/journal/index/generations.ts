@@ -73,11 +73,11 @@ export async function supersededBy(place: Place, open: OpenStore): Promise<boole
 }
 
 /** Keeps the one before, which broke; removes those before it, and those of older versions. */
-export async function removeOlder(place: Place, open: OpenStore): Promise<void> {
+export async function removeOlder(place: Place, open: OpenStore, keep: 0 | 1 = 1): Promise<void> {
   if (open.path === ":memory:") return;
   const folder = dirname(place.path);
   for (const { name, version, number } of await numbersOf(place, true)) {
-    const old = version < SCHEMA_VERSION || (version === SCHEMA_VERSION && number < open.generation - 1);
+    const old = version < SCHEMA_VERSION || (version === SCHEMA_VERSION && number < open.generation - keep);
     if (!old) continue;
     for (const tail of ["", "-wal", "-shm"]) await place.files.remove(join(folder, `${name}${tail}`));
   }

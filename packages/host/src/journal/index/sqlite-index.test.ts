@@ -496,6 +496,11 @@ describe("a rebuild", () => {
     expect(await found(index, "word17")).toEqual(expect.arrayContaining([["t017", "word17"]]));
     expect(rebuilds).toBe(2);
     expect(said).toContain("the index is made anew from the journals");
+    // Set aside, and not kept longer than what it has of people's words.
+    expect(await readdir(home)).toContain(FIRST);
+    await index.forget("t017");
+    expect(await readdir(home)).not.toContain(FIRST);
+    expect(await ids(index, top)).toEqual(last);
   });
 
   it("takes the place of a file of another version, and removes files of older ones", async () => {

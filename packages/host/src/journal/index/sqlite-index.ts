@@ -84,6 +84,9 @@ class SqliteThreadIndex implements ThreadIndex {
   async forget(threadId: string): Promise<void> {
     this.#waiting.drop(threadId);
     await this.#use((store) => store.forget(threadId));
+    // One that broke was set aside for whoever wants to know, and may have the thread too.
+    if (this.#current !== undefined && this.#current.generation > 0)
+      await removeOlder(this.#options, this.#current, 0);
   }
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
