@@ -17,6 +17,8 @@ export class Starts {
   #reading: Promise<ReadFile | undefined> | undefined;
   /** What makes each thread's journal that is not made. */
   readonly #unmade = new Map<string, () => Promise<void>>();
+  /** The file is too long: all that it has are being made. */
+  #cutting = false;
 
   constructor(path: () => string, files: Files) {
     this.#path = path;
@@ -36,9 +38,20 @@ export class Starts {
       this.#unmade.delete(threadId);
       throw cause;
     }
-    // Those that fail are told when they are used.
-    if (file.size >= CUT_BYTES) for (const makeNow of this.#unmade.values()) makeNow().catch(() => {});
+    if (file.size >= CUT_BYTES) this.#cut(make);
     return at;
+  }
+
+  /** Once for all that are there, then for each that comes: asking all of them each time would never end. */
+  #cut(added: () => Promise<void>): void {
+    const makeNow = this.#cutting ? [added] : [...this.#unmade.values()];
+    this.#cutting = true;
+    for (const make of makeNow) {
+      make().catch(() => {
+        // Told when its thread is used; the next start tries again.
+        this.#cutting = false;
+      });
+    }
   }
 
   /** A line that was added and whose thread is not made. */
@@ -58,7 +71,9 @@ export class Starts {
     const file = await this.#open();
     await file.append(Buffer.from(`${JSON.stringify({ made: threadId })}\n`));
     this.#unmade.delete(threadId);
-    if (this.#unmade.size === 0) await file.truncate(0);
+    if (this.#unmade.size > 0) return;
+    this.#cutting = false;
+    await file.truncate(0);
   }
 
   /** A thread is deleted: what is left of it here goes too. All others get journals of their own for that. */
