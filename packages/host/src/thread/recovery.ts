@@ -67,9 +67,23 @@ export class Recovery {
     for (;;) {
       // A host that ends takes nothing more; its claim stays, for the next start to find.
       if (this.#ports.stopped()) return;
-      const slot = this.#ports.slots.get(id);
-      if (slot?.kind === "loaded") return void (await this.#ports.recovering(id));
-      if (slot === undefined) return this.#ports.slots.occupy(id, () => work(id));
+      const { slots } = this.#ports;
+      const slot = slots.get(id);
+      if (slot?.kind === "loaded") {
+        // In its mailbox: a deletion that came in between would be followed by what we read before it.
+        const madeGood = slot.actor.during(async () => void (await this.#ports.recovering(id)));
+        if (
+          await madeGood.then(
+            () => true,
+            () => false,
+          )
+        )
+          return;
+        // One that takes nothing more, and stays.
+        if (slots.get(id) === slot) return void (await this.#ports.recovering(id));
+        continue;
+      }
+      if (slot === undefined) return slots.occupy(id, () => work(id));
       await slot.done;
     }
   }
