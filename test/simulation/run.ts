@@ -21,7 +21,7 @@ export function simulate(name: string, options: SimulateOptions, scenario: Scena
       for (const seed of seeds(options)) await runSeed(seed, scenario);
     },
     // The bound for a single seed is counted in steps; this one only stops a machine that is stuck.
-    10 * 60_000,
+    30 * 60_000,
   );
 }
 

@@ -58,7 +58,7 @@ describe.each([
 ])("the results of tools, where %s,", (_, max_resident_threads) => {
   simulate(
     "[RAPR-62] have their effect once, however often and whenever their host dies",
-    { count: 40, full: 5000 },
+    { count: 40, full: 700 },
     async (world) => {
       const { random, scheduler } = world;
       // A server that has no time to tell its tools has none: that is another story.

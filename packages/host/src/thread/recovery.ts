@@ -16,6 +16,8 @@ export interface RecoveryPorts {
   listed(): Promise<readonly string[]>;
   /** Takes a thread as it is; nobody follows it. */
   adopt(held: Held): Promise<void>;
+  /** This host is just making it: there is nothing to make good. */
+  starting(threadId: string): boolean;
   /** The host is about to end. */
   stopped(): boolean;
 }
@@ -40,7 +42,7 @@ export class Recovery {
     const { journal } = this.#ports;
     const seen = new Set<string>();
     const look = async (id: string) => {
-      if (seen.has(id) || this.#ports.stopped()) return;
+      if (seen.has(id) || this.#ports.starting(id) || this.#ports.stopped()) return;
       seen.add(id);
       await this.#recover(id, async (lost) => {
         if ((await this.#ports.recovering(lost)).open) await this.#closeLost(lost);

@@ -79,7 +79,7 @@ export class Registry {
   /** Threads whose closing is not durable yet, and who wants to know when it is. */
   readonly #closings = new Map<Actor, (() => void)[]>();
   /** New threads on their way in; nobody knows their ids yet. */
-  readonly #starting = new Set<Promise<unknown>>();
+  readonly #starting = new Map<string, Promise<unknown>>();
   #closing = false;
 
   constructor(ports: RegistryPorts) {
@@ -92,6 +92,7 @@ export class Registry {
       stored: this.#stored,
       adopt: (held) => this.#adoptForNobody(held),
       stopped: () => this.#closing,
+      starting: (id) => this.#starting.has(id),
     });
     this.#actorPorts = {
       platform: ports.platform,
@@ -162,8 +163,8 @@ export class Registry {
   async start(request: StartRequest): Promise<Actor> {
     if (this.#closing) throw fault("shuttingDown");
     const started = this.#stored.create(request).then((held) => this.#enter(held));
-    const done = started.catch(() => {}).finally(() => this.#starting.delete(done));
-    this.#starting.add(done);
+    const done = started.catch(() => {}).finally(() => this.#starting.delete(request.facts.id));
+    this.#starting.set(request.facts.id, done);
     return started;
   }
 
@@ -355,7 +356,7 @@ export class Registry {
    */
   async unloadAll(reason: UnloadReason): Promise<void> {
     this.#closing = true;
-    await Promise.all(this.#starting);
+    await Promise.all(this.#starting.values());
     for (const slot of [...this.#slots.values()]) if (slot.kind === "busy") await slot.done;
     const waiting = [...this.loaded()];
     // A few at a time: each one may have to open its journal.
