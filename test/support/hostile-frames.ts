@@ -91,6 +91,12 @@ function request(): fc.Arbitrary<string> {
     );
 }
 
+/** Names that no folder can have are among them. */
+const folders = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("/a\0b", "/dev/null/x", `/${"x".repeat(300)}`, `/${"x/".repeat(3_000)}`),
+);
+
 /** Nearly right: what goes furthest into the host before it turns out wrong, if it does. */
 function turnParams(): fc.Arbitrary<unknown> {
   const part = fc.oneof(
@@ -109,7 +115,8 @@ function turnParams(): fc.Arbitrary<unknown> {
       expectedTurnId: fc.string(),
       input: fc.oneof(fc.array(part, { maxLength: 3 }), fc.jsonValue({ maxDepth: 2 })),
       outputSchema: fc.jsonValue({ maxDepth: 4 }),
-      cwd: fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 1 })),
+      cwd: fc.oneof(folders, fc.jsonValue({ maxDepth: 1 })),
+      cwds: fc.oneof(fc.array(folders, { maxLength: 3 }), fc.jsonValue({ maxDepth: 1 })),
       limit: fc.oneof(fc.integer(), fc.double(), fc.jsonValue({ maxDepth: 1 })),
       cursor: fc.oneof(fc.string(), fc.nat().map(String)),
     },

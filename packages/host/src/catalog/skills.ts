@@ -67,7 +67,9 @@ async function rootsOf(files: SkillFiles, { home, userHome, cwd }: SkillPlaces):
 async function foldersFromRoot(files: SkillFiles, cwd: string): Promise<readonly string[]> {
   const upwards = [cwd];
   for (let folder = cwd; folder !== dirname(folder); folder = dirname(folder)) upwards.push(dirname(folder));
-  const marked = await Promise.all(upwards.map((folder) => files.exists(join(folder, ".git"))));
+  const marked = await Promise.all(
+    upwards.map((folder) => files.exists(join(folder, ".git")).catch(() => false)),
+  );
   return upwards.slice(0, Math.max(0, marked.indexOf(true)) + 1).reverse();
 }
 

@@ -27,6 +27,8 @@ export class NearFolders {
 
   /** What `run` found, or undefined if it has to be done in the thread pool. */
   at<T>(path: string, run: () => T): { readonly value: T } | undefined {
+    // No name at all: the call itself has to say so.
+    if (path.includes("\0")) return undefined;
     const now = Date.now();
     const known = this.#folder(path, now);
     if (known?.near !== true) return undefined;
@@ -68,14 +70,22 @@ function folderOf(path: string): string {
   return at > 0 && at < path.length - 1 ? path.slice(0, at) : dirname(path);
 }
 
+/**
+ * There is nothing of that name, below what is no folder, or under what can be no name at all: too long, in a circle of
+ * links, with a NUL in it.
+ */
+export function leadsNowhere(cause: unknown): boolean {
+  return NOWHERE.has((cause as { code?: string }).code ?? "");
+}
+
+const NOWHERE = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP", "ERR_INVALID_ARG_VALUE"]);
 const ORDINARY = { throwIfNoEntry: false } as const;
 
 function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, ORDINARY);
   } catch (cause) {
-    // There is nothing below what is no folder.
-    if ((cause as { code?: string }).code === "ENOTDIR") return undefined;
+    if (leadsNowhere(cause)) return undefined;
     throw cause;
   }
 }

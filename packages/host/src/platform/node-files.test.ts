@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -368,6 +368,27 @@ describe("a read file", () => {
 });
 
 describe("whole files and folders", () => {
+  it.each([
+    ["with a NUL", "a\0b"],
+    ["that is too long", "x".repeat(300)],
+    ["that leads too deep", "x/".repeat(3_000)],
+    ["below a file", join("file", "x")],
+    ["in a circle of links", join("circle", "x")],
+  ])("are not there under a name %s", async (_, name) => {
+    await writeFile(at("file"), "");
+    await symlink("circle", at("circle"));
+    const path = at(name);
+    for (let times = 0; times < 3; times++) {
+      expect(await files.exists(path)).toBe(false);
+      expect(await files.readText(path)).toBeUndefined();
+      expect(await files.openRead(path)).toBeUndefined();
+      expect(await files.list(path)).toEqual([]);
+      expect(await files.stamps([path])).toEqual([0, 0, 0]);
+      // By then it is known whether the folder is near.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+
   it("replaces a text with no draft left behind, and reads it", async () => {
     expect(await files.readText(at("s", "x.json"))).toBeUndefined();
     await files.replaceText(at("s", "x.json"), "one");

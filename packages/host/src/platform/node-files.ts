@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { NearFolders } from "./near-folders.ts";
+import { leadsNowhere, NearFolders } from "./near-folders.ts";
 import {
   called,
   closedError,
@@ -303,8 +303,7 @@ async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (cause) {
-    const code = codeOf(cause);
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (leadsNowhere(cause)) return undefined;
     throw cause;
   }
 }

@@ -34,7 +34,8 @@ async function foldersOf(
   const upwards: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     upwards.push(folder);
-    if (await files.exists(join(folder, ".git"))) return [home, ...upwards.reverse()];
+    // A folder that is not ours to look into is as good as none.
+    if (await files.exists(join(folder, ".git")).catch(() => false)) return [home, ...upwards.reverse()];
     if (folder === dirname(folder)) return [home, cwd];
   }
 }

@@ -93,6 +93,14 @@ describe("what is around a folder", () => {
     expect(await files.around.at("/work/src")).toMatchObject(shown);
   });
 
+  it("is nothing where nothing is ours to look into", async () => {
+    const refused = () => Promise.reject(Object.assign(new Error("EACCES"), { code: "EACCES" }));
+    const around = new LookAround({ readText: refused, exists: refused, stamps: refused }, "/home");
+    for (let time = 0; time < 2; time++) {
+      expect(await around.at("/secret")).toMatchObject({ gitInfo: null, docs: [] });
+    }
+  });
+
   it("is not remembered from a reading that something may have changed under", async () => {
     const files = world(repository);
     await files.around.at("/work");

@@ -36,7 +36,7 @@ export class LookAround {
 
   async at(cwd: string): Promise<Surroundings> {
     const known = this.#known.get(cwd);
-    const stamps = known && (await this.#files.stamps([...known.paths]));
+    const stamps = known && (await this.#files.stamps([...known.paths]).catch(() => undefined));
     if (known?.stamps !== undefined && isSame(known.stamps, stamps)) return known;
     const paths = new Set<string>();
     const noting: Pick<Files, "readText" | "exists"> = {
