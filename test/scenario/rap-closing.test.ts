@@ -131,4 +131,29 @@ describe("a thread that closes", () => {
     expect(await answer(await desk.next("/invoke"), "seen")).toBe(200);
     await client.turnCompleted(turnId);
   });
+
+  it("in one host and is loaded in another does not call a server before that has heard of the closing", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    const heard: string[] = [];
+    desk.on.set("/close_thread", async (response) => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      heard.push("closing");
+      response.writeHead(200).end();
+    });
+    desk.on.set("/invoke", (response) => {
+      heard.push("call");
+      response.writeHead(200).end();
+    });
+    const replies = [call(responses.call("look", "{}", "a")), say("ok")];
+    const { client, threadId, home } = await rapStage([say("first"), ...replies], { servers: { desk } });
+    await client.turn(threadId, "hello");
+    const other = await spawnHost({ home, args: SOCKET });
+    const there = await other.join(undefined, EXPERIMENTAL);
+    await client.call("thread/unload", { threadId });
+    await there.call("thread/resume", { threadId });
+    const turnId = await there.say(threadId, "look");
+    expect(await answer(await desk.next("/invoke"), "seen")).toBe(200);
+    await there.turnCompleted(turnId);
+    expect(heard).toEqual(["closing", "call"]);
+  });
 });

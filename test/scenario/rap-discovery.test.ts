@@ -1,8 +1,11 @@
 // What tool servers offer, and what becomes of it, on the real program.
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { spawnHost } from "../support/host-process.ts";
 import { responses } from "../support/mock-model.ts";
-import { answer, asked, call, offered, rapStage, say } from "../support/rap-stage.ts";
+import { answer, asked, call, EXPERIMENTAL, offered, rapStage, SOCKET, say } from "../support/rap-stage.ts";
 import { isOfUnknownModel } from "../support/story.ts";
 import { FakeToolServer, hang, status, toolset } from "../support/tool-server.ts";
 import type { WireClient } from "../support/wire-client.ts";
@@ -107,6 +110,32 @@ describe("discovery", () => {
     expect(warnings(client)).toEqual([
       expect.stringMatching(/used as it was known before: it answered with status 503/),
     ]);
+  });
+
+  it("[RAPR-26] keeps what it knew for the next host, which may start while a server is away", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    const stage = await rapStage([say("ok")], { servers: { desk } });
+    await stage.client.turn(stage.threadId, "one");
+    const next = async (): Promise<WireClient> => {
+      const host = await spawnHost({ home: stage.home, args: SOCKET });
+      const client = await host.join(undefined, EXPERIMENTAL);
+      await client.call("thread/resume", { threadId: stage.threadId });
+      await client.turn(stage.threadId, "again");
+      await host.kill();
+      return client;
+    };
+    await stage.host.kill();
+    desk.on.set(TOOLSET, status(503));
+    const client = await next();
+    expect(warnings(client)).toEqual([
+      expect.stringMatching(/desk is used as it was known before: it answered with status 503/),
+    ]);
+    const [file] = await readdir(join(stage.home, "rap_toolsets"));
+    expect(file).toBe("desk.json");
+    // What is there may be half of something: then nothing is known.
+    await writeFile(join(stage.home, "rap_toolsets", file!), '{"of":');
+    expect(warnings(await next())).toEqual([expect.stringMatching(/desk is not available/)]);
+    expect([0, 1, 2].map((nth) => offered(stage.model, nth, "look"))).toEqual(["look", "look", ""]);
   });
 
   it("[RAPR-8] [RAPR-10] sends credentials to the server, and warns where others could read them", async () => {

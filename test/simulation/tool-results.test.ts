@@ -58,11 +58,9 @@ describe.each([
 ])("the results of tools, where %s,", (_, max_resident_threads) => {
   simulate(
     "[RAPR-62] have their effect once, however often and whenever their host dies",
-    { count: 40, full: 700 },
+    { count: 40, full: 5_000 },
     async (world) => {
-      const { random, scheduler } = world;
-      // A server that has no time to tell its tools has none: that is another story.
-      scheduler.pace = Math.min(scheduler.pace, 5);
+      const { random } = world;
       const ledger = new ToolLedger();
       const shown = new Map<string, Set<string>>();
       world.network.servers.set(DESK, desk(world, ledger));

@@ -114,6 +114,8 @@ export class ToolLedger {
     // That it was taken need not have been heard: the host may have died in between.
     if (output === resultOf(callId)) return assert(call !== undefined, `${callId}: from nowhere`);
     if (RUNNING.test(String(output))) return;
+    // A server that has had no time to tell its tools has none.
+    if (again === undefined) return assert.match(String(output), /There is no tool named/, callId);
     assert.match(String(output), UNKNOWN, callId);
     assert.equal(again, false, `${callId} can be sent again, and was given up`);
     // What was acknowledged in the life that sent it had its effect.

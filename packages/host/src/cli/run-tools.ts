@@ -48,10 +48,13 @@ export async function tools(options: { json?: boolean; config?: readonly string[
 function ask(server: ToolServerSettings, { http, timers }: Platform): ReturnType<Catalog["ask"]> {
   const wire = { send: http, after: timers.after, random: () => 0 };
   const nobodyCalls = { now: () => 0, send: async () => ({ kind: "aborted" }) as const };
-  return new Catalog(
-    () => discover(serverAddress(server, process.env), wire, { timeoutMs: PATIENCE_MS }),
-    (toolset) => rapTools(server, toolset, nobodyCalls),
-  ).ask();
+  return new Catalog({
+    discover: () => discover(serverAddress(server, process.env), wire, { timeoutMs: PATIENCE_MS }),
+    tools: (toolset) => rapTools(server, toolset, nobodyCalls),
+    // People want to know how it is now.
+    recall: async () => undefined,
+    keep: async () => {},
+  }).ask();
 }
 
 /** What tool servers have of the threads that hosts hold here, or left for the next one. */

@@ -43,6 +43,8 @@ export interface ThreadState {
   readonly status: ThreadStatus;
   /** It was closed, and tool servers were not told yet. */
   readonly untold: boolean;
+  /** When they were last told. */
+  readonly toldAt: number | null;
   readonly usage: ThreadTokenUsage | null;
   /** How much of the model's window the conversation takes, about. */
   readonly contextTokens: number;

@@ -16,6 +16,8 @@ export interface Tool {
   readonly spec: ToolSpec | null;
   /** A JSON Schema that the arguments keep to; undefined: it looks at them itself. */
   readonly parameters?: unknown;
+  /** The tool server that its calls go to, if they go to one. */
+  readonly via?: string;
   begin(invocation: Invocation): Step | Promise<Step>;
   /** After clients have answered what `begin` asked. */
   heard?(invocation: Invocation, method: Ask["method"], answer: RequestAnswer): Step | Promise<Step>;

@@ -20,6 +20,7 @@ import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 import { ModelCalls } from "./model-calls.ts";
+import { nextStep } from "./next-step.ts";
 import type { Pasts } from "./past.ts";
 import { waitUntil } from "./waiting.ts";
 
@@ -204,31 +205,5 @@ export class Runner {
       from: stage.kind,
       step: step.kind === "ask" ? { ...step, requestId: platform.ids.integer() } : step,
     });
-  }
-}
-
-async function nextStep(
-  toolbox: Toolbox,
-  { turnId, call, stage }: CallEffect,
-  thread: ThreadState,
-  now: number,
-  signal: AbortSignal,
-): Promise<Step> {
-  const found = await toolbox.find(thread, call);
-  if ("refused" in found) return found.refused;
-  const { tool, args } = found;
-  const shown = thread.turn?.open.find(({ id }) => id === call.callId);
-  const invocation = { thread, turnId, call, args, startedAt: shown?.startedAtMs ?? now, now };
-  switch (stage.kind) {
-    case "proposed":
-      return tool.begin(invocation);
-    case "heard":
-      return tool.heard!(invocation, stage.method, stage.answer);
-    case "dispatched":
-      return tool.perform!(invocation, signal);
-    case "waiting":
-      return tool.late?.(invocation) ?? refusal("The tool did not answer in time.");
-    default:
-      throw new Error(`a call that is ${stage.kind} has no next step`);
   }
 }

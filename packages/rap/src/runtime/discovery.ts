@@ -49,7 +49,7 @@ export async function discover(
   for (let redirects = 0; ; redirects++) {
     const got = await exchange(ports, url, { method: "GET", headers }, timeoutMs, take, signal);
     if (got.kind !== "answered") return { kind: "unreachable", says: noAnswer(got) };
-    if ("text" in got.value) return read(server, got.value.text, known);
+    if ("text" in got.value) return readToolset(server, got.value.text, known);
     if (!("location" in got.value)) return got.value;
     const { location } = got.value;
     // The address is pinned: whoever is at the other one was not configured.
@@ -93,7 +93,8 @@ async function take(answer: Answer): Promise<Taken> {
   }
 }
 
-function read(server: ServerAddress, text: string, known: KnownToolset | undefined): Discovery {
+/** A toolset from a text that was kept: of this server, or of whoever was at its address then. */
+export function readToolset(server: ServerAddress, text: string, known?: KnownToolset): Discovery {
   // What was found good for one server need not be good for another, but `known` is of this one.
   if (known?.text === text) return { kind: "ready", ...known };
   const json = parseJson(new TextEncoder().encode(text));

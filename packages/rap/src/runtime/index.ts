@@ -1,7 +1,7 @@
 /** The host's side of the Reactive Agent Protocol, over a `fetch` that it is given. */
 export { isOpenLine, isOwn, type ServerAddress } from "./address.ts";
 export { type CallbackSubject, callbackPath, readCallbackPath, type Sign } from "./callback-token.ts";
-export { type Discovery, discover, type KnownToolset } from "./discovery.ts";
+export { type Discovery, discover, type KnownToolset, readToolset } from "./discovery.ts";
 export { type Answer, discard, exchange, type Outgoing, type RuntimePorts, type Send } from "./http.ts";
 export { type Acceptance, invoke, post } from "./invoke.ts";
 export { type MigratingServer, type Moved, moveSession, type SessionMove } from "./migrate.ts";

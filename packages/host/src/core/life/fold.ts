@@ -36,6 +36,7 @@ export function foldCreated({
     section: null,
     status: IDLE,
     untold: false,
+    toldAt: null,
     usage: null,
     contextTokens: 0,
     accepted: NONE,
@@ -84,7 +85,7 @@ export function foldLife(
     case "closed":
       return { ...state, status: { type: "notLoaded" }, untold: true, rap: NO_RAP, grants: [] };
     case "notified":
-      return { ...state, untold: false };
+      return { ...state, untold: false, toldAt: record.at };
     case "statusChanged":
       return { ...state, status: record.status };
     case "settingsChanged":

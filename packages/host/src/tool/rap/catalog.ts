@@ -15,24 +15,27 @@ export type Offer =
 
 type Ready = Extract<Offer, { kind: "ready" }>;
 
+export interface CatalogPorts {
+  discover(known: KnownToolset | undefined): Promise<Discovery>;
+  tools(toolset: Toolset): readonly Tool[];
+  /** What a host before this one was told, if that was kept and is still good. */
+  recall(): Promise<KnownToolset | undefined>;
+  keep(text: string): Promise<void>;
+}
+
 /**
  * One tool server's toolset. It is asked for afresh with every load of a thread; whoever comes while one question is
  * under way shares the next one. The same answer gives the same objects, however many threads have it.
  */
 export class Catalog {
-  readonly #discover: (known: KnownToolset | undefined) => Promise<Discovery>;
-  readonly #tools: (toolset: Toolset) => readonly Tool[];
+  readonly #ports: CatalogPorts;
   #known: (KnownToolset & { readonly offer: Ready }) | undefined;
   #last: Offer | undefined;
   #running: Promise<Offer> | undefined;
   #next: Promise<Offer> | undefined;
 
-  constructor(
-    discover: (known: KnownToolset | undefined) => Promise<Discovery>,
-    tools: (toolset: Toolset) => readonly Tool[],
-  ) {
-    this.#discover = discover;
-    this.#tools = tools;
+  constructor(ports: CatalogPorts) {
+    this.#ports = ports;
   }
 
   /** What came last, if it was ever asked. */
@@ -55,22 +58,27 @@ export class Catalog {
   }
 
   async #ask(): Promise<Offer> {
-    const found = await this.#discover(this.#known);
-    this.#last = this.#offer(found);
+    this.#last = await this.#offer(await this.#ports.discover(this.#known));
     return this.#last;
   }
 
-  #offer(found: Discovery): Offer {
-    if (found.kind !== "ready") {
-      // A toolset that is not valid any more is not there; one that can not be asked for is as it was.
-      if (found.kind === "unreachable" && this.#known !== undefined)
-        return { ...this.#known.offer, stale: found.says };
-      return found;
+  async #offer(found: Discovery): Promise<Offer> {
+    if (found.kind === "invalid") return found;
+    const before = this.#known ?? (await this.#ports.recall());
+    if (found.kind === "ready") {
+      // Before the first call: what is sent then may have to be sent again by the next host.
+      if (before?.text !== found.text) await this.#ports.keep(found.text);
+      return this.#ready(found);
     }
-    const { text, toolset } = found;
-    if (this.#known?.toolset === toolset) return this.#known.offer;
-    const offer: Ready = { kind: "ready", toolset, tools: this.#tools(toolset), stale: null };
-    this.#known = { text, toolset, offer };
-    return offer;
+    // A toolset that is not valid any more is not there; one that can not be asked for is as it was.
+    return before === undefined ? found : { ...this.#ready(before), stale: found.says };
+  }
+
+  #ready({ text, toolset }: KnownToolset): Ready {
+    if (this.#known?.text !== text) {
+      const offer: Ready = { kind: "ready", toolset, tools: this.#ports.tools(toolset), stale: null };
+      this.#known = { text, toolset, offer };
+    }
+    return this.#known.offer;
   }
 }

@@ -1,12 +1,13 @@
 import type { Notice } from "@bobbin/rap/runtime";
 import type { Log } from "../../observe/log.ts";
-import type { Timers } from "../../platform/platform.ts";
+import type { Clock, Timers } from "../../platform/platform.ts";
 import type { ToolServerSettings } from "./settings.ts";
 
 export interface NoticePorts {
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** Once; does not throw. */
+  /** Once, within NOTICE_MS; does not throw. */
   send(
     server: ToolServerSettings,
     notice: Notice,
@@ -14,6 +15,9 @@ export interface NoticePorts {
   ): Promise<{ readonly delivered: boolean; readonly says: string }>;
   count(kind: Notice["kind"], server: string, delivered: boolean): void;
 }
+
+/** How long a server may take to answer what it need not answer. */
+export const NOTICE_MS = 3000;
 
 /** To one server at once; a crowd of threads that closes must not become a crowd of connections. */
 const MAX_AT_ONCE = 32;
@@ -33,6 +37,8 @@ export class Notices {
   readonly #ways = new Map<string, Way>();
   /** Closings under way, by thread and server. */
   readonly #closings = new Map<string, Map<string, Promise<void>>>();
+  /** Threads whose closing this host has told, with the time: of these it is known what is under way. */
+  readonly #told = new Map<string, number>();
   readonly #pending = new Set<Promise<void>>();
   readonly #over = new AbortController();
 
@@ -46,6 +52,7 @@ export class Notices {
   }
 
   closed(threadId: string, servers: readonly ToolServerSettings[]): void {
+    this.#remember(threadId);
     const under = this.#closings.get(threadId) ?? new Map<string, Promise<void>>();
     this.#closings.set(threadId, under);
     for (const server of servers) {
@@ -58,9 +65,21 @@ export class Notices {
     }
   }
 
-  /** Resolves when a server has answered all that it was told of the thread's closing, or had its time. */
-  async settled(threadId: string, { url }: ToolServerSettings): Promise<void> {
+  /**
+   * Resolves when a server has answered all that it was told of the thread's closing, or had its time. `toldAt`: when it
+   * was last told, by whichever host.
+   */
+  async settled(
+    threadId: string,
+    { url }: ToolServerSettings,
+    toldAt: number | null,
+    signal: AbortSignal,
+  ): Promise<void> {
     await this.#closings.get(threadId)?.get(url);
+    if (toldAt === null || this.#told.has(threadId)) return;
+    // What another host has sent may still be on its way: nobody here hears of an answer.
+    const left = Math.min(NOTICE_MS, toldAt + NOTICE_MS - this.#ports.clock.now());
+    if (left > 0) await this.#pause(left, signal);
   }
 
   /** What is under way has so long; then it is cut. */
@@ -68,6 +87,24 @@ export class Notices {
     const cancel = this.#ports.timers.after(graceMs, () => this.#over.abort(new Error("the host is ending")));
     while (this.#pending.size > 0) await Promise.all(this.#pending);
     cancel();
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#ports.timers.after(ms, resolve);
+      signal.addEventListener("abort", () => resolve(cancel()), { once: true });
+      if (signal.aborted) resolve(cancel());
+    });
+  }
+
+  #remember(threadId: string): void {
+    const now = this.#ports.clock.now();
+    this.#told.delete(threadId);
+    this.#told.set(threadId, now);
+    for (const [id, at] of this.#told) {
+      if (Math.abs(now - at) <= NOTICE_MS) break;
+      this.#told.delete(id);
+    }
   }
 
   #send(server: ToolServerSettings, notice: Notice): Promise<void> {

@@ -76,6 +76,7 @@ function plainTool(
     name,
     namespace: null,
     parameters: inputSchema,
+    via: server.name,
     spec: {
       kind: "function",
       name,
@@ -86,7 +87,7 @@ function plainTool(
     },
     begin(invocation) {
       if (!isObject(invocation.args)) return refusal("The arguments have to be an object.");
-      return { kind: "dispatch", again: idempotent, via: server.name, item: item(invocation, null, null) };
+      return { kind: "dispatch", again: idempotent, item: item(invocation, null, null) };
     },
     async perform(invocation, signal) {
       const args = invocation.args as JsonObject;

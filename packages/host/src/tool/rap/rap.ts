@@ -7,6 +7,7 @@ import {
   isOwn,
   post,
   type RuntimePorts,
+  readToolset,
   type Send,
   type ServerAddress,
   sendNotice,
@@ -22,7 +23,8 @@ import type { Tool } from "../tool.ts";
 import { CallbackListener } from "./callback-listener.ts";
 import { Callbacks, type Delivered, type SecretsPort } from "./callbacks.ts";
 import { Catalog } from "./catalog.ts";
-import { Notices } from "./notices.ts";
+import { KeptToolsets } from "./kept-toolsets.ts";
+import { NOTICE_MS, Notices } from "./notices.ts";
 import { type OutgoingCall, rapTools } from "./rap-tool.ts";
 import { configProblems, serverAddress, serverKey } from "./server.ts";
 import { type ServerView, serverView } from "./server-view.ts";
@@ -51,8 +53,6 @@ type Count = (labels: Readonly<Record<string, string>>) => void;
 
 /** How long a server may take to tell its toolset; a thread's first turn waits for it. */
 const DISCOVERY_MS = 5000;
-/** How long a server may take to answer what it need not answer. */
-const NOTICE_MS = 3000;
 /** How long the end of the host waits for such answers. */
 const GRACE_MS = 2000;
 
@@ -62,6 +62,7 @@ export class Rap {
   readonly #wire: RuntimePorts;
   readonly #catalogs = new Map<string, Catalog>();
   readonly #toolsets: Toolsets;
+  readonly #kept: KeptToolsets;
   readonly #listener: CallbackListener;
   readonly #notices: Notices;
   readonly #count: Count;
@@ -91,6 +92,7 @@ export class Rap {
     );
     const sendOnce: Send = (url, request) => platform.http(url, { ...request, single: true });
     this.#notices = new Notices({
+      clock: platform.clock,
       timers: platform.timers,
       log,
       send: (server, notice, signal) => {
@@ -99,6 +101,7 @@ export class Rap {
       },
       count: (kind, server, delivered) => notices({ kind, server, delivered: String(delivered) }),
     });
+    this.#kept = new KeptToolsets({ ...ports, files: platform.files });
     this.#toolsets = new Toolsets({
       clock: platform.clock,
       catalog: (server) => this.#catalog(server),
@@ -208,30 +211,36 @@ export class Rap {
     const { env, log, platform } = this.#ports;
     const address = serverAddress(server, env);
     for (const problem of configProblems(server, env, isOpenLine(address))) log.warn(problem);
-    const catalog = new Catalog(
-      async (before) => {
+    const catalog = new Catalog({
+      discover: async (before) => {
         const found = await discover(address, this.#wire, { timeoutMs: DISCOVERY_MS, known: before });
         this.#countDiscovery({ server: server.name, outcome: found.kind });
         return found;
       },
-      (toolset) =>
+      tools: (toolset) =>
         rapTools(server, toolset, {
           now: () => platform.clock.now(),
           send: (call, signal) => this.#send(call, signal),
         }),
-    );
+      recall: async () => {
+        const text = await this.#kept.recall(server);
+        const read = text === undefined ? undefined : readToolset(address, text);
+        return read?.kind === "ready" ? read : undefined;
+      },
+      keep: (text) => this.#kept.keep(server, text),
+    });
     this.#catalogs.set(key, catalog);
     return catalog;
   }
 
   async #send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance> {
     const { server, endpoint, operation, args, idempotent, invocation } = call;
-    const { facts, loadEpoch } = invocation.thread;
+    const { facts, loadEpoch, toldAt } = invocation.thread;
     const { callId } = invocation.call;
     const begun = this.#ports.platform.clock.monotonic();
     let sent: Acceptance;
     try {
-      await this.#notices.settled(facts.id, server);
+      await this.#notices.settled(facts.id, server, toldAt, signal);
       const subject = { threadId: facts.id, load: loadEpoch, server: server.name, callId };
       const callback_url = await this.#listener.url(subject);
       sent = await invoke(

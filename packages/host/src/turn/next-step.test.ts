@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { CallEffect } from "../core/next.ts";
+import type { ThreadState } from "../core/state.ts";
+import type { Tool } from "../tool/tool.ts";
+import { Toolbox } from "../tool/toolbox.ts";
+import { nextStep } from "./next-step.ts";
+
+const never = new AbortController().signal;
+const thread = { turn: null } as unknown as ThreadState;
+
+function tool(via: string): Tool {
+  return {
+    name: "look",
+    namespace: null,
+    spec: null,
+    via,
+    begin: () => ({ kind: "dispatch", again: true }),
+    perform: async () => ({ kind: "wait", until: null }),
+    late: () => ({ kind: "settle", output: "late", success: false }),
+  };
+}
+
+function step(stage: CallEffect["stage"], ...tools: readonly Tool[]) {
+  const call = { kind: "function", callId: "c", name: "look", namespace: null, arguments: "{}" };
+  const effect = { turnId: "t", call, stage } as unknown as CallEffect;
+  return nextStep(new Toolbox([() => tools]), effect, thread, 0, never);
+}
+
+const SENT = { kind: "dispatched", again: true, via: "desk" } as const;
+const WAITING = { kind: "waiting", until: 0, via: "desk" } as const;
+
+describe("the next step of a call", () => {
+  it("is the tool's to say, and names the server that it goes to", async () => {
+    expect(await step({ kind: "proposed" }, tool("desk"))).toEqual({
+      kind: "dispatch",
+      again: true,
+      via: "desk",
+    });
+    expect(await step(SENT, tool("desk"))).toEqual({ kind: "wait", until: null });
+    expect(await step(WAITING, tool("desk"))).toMatchObject({ output: "late" });
+  });
+
+  it("tells the model what is known of a call whose tool is gone", async () => {
+    expect(await step({ kind: "proposed" })).toMatchObject({ output: "There is no tool named look." });
+    expect(await step(SENT)).toMatchObject({ output: expect.stringMatching(/whether it had its effect/) });
+    expect(await step(WAITING)).toMatchObject({ output: "The tool did not answer in time." });
+  });
+
+  it("never hands a call that was sent to one server to another one that has the name now", async () => {
+    expect(await step(SENT, tool("mail"))).toMatchObject({
+      kind: "settle",
+      output: expect.stringMatching(/whether it had its effect/),
+    });
+  });
+});
