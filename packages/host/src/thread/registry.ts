@@ -10,8 +10,9 @@ import { fault } from "../errors.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
-import type { Cancel, Platform } from "../platform/platform.ts";
+import type { Platform } from "../platform/platform.ts";
 import { Actor, type ActorPorts, type Committed } from "./actor.ts";
+import { Family } from "./family.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { Recovery } from "./recovery.ts";
 import { Residents } from "./residents.ts";
@@ -28,6 +29,7 @@ import {
 import type { Recipient } from "./subscription.ts";
 import { mustSync } from "./sync-policy.ts";
 import { parseThreadId } from "./thread-id.ts";
+import { type Release, Unloads } from "./unloads.ts";
 
 export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
@@ -51,9 +53,6 @@ export interface RegistryPorts extends StoredPorts {
 
 const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
 
-/** How long the end of a load waits for followers who have not heard all of it. */
-const PATIENCE_MS = 2000;
-
 /** Tells something about a thread that no record holds. */
 export type Announce = <N extends NotificationName>(method: N, params: NotificationParams<N>) => void;
 
@@ -72,12 +71,10 @@ export class Registry {
   readonly #slots = new Slots();
   readonly #residents: Residents;
   readonly #stored: Stored;
-  /** Loaded threads that handle something for others, by their parents. */
-  readonly #children = new Map<string, Set<Actor>>();
+  readonly #family = new Family();
+  readonly #unloads: Unloads;
   readonly #recovery: Recovery;
   readonly #actorPorts: ActorPorts;
-  /** Threads whose closing is not durable yet, and who wants to know when it is. */
-  readonly #closings = new Map<Actor, (() => void)[]>();
   /** New threads on their way in; nobody knows their ids yet. */
   readonly #starting = new Map<string, Promise<unknown>>();
   #closing = false;
@@ -86,6 +83,15 @@ export class Registry {
     this.#ports = ports;
     this.#residents = new Residents(ports.maxResident);
     this.#stored = new Stored(ports, ports.platform.clock);
+    this.#unloads = new Unloads({
+      ...ports,
+      slots: this.#slots,
+      stored: this.#stored,
+      family: this.#family,
+      residents: this.#residents,
+      announce: (actor, method, params) => this.announce(actor, method, params),
+      ending: () => this.#closing,
+    });
     this.#recovery = new Recovery({
       ...ports,
       slots: this.#slots,
@@ -255,66 +261,8 @@ export class Registry {
    * Ends a load: the last commit, everyone told, the thread given back by `release`. `committed` runs before
    * anyone is told. Whoever comes meanwhile waits, and finds it not loaded.
    */
-  unload(
-    actor: Actor,
-    reason: UnloadReason,
-    committed: () => void = () => {},
-    release: (journal: ThreadJournal) => Promise<void> = (journal) => journal.close(),
-  ): Promise<void> {
-    const slot = this.#slots.get(actor.id);
-    // Two may want it at once, a timer and the end of the host, say: the first one's closing serves both.
-    if (slot?.kind !== "loaded" || slot.actor !== actor) {
-      const waiting = this.#closings.get(actor);
-      if (waiting === undefined) committed();
-      else waiting.push(committed);
-      return slot?.kind === "busy" ? slot.done : Promise.resolve();
-    }
-    const waiting = [committed];
-    this.#closings.set(actor, waiting);
-    const allCommitted = () => {
-      this.#closings.delete(actor);
-      for (const one of waiting.splice(0)) one();
-    };
-    this.#residents.delete(actor);
-    return this.#slots.occupy(actor.id, async () => {
-      const below = reason === "shutdown" ? reason : "requested";
-      await Promise.all(this.#childrenOf(actor).map((child) => this.unload(child, below)));
-      let head: Head | undefined;
-      try {
-        head = await actor.close(reason, allCommitted);
-      } catch (cause) {
-        // Its journal takes nothing more, but it goes all the same, and those who have to know are told.
-        this.#ports.supervisor.report(`closing thread ${actor.id}`, cause);
-        allCommitted();
-        this.announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
-        this.announce(actor, "thread/closed", { threadId: actor.id });
-      }
-      // What could not be closed is closed, and told, at the next start.
-      if (head !== undefined) await this.#tellClosed({ journal: actor.journal, head });
-      // At the end of the host each connection is waited for when it is closed.
-      await actor.subscriptions.finish(this.#closing ? undefined : this.#patience);
-      this.#gone(actor);
-      await release(actor.journal);
-    });
-  }
-
-  #gone(actor: Actor): void {
-    this.#ports.unloaded(actor);
-    const siblings = this.#children.get(actor.parentId ?? "");
-    siblings?.delete(actor);
-    if (siblings?.size === 0) this.#children.delete(actor.parentId!);
-  }
-
-  #childrenOf({ id }: Actor): readonly Actor[] {
-    return [...(this.#children.get(id) ?? [])];
-  }
-
-  async #tellClosed(held: Held): Promise<void> {
-    try {
-      await this.#stored.tellClosed(held);
-    } catch (cause) {
-      this.#ports.supervisor.report(`telling that thread ${held.head.state.facts.id} was closed`, cause);
-    }
+  unload(actor: Actor, reason: UnloadReason, committed?: () => void, release?: Release): Promise<void> {
+    return this.#unloads.unload(actor, reason, committed, release);
   }
 
   /** Works on a stored thread's journal while no one else can get at it. It is unloaded first. */
@@ -358,16 +306,7 @@ export class Registry {
     this.#closing = true;
     await Promise.all(this.#starting.values());
     for (const slot of [...this.#slots.values()]) if (slot.kind === "busy") await slot.done;
-    const waiting = [...this.loaded()];
-    // A few at a time: each one may have to open its journal.
-    const unloadRest = async () => {
-      for (let actor = waiting.pop(); actor !== undefined; actor = waiting.pop()) {
-        await (!actor.ephemeral && (actor.waits || actor.live)
-          ? this.#park(actor)
-          : this.unload(actor, reason));
-      }
-    };
-    await Promise.all(Array.from({ length: 32 }, unloadRest));
+    await this.#unloads.all([...this.loaded()], reason);
   }
 
   /** What hosts left that ended without saying so. */
@@ -382,21 +321,6 @@ export class Registry {
     params: NotificationParams<N> | Encoded<NotificationParams<N>>,
   ): void {
     actor.announce(method, notificationFrame(method, params, this.#now()));
-  }
-
-  /** Its claim stays, for the next start to find. */
-  async #park(actor: Actor): Promise<void> {
-    await this.#slots.occupy(actor.id, async () => {
-      if (actor.activeTurn !== undefined && !actor.waits) {
-        // What runs here can not go on elsewhere.
-        const interrupt: Command = { kind: "interrupt", at: this.#now(), turnId: null };
-        await actor.submit(interrupt).catch(() => {});
-      }
-      await actor.park().catch((cause) => this.#ports.supervisor.report(`parking thread ${actor.id}`, cause));
-      await actor.subscriptions.finish(undefined);
-      this.#gone(actor);
-      await actor.journal.rest();
-    });
   }
 
   async #load(id: string, access: Access, request: LoadRequest): Promise<Actor> {
@@ -443,10 +367,7 @@ export class Registry {
     const actor = new Actor(head, journal, this.#actorPorts);
     this.#ports.loaded(head.state);
     this.#slots.enter(actor);
-    if (actor.parentId !== null) {
-      const siblings = this.#children.get(actor.parentId) ?? new Set();
-      this.#children.set(actor.parentId, siblings.add(actor));
-    }
+    this.#family.enter(actor);
     // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
     if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
     this.#touched(actor);
@@ -461,10 +382,6 @@ export class Registry {
   #resident(actor: Actor): void {
     if (this.#slots.has(actor)) this.#residents.touch(actor);
   }
-
-  readonly #patience = (over: () => void): Cancel => {
-    return this.#ports.platform.timers.after(PATIENCE_MS, over);
-  };
 
   #now(): number {
     return this.#ports.platform.clock.now();
