@@ -12,6 +12,7 @@ import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Cancel, Clock, Platform } from "../platform/platform.ts";
+import { type Committed, type Letter, Mailbox } from "./mailbox.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { type Outline, outlineOf } from "./outline.ts";
 import type { Cursor, Subscription } from "./subscription.ts";
@@ -38,18 +39,6 @@ export interface ActorPorts {
   secretOf(requestId: number): string | undefined;
   /** Takes work that nobody awaits. */
   supervise(what: string, work: Promise<unknown>): void;
-}
-
-/** What a command has led to: the state behind it, and the records, of which there may be none. */
-export type Committed = (state: ThreadState, records: readonly ThreadRecord[]) => void;
-
-interface Letter {
-  readonly command: Command | undefined;
-  /** What comes of it has to survive a power cut before it is told. */
-  readonly synced: boolean;
-  /** Called after the commit is durable and before anything that it caused is told. */
-  readonly committed: Committed;
-  readonly refused: (why: Error) => void;
 }
 
 /** A checkpoint is written with a turn's end when so many commits have come since the last one. */
@@ -81,7 +70,7 @@ export class Actor implements FollowedThread {
   /** The last commit that was told. */
   #head: number;
   #sinceCheckpoint: number;
-  #mailbox: Letter[] = [];
+  readonly #mailbox = new Mailbox();
   #running: Promise<void> | undefined;
   #visits = 0;
   /** What the next step waits for. */
@@ -308,32 +297,17 @@ export class Actor implements FollowedThread {
   }
 
   #post(command: Command | undefined, committed: Committed, synced = false): Promise<void> {
-    return new Promise((resolve, refused) => {
-      const letter: Letter = {
-        command,
-        synced,
-        committed: (state, records) => {
-          try {
-            committed(state, records);
-            resolve();
-          } catch (cause) {
-            // What is wrong with whoever asked is not wrong with the thread.
-            refused(cause);
-          }
-        },
-        refused,
-      };
-      if (this.#over !== undefined) return refused(this.#over);
-      this.#mailbox.push(letter);
-      this.#running ??= this.#run();
-    });
+    if (this.#over !== undefined) return Promise.reject(this.#over);
+    const answered = this.#mailbox.post(command, committed, synced);
+    this.#running ??= this.#run();
+    return answered;
   }
 
   async #run(): Promise<void> {
     // One microtask of patience: what is posted in the same breath goes into the same commit.
     await Promise.resolve();
-    while (this.#mailbox.length > 0) {
-      const batch = this.#nextBatch();
+    while (!this.#mailbox.empty) {
+      const batch = this.#mailbox.take();
       try {
         await this.#step(batch, this.#state ?? (await this.#wake()));
         await this.#pause;
@@ -344,12 +318,6 @@ export class Actor implements FollowedThread {
       }
     }
     this.#running = undefined;
-  }
-
-  /** Commands go together; a look goes alone, because it may hold up what is behind it. */
-  #nextBatch(): readonly Letter[] {
-    const looks = this.#mailbox.findIndex((letter) => letter.command === undefined);
-    return this.#mailbox.splice(0, looks < 0 ? this.#mailbox.length : Math.max(1, looks));
   }
 
   async #wake(): Promise<ThreadState> {
@@ -376,7 +344,7 @@ export class Actor implements FollowedThread {
       }
       // A turn is found by its first commit, so no two have the same.
       if (startsTurn(decision.records) && startsTurn(records)) {
-        this.#mailbox.unshift(...batch.slice(at));
+        this.#mailbox.putBack(batch.slice(at));
         break;
       }
       const after = decision.state;
