@@ -40,34 +40,24 @@ export const SelectedCapabilityRoot = object("SelectedCapabilityRoot", () => ({
 }));
 export type SelectedCapabilityRoot = Static<typeof SelectedCapabilityRoot>;
 
-export const ThreadForkParams = object("ThreadForkParams", () => ({
+/** What whoever loads a thread may set for it, whichever way it is loaded. */
+const loadOverrides = () => ({
   approvalPolicy: optional(AskForApproval),
   approvalsReviewer: optional(ApprovalsReviewer),
-  attachToSource: experimental.omittable(boolean()),
   baseInstructions: optional(string()),
-  beforeTurnId: experimental(string()),
   config: optional(record(unknown())),
   cwd: optional(string()),
-  deferGoalContinuation: experimental.omittable(boolean()),
   developerInstructions: optional(string()),
-  ephemeral: omittable(boolean()),
-  excludeTurns: omittable(boolean()),
-  experimentalDisablePredictionMcp: experimental.omittable(boolean()),
-  experimentalPredictionMode: experimental.omittable(boolean()),
-  lastTurnId: optional(string()),
   model: optional(string()),
   modelProvider: optional(string()),
-  path: experimental(string()),
   permissions: experimental(string()),
   runtimeWorkspaceRoots: experimental(array(string())),
   sandbox: optional(SandboxMode),
   serviceTier: optional(string()),
-  threadId: string(),
-  threadSource: optional(string()),
-}));
-export type ThreadForkParams = Static<typeof ThreadForkParams>;
+});
 
-export const ThreadForkResponse = object("ThreadForkResponse", () => ({
+/** What is told of a thread that was loaded. */
+const loadedThread = () => ({
   activePermissionProfile: experimental(ActivePermissionProfile),
   approvalPolicy: AskForApproval,
   approvalsReviewer: ApprovalsReviewer,
@@ -82,50 +72,44 @@ export const ThreadForkResponse = object("ThreadForkResponse", () => ({
   sandbox: SandboxPolicy,
   serviceTier: nullable(string()),
   thread: Thread,
+});
+
+export const ThreadForkParams = object("ThreadForkParams", () => ({
+  ...loadOverrides(),
+  attachToSource: experimental.omittable(boolean()),
+  beforeTurnId: experimental(string()),
+  deferGoalContinuation: experimental.omittable(boolean()),
+  ephemeral: omittable(boolean()),
+  excludeTurns: omittable(boolean()),
+  experimentalDisablePredictionMcp: experimental.omittable(boolean()),
+  experimentalPredictionMode: experimental.omittable(boolean()),
+  lastTurnId: optional(string()),
+  path: experimental(string()),
+  threadId: string(),
+  threadSource: optional(string()),
 }));
+export type ThreadForkParams = Static<typeof ThreadForkParams>;
+
+export const ThreadForkResponse = object("ThreadForkResponse", loadedThread);
 export type ThreadForkResponse = Static<typeof ThreadForkResponse>;
 
 export const ThreadResumeParams = object("ThreadResumeParams", () => ({
-  approvalPolicy: optional(AskForApproval),
-  approvalsReviewer: optional(ApprovalsReviewer),
-  baseInstructions: optional(string()),
-  config: optional(record(unknown())),
-  cwd: optional(string()),
-  developerInstructions: optional(string()),
+  ...loadOverrides(),
   excludeTurns: omittable(boolean()),
   history: experimental(array(unknown())),
   initialTurnsPage: experimental(ThreadResumeInitialTurnsPageParams),
-  model: optional(string()),
-  modelProvider: optional(string()),
   path: experimental(string()),
-  permissions: experimental(string()),
   personality: optional(Personality),
-  runtimeWorkspaceRoots: experimental(array(string())),
-  sandbox: optional(SandboxMode),
-  serviceTier: optional(string()),
   threadId: string(),
   afterCursor: experimental(string(), { ours: true }),
 }));
 export type ThreadResumeParams = Static<typeof ThreadResumeParams>;
 
 export const ThreadResumeResponse = object("ThreadResumeResponse", () => ({
-  activePermissionProfile: experimental(ActivePermissionProfile),
-  approvalPolicy: AskForApproval,
-  approvalsReviewer: ApprovalsReviewer,
+  ...loadedThread(),
   collaborationMode: nullable(CollaborationMode),
-  cwd: string(),
-  disabledPluginIds: array(string()),
   initialTurnsPage: experimental(TurnsPage),
-  instructionSources: array(string()),
   itemsBackwardsCursor: nullable(string()),
-  model: string(),
-  modelProvider: string(),
-  multiAgentMode: experimental.omittable(MultiAgentMode),
-  reasoningEffort: nullable(ReasoningEffort),
-  runtimeWorkspaceRoots: experimental.omittable(array(string())),
-  sandbox: SandboxPolicy,
-  serviceTier: nullable(string()),
-  thread: Thread,
   turnsBackwardsCursor: nullable(string()),
   replay: experimental(
     inline(() => ({ gap: boolean() })),
@@ -135,53 +119,27 @@ export const ThreadResumeResponse = object("ThreadResumeResponse", () => ({
 export type ThreadResumeResponse = Static<typeof ThreadResumeResponse>;
 
 export const ThreadStartParams = object("ThreadStartParams", () => ({
+  ...loadOverrides(),
   allowProviderModelFallback: experimental.omittable(boolean()),
-  approvalPolicy: optional(AskForApproval),
-  approvalsReviewer: optional(ApprovalsReviewer),
-  baseInstructions: optional(string()),
-  config: optional(record(unknown())),
-  cwd: optional(string()),
   daybreakEnabled: experimental(boolean()),
-  developerInstructions: optional(string()),
   dynamicTools: experimental(array(DynamicToolInput)),
   environments: experimental(array(TurnEnvironmentParams)),
   ephemeral: optional(boolean()),
   experimentalRawEvents: experimental.omittable(boolean()),
   historyMode: experimental(ThreadHistoryMode),
   mockExperimentalField: experimental(string()),
-  model: optional(string()),
-  modelProvider: optional(string()),
   multiAgentMode: experimental(MultiAgentMode),
-  permissions: experimental(string()),
   personality: optional(Personality),
   projectId: experimental(string()),
-  runtimeWorkspaceRoots: experimental(array(string())),
-  sandbox: optional(SandboxMode),
   selectedCapabilityRoots: experimental(array(SelectedCapabilityRoot)),
   serviceName: optional(string()),
-  serviceTier: optional(string()),
   sessionStartSource: optional(ThreadStartSource),
   threadSource: optional(string()),
   idempotencyKey: experimental(string(), { ours: true }),
 }));
 export type ThreadStartParams = Static<typeof ThreadStartParams>;
 
-export const ThreadStartResponse = object("ThreadStartResponse", () => ({
-  activePermissionProfile: experimental(ActivePermissionProfile),
-  approvalPolicy: AskForApproval,
-  approvalsReviewer: ApprovalsReviewer,
-  cwd: string(),
-  disabledPluginIds: array(string()),
-  instructionSources: array(string()),
-  model: string(),
-  modelProvider: string(),
-  multiAgentMode: experimental.omittable(MultiAgentMode),
-  reasoningEffort: nullable(ReasoningEffort),
-  runtimeWorkspaceRoots: experimental.omittable(array(string())),
-  sandbox: SandboxPolicy,
-  serviceTier: nullable(string()),
-  thread: Thread,
-}));
+export const ThreadStartResponse = object("ThreadStartResponse", loadedThread);
 export type ThreadStartResponse = Static<typeof ThreadStartResponse>;
 
 export const ThreadStartSource = enumeration("ThreadStartSource", ["startup", "clear"]);
