@@ -3,41 +3,10 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { responses, silent } from "../support/mock-model.ts";
-import {
-  answer,
-  asked,
-  call,
-  EXPERIMENTAL,
-  type RapStage,
-  rapStage,
-  SOCKET,
-  type StageOptions,
-  say,
-} from "../support/rap-stage.ts";
-import { FakeToolServer, type Heard, postBack } from "../support/tool-server.ts";
+import { answer, asked, call, EXPERIMENTAL, SOCKET, say } from "../support/rap-stage.ts";
+import type { FakeToolServer } from "../support/tool-server.ts";
+import { emit, watch, watching } from "../support/watching.ts";
 import type { WireClient } from "../support/wire-client.ts";
-
-const watch = (callId = "call_1") => responses.call("watch", "{}", callId);
-
-interface Watching extends RapStage {
-  readonly server: FakeToolServer;
-  readonly heard: Heard;
-}
-
-async function watching(options: Partial<StageOptions> = {}): Promise<Watching> {
-  const server = await FakeToolServer.start({ watch: {}, wipe: { annotations: { destructive: true } } });
-  const stage = await rapStage([call(watch()), say("I watch")], { servers: { desk: server }, ...options });
-  const turnId = await stage.client.say(stage.threadId, "watch the sky");
-  const heard = await server.next("/invoke");
-  expect(await answer(heard, "Subscribed.", { subscription: true })).toBe(200);
-  await stage.client.turnCompleted(turnId);
-  return { ...stage, server, heard };
-}
-
-function emit({ body }: Heard, text: string, more: object = {}, key?: string): Promise<number> {
-  const event = { type: "subscription_event", group_id: body.group_id, tool_call_id: body.id, text, ...more };
-  return postBack(body.callback_url, event, key === undefined ? {} : { "idempotency-key": key });
-}
 
 /** The nth thread that a client was told of besides those that it started itself. */
 async function child(client: WireClient, parentId: string, nth = 1) {

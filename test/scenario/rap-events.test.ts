@@ -12,34 +12,11 @@ import {
   type RapStage,
   rapStage,
   SOCKET,
-  type StageOptions,
   say,
   toolItems,
 } from "../support/rap-stage.ts";
 import { FakeToolServer, type Heard, postBack } from "../support/tool-server.ts";
-
-const watch = (callId = "call_1") => responses.call("watch", '{"what":"sky"}', callId);
-
-interface Watching extends RapStage {
-  readonly server: FakeToolServer;
-  readonly heard: Heard;
-}
-
-/** A thread with a subscription. */
-async function watching(options: Partial<StageOptions> = {}): Promise<Watching> {
-  const server = await FakeToolServer.start({ watch: {} });
-  const stage = await rapStage([call(watch()), say("I watch")], { servers: { desk: server }, ...options });
-  const turnId = await stage.client.say(stage.threadId, "watch the sky");
-  const heard = await server.next("/invoke");
-  expect(await answer(heard, "Subscribed.", { subscription: true })).toBe(200);
-  await stage.client.turnCompleted(turnId);
-  return { ...stage, server, heard };
-}
-
-function emit({ body }: Heard, text: string, more: object = {}, key?: string): Promise<number> {
-  const event = { type: "subscription_event", group_id: body.group_id, tool_call_id: body.id, text, ...more };
-  return postBack(body.callback_url, event, key === undefined ? {} : { "idempotency-key": key });
-}
+import { emit, watch, watching } from "../support/watching.ts";
 
 const inline = { associative: true };
 

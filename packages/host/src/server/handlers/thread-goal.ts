@@ -1,27 +1,17 @@
 import { goalView } from "../../core/goal/views.ts";
 import type { ThreadState } from "../../core/state.ts";
-import { Fault, fault } from "../../errors.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
+import { lastingThread } from "./lasting-thread.ts";
 
 /** What a thread is to reach over many turns. The thread may be loaded or not. */
 export function threadGoalHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
   /** The thread as it is, if it can have a goal. */
-  const withGoals = async (threadId: string, access: Access): Promise<ThreadState> => {
-    const looked = registry.read(threadId, access, async (journal, state) => {
-      if (state.facts.ephemeral) throw fault("ephemeralGoal", state.facts.id);
-      if (journal.place.archived) throw fault("threadNotFound", state.facts.id);
-      return state;
-    });
-    return looked.catch((cause: unknown) => {
-      throw cause instanceof Fault && cause.code === "threadNotLoaded"
-        ? fault("threadNotFound", threadId)
-        : cause;
-    });
-  };
+  const withGoals = (threadId: string, access: Access): Promise<ThreadState> =>
+    lastingThread(registry, threadId, access, { ephemeral: "ephemeralGoal", archived: "threadNotFound" });
 
   return {
     async "thread/goal/get"({ threadId }, { connection, reply }) {

@@ -1,9 +1,10 @@
 import { turnStarted } from "../../core/notify.ts";
 import type { ThreadState } from "../../core/state.ts";
-import { Fault, fault } from "../../errors.ts";
+import { fault } from "../../errors.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
+import { lastingThread } from "./lasting-thread.ts";
 import { keepFiles, readInput, readMessageId } from "./user-input.ts";
 
 const DEFAULT_LIMIT = 25;
@@ -15,18 +16,8 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
   const now = () => platform.clock.now();
 
   /** The thread as it is, if it can have a queue. */
-  const withQueue = async (threadId: string, access: Access): Promise<ThreadState> => {
-    const looked = registry.read(threadId, access, async (journal, state) => {
-      if (state.facts.ephemeral) throw fault("ephemeralQueue", state.facts.id);
-      if (journal.place.archived) throw fault("archived", state.facts.id);
-      return state;
-    });
-    return looked.catch((cause: unknown) => {
-      throw cause instanceof Fault && cause.code === "threadNotLoaded"
-        ? fault("threadNotFound", threadId)
-        : cause;
-    });
-  };
+  const withQueue = (threadId: string, access: Access): Promise<ThreadState> =>
+    lastingThread(registry, threadId, access, { ephemeral: "ephemeralQueue", archived: "archived" });
 
   return {
     async "thread/queue/add"(params, { connection, reply }) {
