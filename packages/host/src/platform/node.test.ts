@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { nodePlatform } from "./node.ts";
 
 describe("the platform", () => {
@@ -28,5 +28,42 @@ describe("the platform", () => {
       const id = ids.integer();
       expect(Number.isSafeInteger(id) && id > 0).toBe(true);
     }
+  });
+});
+
+describe("its timers", () => {
+  const DAY = 24 * 60 * 60 * 1000;
+  afterEach(() => void vi.useRealTimers());
+
+  it("wait for longer than one timer of Node can, and go off once", () => {
+    vi.useFakeTimers();
+    let runs = 0;
+    nodePlatform().timers.after(60 * DAY, () => runs++);
+    vi.advanceTimersByTime(60 * DAY - 1);
+    expect(runs).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(runs).toBe(1);
+    vi.advanceTimersByTime(60 * DAY);
+    expect(runs).toBe(1);
+  });
+
+  it("can be called off in the middle of a long wait", () => {
+    vi.useFakeTimers();
+    let runs = 0;
+    const cancel = nodePlatform().timers.after(60 * DAY, () => runs++);
+    vi.advanceTimersByTime(30 * DAY);
+    cancel();
+    vi.advanceTimersByTime(60 * DAY);
+    expect(runs).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("never go off at once for a wait that Node can not count", async () => {
+    let runs = 0;
+    const cancel = nodePlatform().timers.after(2 ** 31, () => runs++);
+    // Begun later and due later than one that went off at once.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    cancel();
+    expect(runs).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { nodeHttp } from "./node-http.ts";
 import { nodeListen } from "./node-listen.ts";
 import { loadLocks, nodeLiveness } from "./node-liveness.ts";
 import { NodeWorker } from "./node-worker.ts";
-import type { Ids, Platform } from "./platform.ts";
+import type { Cancel, Ids, Platform } from "./platform.ts";
 
 /** The real world. */
 export function nodePlatform(): Platform {
@@ -29,11 +29,7 @@ export function nodePlatform(): Platform {
     listen: nodeListen,
     clock: { now: () => Date.now(), monotonic },
     timers: {
-      after(ms, run) {
-        const timer = setTimeout(run, ms);
-        timer.unref();
-        return () => clearTimeout(timer);
-      },
+      after,
       soon: (run) => void setImmediate(run),
     },
     ids: randomIds(
@@ -41,6 +37,20 @@ export function nodePlatform(): Platform {
       (bytes) => randomFillSync(bytes),
     ),
   };
+}
+
+// Timers count in 31 bits, and go off at once for more.
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+function after(ms: number, run: () => void): Cancel {
+  let timer: NodeJS.Timeout;
+  const wait = (left: number): void => {
+    const now = Math.min(left, LONGEST_TIMER);
+    timer = setTimeout(left > now ? () => wait(left - now) : run, now);
+    timer.unref();
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
 }
 
 function prepare(): void {

@@ -79,7 +79,7 @@ export interface Clock {
 }
 
 export interface Timers {
-  /** Runs once after `ms`; the returned function cancels. Never keeps the process alive. */
+  /** Runs once after `ms`, however long that is; the returned function cancels. Never keeps the process alive. */
   after(ms: number, run: () => void): Cancel;
   /** Runs once when the current tick's input has been handled. */
   soon(run: () => void): void;
