@@ -67,6 +67,7 @@ const lines = {
   "AUTH-3": "A signed token is checked for signature, time, issuer and audience before the upgrade.",
   "AUTH-4": "Metrics ask for the same credentials.",
   "AUTH-5": "Who comes with a name sees only what is theirs.",
+  "AUTH-6": "What is the whole host's is for its own user: each method says what someone with a name hears.",
   "ORIGIN-1": "Web pages of others are refused, our own and allowed ones are not.",
   "ORIGIN-2": "On loopback a foreign name in Host is refused.",
 

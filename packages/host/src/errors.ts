@@ -34,6 +34,11 @@ const catalogue = {
     retryable: false,
     text: (what: string) => `${what} requires experimentalApi capability`,
   },
+  notPermitted: {
+    wire: -32600,
+    retryable: false,
+    text: (method: string) => `${method} is for the host's own user, not for a token that names a subject`,
+  },
   invalidClientName: {
     wire: -32600,
     retryable: false,

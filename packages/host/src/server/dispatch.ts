@@ -2,6 +2,7 @@ import { check, findMethod, type MethodEntry, type MethodName } from "@bobbin/pr
 import { Fault, fault } from "../errors.ts";
 import type { Log } from "../observe/log.ts";
 import type { Ids } from "../platform/platform.ts";
+import { authorize } from "./authorize.ts";
 import type { Call, FindHandler, Handler } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { RequestId } from "./frames.ts";
@@ -65,6 +66,7 @@ function admit(
   } else if (entry.stability === "experimental" && !client.experimental) {
     throw fault("experimentalRequired", method);
   }
+  authorize(connection.meta.principal, method, entry);
   const handler = handlers(method as MethodName);
   if (handler === undefined) throw fault("methodNotImplemented", method);
   return handler;

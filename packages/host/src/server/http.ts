@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isHostUser } from "./authorize.ts";
 import type { Authenticate } from "./listen/authenticate.ts";
 import type { Guard } from "./listen/guard.ts";
 import { CLOSING, type Refusal, refuse } from "./listen/refusal.ts";
@@ -53,9 +54,10 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
   const rebound = isProbe ? undefined : guard.checkHost(request);
   if (rebound) return rebound;
   if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed(request.method);
-  const denied = (): Refusal | undefined => {
+  const denied = (whom: "strangers" | "subjects"): Refusal | undefined => {
     const outcome = authenticate?.(request.headers.authorization);
-    return outcome && "status" in outcome ? outcome : undefined;
+    if (outcome === undefined || "status" in outcome) return outcome;
+    return whom === "subjects" && !isHostUser(outcome.principal) ? notPermitted(path!) : undefined;
   };
   switch (path) {
     case "/healthz":
@@ -63,7 +65,8 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
     case "/readyz":
       return options.ready() ? text("ok\n") : CLOSING;
     case "/metrics":
-      return denied() ?? (site.metrics ? metrics(await site.metrics()) : notFound(path));
+      // It names threads, whoever's they are.
+      return denied("subjects") ?? (site.metrics ? metrics(await site.metrics()) : notFound(path));
     case "/":
       return html(
         renderPage({
@@ -77,7 +80,8 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
       );
     case "/status":
       return (
-        denied() ?? (site.status ? html(renderStatus(site.status()), pageHeaders("self")) : notFound(path))
+        denied("strangers") ??
+        (site.status ? html(renderStatus(site.status()), pageHeaders("self")) : notFound(path))
       );
     default:
       return notFound(path ?? "/");
@@ -114,6 +118,14 @@ function notFound(path: string): Refusal {
     status: 404,
     code: "notFound",
     message: `nothing is served at ${path}; try /, /readyz, /healthz or /metrics, or connect with a WebSocket`,
+  };
+}
+
+function notPermitted(path: string): Refusal {
+  return {
+    status: 403,
+    code: "notPermitted",
+    message: `${path} is for the host's own user, not for a token that names a subject`,
   };
 }
 

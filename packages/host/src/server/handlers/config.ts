@@ -7,6 +7,7 @@ import {
   type Table,
 } from "../../catalog/config-layers.ts";
 import { type ConfigEdits, ConfigWriter } from "../../catalog/config-writer.ts";
+import { isHostUser } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { HandlerContext } from "./context.ts";
 
@@ -18,16 +19,17 @@ export function configHandlers(context: HandlerContext, layers: ConfigLayers): H
     return reply;
   };
   return {
-    async "config/read"({ includeLayers }, { reply }) {
+    async "config/read"({ includeLayers }, { connection, reply }) {
       const read = await layers.read();
       const { config } = context;
       // Clients that find no provider take the reference program's for granted, and then ask for it by name.
       const defaults = { model: config.model, model_provider: config.modelProvider };
-      reply({
-        config: readable({ ...defaults, ...mergeLayers(read) }),
-        origins: originsOf(read),
-        layers: includeLayers ? [...read] : null,
-      });
+      const table = { ...defaults, ...mergeLayers(read) };
+      if (isHostUser(connection.meta.principal)) {
+        const layers = includeLayers ? [...read] : null;
+        return reply({ config: readable(table), origins: originsOf(read), layers });
+      }
+      reply({ config: readable(withoutSecrets(table)), origins: {}, layers: null });
     },
 
     async "config/value/write"({ keyPath, value, mergeStrategy, ...where }, { reply }) {
@@ -80,6 +82,15 @@ const NOTHING_SET: Config = {
   profiles: {},
   features: {},
 };
+
+/**
+ * What everyone may know. Tables are of providers and servers, with their headers, tokens and environments, or of what
+ * we know nothing about; clients need none of them to run.
+ */
+function withoutSecrets(table: Table): Table {
+  const known = Object.keys(NOTHING_SET).map((key): [string, unknown] => [key, table[key]]);
+  return Object.fromEntries(known.filter(([, value]) => value !== undefined && typeof value !== "object"));
+}
 
 /**
  * The table in the form that clients decode. They give up on the whole of it when one value has another form, and

@@ -1,10 +1,13 @@
+import { maySee } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { HandlerContext } from "./context.ts";
 
 export function diagnosticsHandlers({ registry, idle, platform, metrics }: HandlerContext): Handlers {
   return {
-    "server/diagnostics"(_params, { reply }) {
-      const threads = [...registry.loaded()].map((actor) => ({
+    "server/diagnostics"(_params, { connection, reply }) {
+      const { principal } = connection.meta;
+      const seen = [...registry.loaded()].filter(({ owner }) => maySee(principal, owner));
+      const threads = seen.map((actor) => ({
         threadId: actor.id,
         resident: actor.resident,
         subscribers: actor.subscriptions.size,
