@@ -267,6 +267,13 @@ export type RapCommand =
     }
   /** Whoever asked has the user's choice, or can not be told. */
   | { readonly kind: "choicePosted"; readonly at: number; readonly requestId: number }
+  /** Whoever asked is not there now, and is tried again then. */
+  | {
+      readonly kind: "choiceDelayed";
+      readonly at: number;
+      readonly requestId: number;
+      readonly until: number;
+    }
   /** A call that the model does not wait for has had its time. */
   | {
       readonly kind: "expireCall";

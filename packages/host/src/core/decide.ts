@@ -64,6 +64,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "updateView":
     case "askChoice":
     case "askOAuth":
+    case "choiceDelayed":
     case "choicePosted":
     case "childMade":
     case "childEnded":

@@ -68,6 +68,7 @@ function foldArea(
     case "callDeferred":
     case "callNoted":
     case "choiceMade":
+    case "choiceDelayed":
     case "choicePosted":
     case "childDue":
     case "childMade":

@@ -1,4 +1,4 @@
-import type { Child, MadeChoice } from "./rap/records.ts";
+import type { Child, DueChoice } from "./rap/records.ts";
 import type { ThreadState } from "./state.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
@@ -59,7 +59,9 @@ export interface ChildEffect {
 export interface PostChoiceEffect {
   readonly key: string;
   readonly kind: "postChoice";
-  readonly choice: MadeChoice;
+  readonly choice: DueChoice;
+  /** Not before this time; null: now. */
+  readonly due: number | null;
 }
 
 /** What came from tool servers begins a turn. */
@@ -135,8 +137,9 @@ function ofChild(child: Child): ChildEffect {
   return { key, kind: "child", child };
 }
 
-function postChoice(choice: MadeChoice): PostChoiceEffect {
-  return { key: `choice ${choice.requestId}`, kind: "postChoice", choice };
+function postChoice(choice: DueChoice): PostChoiceEffect {
+  const { requestId, delays = 0, until: due = null } = choice;
+  return { key: `choice ${requestId} ${delays}`, kind: "postChoice", choice, due };
 }
 
 function lateCalls({ rap }: ThreadState): readonly LateCallEffect[] {

@@ -38,6 +38,7 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "callDeferred":
     case "callNoted":
     case "choiceMade":
+    case "choiceDelayed":
     case "choicePosted":
     case "childDue":
     case "childMade":

@@ -43,6 +43,7 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   callDeferred: 1,
   callNoted: 1,
   choiceMade: 1,
+  choiceDelayed: 1,
   choicePosted: 1,
   childDue: 1,
   childMade: 1,

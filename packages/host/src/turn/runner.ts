@@ -19,6 +19,7 @@ import type { Actor } from "../thread/actor.ts";
 import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
+import { delay } from "./backoff.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { nextStep } from "./next-step.ts";
 import type { Pasts } from "./past.ts";
@@ -36,8 +37,8 @@ export interface RunnerPorts {
   provider(id: string): ModelProvider;
   /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
   child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
-  /** Tells a tool server what the user chose, as well as that can be done. */
-  postChoice(state: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void>;
+  /** Tells a tool server what the user chose; false if it is not there now. */
+  postChoice(state: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean>;
   /** Takes what providers say about limits. */
   limits(snapshot: RateLimitSnapshot): void;
 }
@@ -114,13 +115,15 @@ export class Runner {
       case "call":
         return effect.due === null
           ? this.#call(effect, state, signal)
-          : this.#late(effect, effect.due, signal);
+          : this.#later(effect.due, signal, (later) => this.#call(effect, later, signal));
       case "lateCall":
         return this.#expire(effect, signal);
       case "child":
         return this.#child(effect, state, signal);
       case "postChoice":
-        return this.#postChoice(effect, state, signal);
+        return effect.due === null
+          ? this.#postChoice(effect, state, signal)
+          : this.#later(effect.due, signal, (later) => this.#postChoice(effect, later, signal));
     }
   }
 
@@ -155,10 +158,16 @@ export class Runner {
   }
 
   async #postChoice({ choice }: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    await this.#ports.postChoice(state, choice, signal);
+    const { platform, supervisor, postChoice } = this.#ports;
+    const over = await postChoice(state, choice, signal).catch((cause: unknown) => {
+      if (!signal.aborted) supervisor.report("telling a choice", cause);
+      return false;
+    });
     if (signal.aborted) return;
-    const { requestId } = choice;
-    this.#actor.offer({ kind: "choicePosted", at: this.#ports.platform.clock.now(), requestId });
+    const at = platform.clock.now();
+    const { requestId, delays = 0 } = choice;
+    if (over) this.#actor.offer({ kind: "choicePosted", at, requestId });
+    else this.#actor.offer({ kind: "choiceDelayed", at, requestId, until: at + delay(delays, platform.ids) });
   }
 
   async #expire({ callId, due }: LateCallEffect, signal: AbortSignal): Promise<void> {
@@ -172,14 +181,14 @@ export class Runner {
     this.#actor.offer({ kind: "expireCall", at, callId, eventId: `late_${platform.ids.uuid()}` });
   }
 
-  /** A call that has had its time. Holds no state meanwhile: most of a thread that waits can sleep. */
-  async #late(effect: CallEffect, due: number, signal: AbortSignal): Promise<void> {
+  /** Does what is due then. Holds no state meanwhile: most of a thread that waits can sleep. */
+  async #later(due: number, signal: AbortSignal, run: (state: ThreadState) => Promise<void>): Promise<void> {
     try {
       await waitUntil(due, this.#ports.platform, signal);
       const state = await this.#actor.peek();
-      if (!signal.aborted) await this.#call(effect, state, signal);
+      if (!signal.aborted) await run(state);
     } catch (cause) {
-      // The call, or its thread, has gone.
+      // Who asked for it, or the thread, has gone.
       if (!signal.aborted && !(cause instanceof Fault)) throw cause;
     }
   }

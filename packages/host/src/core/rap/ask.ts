@@ -76,7 +76,7 @@ export function choiceKey(responseUrl: string): string {
 }
 
 /** A call that somebody outside still works on. */
-function callOf(
+export function callOf(
   state: ThreadState,
   callId: string,
 ): { readonly turnId: string; readonly call: OutsideCall } | undefined {

@@ -6,7 +6,7 @@ import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { isOutside } from "../turn/calls.ts";
 import { settleCall } from "../turn/step-call.ts";
-import { askChoice, askOAuth } from "./ask.ts";
+import { askChoice, askOAuth, callOf } from "./ask.ts";
 import { startEvents } from "./events.ts";
 import { outsideCall } from "./late.ts";
 import type { CallReport, OutsideCall, RapEvent } from "./records.ts";
@@ -42,6 +42,14 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
       const child = state.rap.children.find((one) => one.childId === childId);
       if (child === undefined || (type === "childMade" && child.event === null)) return [];
       return [{ type, at, childId }];
+    }
+    case "choiceDelayed": {
+      const { at, requestId, until } = command;
+      const due = state.rap.choices.find((choice) => choice.requestId === requestId);
+      if (due === undefined) return [];
+      // A call that is over has no more use for it.
+      if (callOf(state, due.callId) === undefined) return [{ type: "choicePosted", at, requestId }];
+      return [{ type: "choiceDelayed", at, requestId, until }];
     }
     case "choicePosted": {
       const { at, requestId } = command;

@@ -51,6 +51,13 @@ export function foldRap(rap: RapState, record: RapRecord): RapState {
         keys: withKey(rap.keys, choiceKey(choice.responseUrl)),
       };
     }
+    case "choiceDelayed": {
+      const { requestId, until } = record;
+      const choices = rap.choices.map((choice) =>
+        choice.requestId === requestId ? { ...choice, until, delays: (choice.delays ?? 0) + 1 } : choice,
+      );
+      return { ...rap, choices };
+    }
     case "choicePosted":
       return { ...rap, choices: rap.choices.filter(({ requestId }) => requestId !== record.requestId) };
     case "viewUpdated": {

@@ -50,6 +50,13 @@ export type RapRecord =
   | { readonly type: "callNoted"; readonly turnId: string; readonly at: number; readonly text: string }
   /** The user has chosen; whoever asked is to be told. */
   | { readonly type: "choiceMade"; readonly at: number; readonly choice: MadeChoice }
+  /** They are not there now, and are tried again then. */
+  | {
+      readonly type: "choiceDelayed";
+      readonly at: number;
+      readonly requestId: number;
+      readonly until: number;
+    }
   /** They were, or can not be. */
   | { readonly type: "choicePosted"; readonly at: number; readonly requestId: number }
   /** The last content that a view has; an empty one clears it. */
@@ -127,6 +134,13 @@ export interface MadeChoice {
   readonly selected: number;
 }
 
+/** A choice on its way. */
+export interface DueChoice extends MadeChoice {
+  /** How often it was put off, and until when. */
+  readonly delays?: number;
+  readonly until?: number;
+}
+
 export interface View {
   readonly type: string;
   readonly server: string;
@@ -142,7 +156,7 @@ export interface RapState {
   readonly events: readonly RapEvent[];
   readonly children: readonly Child[];
   /** Choices that whoever asked is to be told. */
-  readonly choices: readonly MadeChoice[];
+  readonly choices: readonly DueChoice[];
   readonly views: readonly View[];
   /** What senders called the last things that had their effect. */
   readonly keys: readonly string[];

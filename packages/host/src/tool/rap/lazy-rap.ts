@@ -59,8 +59,8 @@ export class LazyRap {
     return used.length === 0 ? [] : (await this.#rap()).servers(thread, used);
   }
 
-  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void> {
-    await (await this.#rap()).postChoice(thread, choice, signal);
+  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean> {
+    return (await this.#rap()).postChoice(thread, choice, signal);
   }
 
   /** Called with every commit: calls that nobody waits for any more are told to those who work on them. */

@@ -165,19 +165,22 @@ export class Rap {
     );
   }
 
-  /** Tells the server that asked what the user chose. It may be told twice, and always the same. */
-  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<void> {
+  /** Tells the server that asked what the user chose; false if it is not there now. It may be told twice, and always the same. */
+  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean> {
     const { server, responseUrl, selected, callId, requestId } = choice;
     const { used } = this.#ports.serversOf(thread.load);
     const settings = used.find(({ name }) => name === server);
     const address = settings && serverAddress(settings, this.#ports.env);
     const about = { server, threadId: thread.facts.id, callId, requestId };
     // The configuration may be another one by now.
-    if (address === undefined || !isOwn(address, responseUrl))
-      return this.#ports.log.warn("a choice has nowhere to go", about);
+    if (address === undefined || !isOwn(address, responseUrl)) {
+      this.#ports.log.warn("a choice has nowhere to go", about);
+      return true;
+    }
     const body = JSON.stringify({ id: callId, selected });
     const { kind } = await post(address, responseUrl, body, this.#wire, { idempotent: true, signal });
     this.#ports.log.info("told a tool server what the user chose", { ...about, outcome: kind });
+    return kind !== "unreachable";
   }
 
   /** Nobody waits for these calls any more. */
