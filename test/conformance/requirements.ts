@@ -116,6 +116,9 @@ const lines = {
   ...historyLines,
   ...toolLines,
 
+  // One turn in the terminal.
+  "EXEC-1": "`bobbin exec` leaves the threads of a host that was killed to the next host.",
+
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",
   "BAR-2": "While one client is hostile, others are served.",

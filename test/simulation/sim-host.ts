@@ -47,6 +47,7 @@ export class SimHost implements Owner {
         index: world.index,
         ...options,
       });
+      composed.host.takeOver();
       return composed.host;
     });
   }

@@ -218,6 +218,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       supervisor,
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
+      listen: () => rap.begin(),
       leave: () => journal.leave(),
       stopListening: () => rap.stopListening(),
       close: async () => {
@@ -228,7 +229,5 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     connections,
   );
-  host.recover();
-  platform.timers.soon(() => rap.begin());
   return { host, metrics };
 }

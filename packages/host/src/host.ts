@@ -18,6 +18,8 @@ export interface HostParts extends DispatchPorts {
   readonly questions: Questions;
   readonly supervisor: Supervisor;
   readonly unloadDelayMs: number | undefined;
+  /** Takes what comes from others than clients, also for threads of a host of before. */
+  listen(): void;
   /** Says that this host is about to end. */
   leave(): Promise<void>;
   /** Takes nothing more from anyone but clients. */
@@ -72,11 +74,16 @@ export class Host {
     return connection;
   }
 
-  /** Closes what a host that ended without saying so had loaded. Nothing waits for it, and whoever waits comes first. */
-  recover(): void {
+  /**
+   * Takes over from a host that ended without saying so: its threads, and what they wait for. Not for one that is here
+   * for a single turn: what it took over would end with it. Nothing waits for this, and whoever waits comes first.
+   */
+  takeOver(): void {
     const { supervisor, registry, platform } = this.#parts;
     platform.timers.soon(() => {
-      if (this.#closing === undefined) supervisor.take("closing lost threads", registry.recover());
+      if (this.#closing !== undefined) return;
+      supervisor.take("closing lost threads", registry.recover());
+      platform.timers.soon(() => this.#parts.listen());
     });
   }
 

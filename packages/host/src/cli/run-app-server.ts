@@ -51,7 +51,9 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   }
   const load = async () => {
     const { compose } = await import("../compose.ts");
-    return compose({ home, cwd: process.cwd(), config, overrides, platform, log });
+    const composed = compose({ home, cwd: process.cwd(), config, overrides, platform, log });
+    composed.host.takeOver();
+    return composed;
   };
 
   let end!: () => void;
