@@ -200,6 +200,25 @@ describe("a damaged file", () => {
     await ends(host, client);
   });
 
+  it("[FAULT-11] that someone else writes to takes nothing more until it is loaded again", async () => {
+    const { client, host } = await stdioHost();
+    const threadId = await client.startThread();
+    const kept = await client.turn(threadId, "one");
+    const { path } = (await client.call("thread/read", { threadId })).thread;
+    appendFileSync(path, "something\n");
+    const refused = await client.refusal("thread/name/set", { threadId, name: "two" });
+    expect(refused.data.code).toBe("storageFailed");
+    expect(refused.message).toContain("someone else has written to the journal");
+    expect(readFileSync(path, "utf8").endsWith("something\n")).toBe(true);
+    const { thread } = await client.call("thread/read", { threadId });
+    expect([thread.status.type, thread.name]).toEqual(["systemError", null]);
+    await client.call("thread/unload", { threadId });
+    await client.call("thread/resume", { threadId });
+    const next = await client.turn(threadId, "and on");
+    expect(await turnIds(client, threadId)).toEqual([kept, next]);
+    await ends(host, client);
+  });
+
   it("[FAULT-6] with bad lines in the middle is read without them, and not changed", async () => {
     const home = await freshFolder();
     const { threadId, path, turns } = await storedThread(home);

@@ -199,6 +199,10 @@ class FakeAppendFile extends Handle implements AppendFile {
     return this.#size;
   }
 
+  end(): number {
+    return this.inode.bytes.length;
+  }
+
   async append(bytes: Uint8Array): Promise<number> {
     this.assertOpen("append");
     const { random } = this.files.scheduler;

@@ -241,6 +241,11 @@ const catalogue = {
     retryable: true,
     text: (why: string) => `The thread could not be saved: ${why}`,
   },
+  threadBroken: {
+    wire: -32603,
+    retryable: false,
+    text: (id: string) => `Thread ${id} has failed, and the log says why; unload it, and load it again`,
+  },
   internal: {
     wire: -32603,
     retryable: false,

@@ -80,10 +80,12 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     try {
       if (this.#birth.kind === "new") return await this.#start(commitLine(commit));
       return await this.#write(async (file) => {
-        if (file.size !== this.#size) return { kind: "conflict" };
-        await file.append(commitLine(commit));
+        const end = file.end();
+        if ((typeof end === "number" ? end : await end) !== this.#size) return { kind: "conflict" };
+        const line = commitLine(commit);
+        await file.append(line);
         this.#size = file.size;
-        return { kind: "committed" };
+        return { kind: "committed", bytes: line.length };
       });
     } catch (cause) {
       return { kind: "unknown", cause };
@@ -95,7 +97,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     const { starts } = this.#shared;
     const at = await starts.add(this.#threadId, line, () => this.#make());
     this.#birth = { kind: "acknowledged", at, length: line.length, line };
-    return { kind: "committed" };
+    return { kind: "committed", bytes: line.length };
   }
 
   /** Resolves when there is a journal of its own. */

@@ -74,7 +74,7 @@ export interface ThreadJournal extends JournalReader {
 }
 
 export type AppendOutcome =
-  | { readonly kind: "committed" }
+  | { readonly kind: "committed"; readonly bytes: number }
   | { readonly kind: "conflict" }
   | { readonly kind: "unknown"; readonly cause: unknown };
 
@@ -82,9 +82,10 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Appends, or throws why not. */
-export async function append(journal: ThreadJournal, commit: Commit): Promise<void> {
+/** Appends, or throws why not. Tells how many bytes it took. */
+export async function append(journal: ThreadJournal, commit: Commit): Promise<number> {
   const outcome = await journal.append(commit);
   if (outcome.kind === "conflict") throw fault("storageFailed", "someone else has written to the journal");
   if (outcome.kind === "unknown") throw fault("storageFailed", messageOf(outcome.cause));
+  return outcome.bytes;
 }

@@ -12,7 +12,7 @@ export class MemoryJournal implements ThreadJournal {
   async append(commit: Commit): Promise<AppendOutcome> {
     if (commit.prev !== (this.#commits.at(-1)?.seq ?? 0)) return { kind: "conflict" };
     this.#commits.push(commit);
-    return { kind: "committed" };
+    return { kind: "committed", bytes: 0 };
   }
 
   async *backwards(before = this.#commits.length): AsyncIterable<Placed> {

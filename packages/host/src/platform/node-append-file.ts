@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { NearFolders } from "./near-folders.ts";
 import type { AppendFile } from "./platform.ts";
@@ -47,6 +47,13 @@ export class NodeAppendFile implements AppendFile {
 
   get size(): number {
     return this.#size;
+  }
+
+  end(): number | Promise<number> {
+    // What is behind it then is ours, and is cut off before the next write.
+    if (this.#torn) return this.#size;
+    const { fd, path, near } = this.#file;
+    return near?.at(path, () => fstatSync(fd).size)?.value ?? this.#statSize();
   }
 
   append(bytes: Uint8Array): Promise<number> {
@@ -141,12 +148,16 @@ export class NodeAppendFile implements AppendFile {
 
   /** Takes back what a failed write of `length` bytes left, so that no half line stays in the middle. */
   async #cutRest(length: number): Promise<void> {
-    const size = await new Promise<number>((done, fail) =>
-      this.#fs.fstat(this.#file.fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
-    );
+    const size = await this.#statSize();
     // More than this write can have left: somebody else appends here, whose bytes are not ours to cut.
     if (size <= this.#size || size > this.#size + length) return;
     await this.#cut(this.#size);
+  }
+
+  #statSize(): Promise<number> {
+    return new Promise((done, fail) =>
+      this.#fs.fstat(this.#file.fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
+    );
   }
 
   #cut(size: number): Promise<void> {

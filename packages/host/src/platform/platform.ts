@@ -144,6 +144,8 @@ export interface Boot {
 export interface AppendFile {
   /** Bytes written so far. */
   readonly size: number;
+  /** Where the file really ends: elsewhere, if someone else has written to it. At once where that is as quick. */
+  end(): number | Promise<number>;
   /** All of it or an error; handed to the operating system, so it survives the end of this process. Tells where it begins. */
   append(bytes: Uint8Array): Promise<number>;
   /** All that was appended survives a power cut. Calls while one is under way share the next. */

@@ -1,9 +1,11 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fold } from "../core/fold.ts";
-import type { ThreadRecord } from "../core/records.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
+import type { Fault } from "../errors.ts";
+import type { ThreadJournal } from "../journal/journal.ts";
 import { MemoryJournal } from "../journal/memory.ts";
 import { nodePlatform } from "../platform/node.ts";
-import { Actor } from "./actor.ts";
+import { Actor, type ActorPorts } from "./actor.ts";
 import { allTurns } from "./history.ts";
 
 const created: ThreadRecord = {
@@ -37,10 +39,19 @@ const created: ThreadRecord = {
   docs: [],
 };
 
-it("gives every turn a commit of its own to begin with, also if several come at once", async () => {
-  const journal = new MemoryJournal();
+const start = {
+  kind: "startTurn",
+  at: 2,
+  userItemId: "u",
+  clientUserMessageId: null,
+  input: [],
+  outputSchema: null,
+  changes: {},
+} as const;
+
+async function loaded(journal: ThreadJournal, ports: Partial<ActorPorts> = {}): Promise<Actor> {
   await journal.append({ seq: 1, epoch: 1, prev: 0, records: [created] });
-  const actor = new Actor({ state: fold(undefined, created), seq: 1 }, journal, {
+  return new Actor({ state: fold(undefined, created), seq: 1 }, journal, {
     platform: nodePlatform(),
     broadcast() {},
     mustSync: () => false,
@@ -51,30 +62,85 @@ it("gives every turn a commit of its own to begin with, also if several come at 
     failed() {},
     supervise() {},
     secretOf: () => undefined,
+    ...ports,
   });
-  const start = {
-    kind: "startTurn",
-    at: 2,
-    userItemId: "u",
-    clientUserMessageId: null,
-    input: [],
-    outputSchema: null,
-    changes: {},
-  } as const;
+}
+
+async function commits(journal: ThreadJournal): Promise<readonly Commit[]> {
+  const all: Commit[] = [];
+  for await (const { commit } of journal.forwards()) all.push(commit);
+  return all;
+}
+
+it("gives every turn a commit of its own to begin with, also if several come at once", async () => {
+  const journal = new MemoryJournal();
+  const actor = await loaded(journal);
   await Promise.all([
     actor.submit({ ...start, turnId: "a" }),
     actor.submit({ kind: "compact", at: 2, turnId: "b" }),
     actor.submit({ kind: "interrupt", at: 2, turnId: "b" }),
     actor.submit({ ...start, turnId: "c" }),
   ]);
-  const starts: number[] = [];
-  for await (const { commit } of journal.forwards()) {
-    starts.push(commit.records.filter(({ type }) => type === "turnStarted").length);
-  }
+  const starts = (await commits(journal)).map(
+    ({ records }) => records.filter(({ type }) => type === "turnStarted").length,
+  );
   expect(starts).toEqual([0, 1, 1, 1]);
   expect((await allTurns(journal)).map(({ id, status }) => `${id} ${status}`)).toEqual([
     "a interrupted",
     "b interrupted",
     "c inProgress",
   ]);
+});
+
+describe("a thread whose journal fails", () => {
+  /** The first sync fails, when something else waits already. */
+  async function failing() {
+    const journal = new MemoryJournal();
+    let fail!: (cause: Error) => void;
+    journal.sync = () => new Promise((_, reject) => (fail = reject));
+    const failures: unknown[] = [];
+    const asked: string[] = [];
+    const actor = await loaded(journal, {
+      mustSync: () => true,
+      failed: (_, cause) => failures.push(cause),
+      reconcile: (_, state) => asked.push(state.status.type),
+    });
+    const outcome = (done: Promise<void>) =>
+      done.then(
+        () => "done",
+        (why: Fault) => why.code,
+      );
+    const rename = (name: string) => outcome(actor.submit({ kind: "rename", at: 2, name }));
+    const first = rename("one");
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = rename("two");
+    const look = outcome(actor.look(() => {}));
+    fail(new Error("EIO"));
+    return { actor, journal, failures, asked, outcomes: await Promise.all([first, second, look]), rename };
+  }
+
+  it("takes nothing of what waits, nor of what comes later", async () => {
+    const { actor, journal, outcomes, rename, failures } = await failing();
+    expect(outcomes).toEqual(["storageFailed", "storageFailed", "storageFailed"]);
+    expect(await rename("three")).toBe("storageFailed");
+    expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect([actor.broken, actor.status.type, failures.length]).toEqual([true, "systemError", 1]);
+  });
+
+  it("stops what it does", async () => {
+    const { asked } = await failing();
+    expect(asked).toEqual(["notLoaded"]);
+  });
+});
+
+it("does not blame the disk for a fault of ours", async () => {
+  const actor = await loaded(new MemoryJournal(), {
+    committed: () => {
+      throw new TypeError("a bug");
+    },
+  });
+  await actor.submit({ kind: "rename", at: 2, name: "one" });
+  await expect(actor.submit({ kind: "rename", at: 2, name: "two" })).rejects.toMatchObject({
+    code: "threadBroken",
+  });
 });

@@ -11,7 +11,9 @@ import type { ThreadState } from "../core/state.ts";
 import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
+import { saved } from "../journal/saved.ts";
 import type { Cancel, Clock, Platform } from "../platform/platform.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { type Committed, type Letter, Mailbox } from "./mailbox.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { type Outline, outlineOf } from "./outline.ts";
@@ -41,8 +43,6 @@ export interface ActorPorts {
   supervise(what: string, work: Promise<unknown>): void;
 }
 
-/** A checkpoint is written with a turn's end when so many commits have come since the last one. */
-const CHECKPOINT_EVERY = 64;
 /** Running text is written to the journal this often, so that a crash loses little of what was shown. */
 const SAVE_TEXT_MS = 1000;
 
@@ -69,7 +69,7 @@ export class Actor implements FollowedThread {
   #outline: Outline;
   /** The last commit that was told. */
   #head: number;
-  #sinceCheckpoint: number;
+  readonly #checkpoints = new Checkpoints();
   readonly #mailbox = new Mailbox();
   #running: Promise<void> | undefined;
   #visits = 0;
@@ -89,7 +89,6 @@ export class Actor implements FollowedThread {
     this.#state = state;
     this.#outline = outlineOf(state);
     this.#head = seq;
-    this.#sinceCheckpoint = 0;
     this.journal = journal;
     this.#ports = ports;
     this.subscriptions = new Subscriptions(this);
@@ -286,13 +285,14 @@ export class Actor implements FollowedThread {
 
   /** Leaves everything as it is for the next host: nothing is told, nothing more is taken. */
   async park(): Promise<void> {
-    // Nothing of it is under way here any longer, nor armed.
+    let stopped: Promise<void> | undefined;
     const done = this.look((state) => {
-      this.#ports.reconcile(this, { ...state, status: { type: "notLoaded" } });
+      stopped = this.#stopWork(state);
     });
     this.#over ??= fault("shuttingDown");
     this.#saving?.();
     await done;
+    await stopped;
     await this.journal.sync();
   }
 
@@ -313,17 +313,18 @@ export class Actor implements FollowedThread {
         await this.#pause;
         this.#pause = undefined;
       } catch (cause) {
-        this.#break(cause);
-        for (const letter of batch) letter.refused(this.#over!);
+        const why = this.#break(cause);
+        // What waits was to be decided upon what is lost.
+        for (const letter of [...batch, ...this.#mailbox.takeAll()]) letter.refused(why);
       }
     }
     this.#running = undefined;
   }
 
   async #wake(): Promise<ThreadState> {
-    const head = await recall(this.journal);
+    const head = await saved(() => recall(this.journal));
     if (head === undefined || head.seq !== this.#head) {
-      throw new Error(`the journal ends at ${head?.seq}, not at ${this.#head}`);
+      throw fault("storageFailed", `the journal ends at ${head?.seq}, not at ${this.#head}`);
     }
     this.#state = head.state;
     this.#ports.woken(this);
@@ -362,7 +363,7 @@ export class Actor implements FollowedThread {
     }
     if (records.length > 0) {
       const commit: Commit = { seq, epoch: state.epoch, prev: this.#head, records };
-      if (this.#dueForCheckpoint(records)) records.push({ type: "checkpoint", state });
+      if (this.#checkpoints.isDue(records)) records.push({ type: "checkpoint", state });
       await this.#append(
         commit,
         batch.some((letter) => letter.synced),
@@ -388,19 +389,9 @@ export class Actor implements FollowedThread {
     return decision;
   }
 
-  #dueForCheckpoint(records: readonly ThreadRecord[]): boolean {
-    this.#sinceCheckpoint++;
-    // What the model is shown is read back to a compaction, and so is the head.
-    const must = records.some(({ type }) => type === "closed" || type === "compacted");
-    const ended = records.some((record) => record.type === "turnEnded");
-    if (!must && !(ended && this.#sinceCheckpoint >= CHECKPOINT_EVERY)) return false;
-    this.#sinceCheckpoint = 0;
-    return true;
-  }
-
   async #append(commit: Commit, synced: boolean): Promise<void> {
-    await append(this.journal, commit);
-    if (this.#ports.mustSync(commit, synced)) await this.journal.sync();
+    this.#checkpoints.written(commit, await append(this.journal, commit));
+    if (this.#ports.mustSync(commit, synced)) await saved(() => this.journal.sync());
   }
 
   #saveText(): void {
@@ -416,13 +407,20 @@ export class Actor implements FollowedThread {
     this.#saving = undefined;
   }
 
-  #break(cause: unknown): void {
-    this.#over =
-      cause instanceof Fault
-        ? cause
-        : fault("storageFailed", cause instanceof Error ? cause.message : String(cause));
+  /** Nothing more is taken: it is not known what the journal holds, or whether all were told. */
+  #break(cause: unknown): Fault {
+    const why = cause instanceof Fault ? cause : fault("threadBroken", this.id);
+    this.#over = why;
     this.#outline = { ...this.#outline, status: { type: "systemError" } };
+    this.#stopSaving();
     this.#ports.failed(this, cause);
+    this.supervise("stopping a thread that failed", this.#stopWork());
+    return why;
+  }
+
+  /** Nothing of it is under way here any longer, nor armed. */
+  async #stopWork(state = this.#state): Promise<void> {
+    if (state !== undefined) this.#ports.reconcile(this, { ...state, status: { type: "notLoaded" } });
   }
 
   #tell(record: ThreadRecord, notifications: readonly Notification[], first: Cursor): void {

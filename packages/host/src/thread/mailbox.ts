@@ -49,6 +49,10 @@ export class Mailbox {
     return this.#letters.splice(0, looks < 0 ? this.#letters.length : Math.max(1, looks));
   }
 
+  takeAll(): readonly Letter[] {
+    return this.#letters.splice(0);
+  }
+
   /** What was taken and has to wait for the next time. */
   putBack(letters: readonly Letter[]): void {
     this.#letters.unshift(...letters);

@@ -94,6 +94,7 @@ export class Stored {
     try {
       await write(first);
       for await (const records of history ?? []) await write(records);
+      if (history !== undefined) await write([{ type: "checkpoint", state: head!.state }]);
     } catch (cause) {
       // What made it fail is what the client has to know; half a thread that stays is closed at the next start.
       await journal.destroy().catch(() => {});
@@ -175,10 +176,10 @@ export class Stored {
   ): Promise<Head> {
     const decision = decide(state, command, new Map());
     if (decision.kind === "refused") throw decision.fault;
-    const { records } = decision;
     const { facts, epoch } = decision.state;
+    const records = withCheckpoint(decision.records, decision.state);
     if (records.length === 0) {
-      committed(decision.state, records);
+      committed(decision.state, decision.records);
       return { state, seq };
     }
     const commit: Commit = { seq: seq + 1, epoch, prev: seq, records };
@@ -186,7 +187,7 @@ export class Stored {
     if (this.#ports.journalSync !== "never") await journal.sync();
     let failure: unknown;
     try {
-      committed(decision.state, records);
+      committed(decision.state, decision.records);
     } catch (cause) {
       // It is written, whether or not whoever asked could be told.
       failure = cause;
@@ -202,4 +203,11 @@ export class Stored {
     if (failure !== undefined) throw failure;
     return { state: decision.state, seq: commit.seq };
   }
+}
+
+/** A load reads back to the last checkpoint. */
+function withCheckpoint(records: readonly ThreadRecord[], state: ThreadState): readonly ThreadRecord[] {
+  return records.some(({ type }) => type === "closed")
+    ? [...records, { type: "checkpoint", state }]
+    : records;
 }
