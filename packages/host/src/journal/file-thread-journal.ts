@@ -51,6 +51,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   /** Where the next commit goes; if the file ends elsewhere, someone else has written to it. */
   #size: number;
   #using = 0;
+  #givenBack = false;
 
   /** `file` is undefined for a new thread. */
   constructor(threadId: string, place: Place, file: AppendFile | undefined, shared: Shared) {
@@ -210,19 +211,26 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.rest();
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
+    this.#birth = { kind: "made" };
     await this.#shared.starts.clear();
     for (const folder of this.#blobs) await saved(() => this.#shared.files.remove(folder, { synced: true }));
     await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
-    this.#shared.leases.giveBack(this.#threadId);
+    this.#giveBack();
   }
 
   async close(): Promise<void> {
+    if (this.#givenBack) return;
     try {
       await this.#make();
     } finally {
       await this.rest();
-      this.#shared.leases.giveBack(this.#threadId);
+      this.#giveBack();
     }
+  }
+
+  #giveBack(): void {
+    this.#givenBack = true;
+    this.#shared.leases.giveBack(this.#threadId);
   }
 
   async #write<T>(work: (file: AppendFile) => Promise<T>): Promise<T> {

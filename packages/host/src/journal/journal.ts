@@ -69,7 +69,7 @@ export interface ThreadJournal extends JournalReader {
   archive(archived: boolean): Promise<void>;
   /** Removes every trace of it and gives the thread back. */
   destroy(): Promise<void>;
-  /** Gives the thread back. */
+  /** Gives the thread back, if that was not done. */
   close(): Promise<void>;
 }
 

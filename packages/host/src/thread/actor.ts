@@ -12,7 +12,7 @@ import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import { saved } from "../journal/saved.ts";
-import type { Cancel, Clock, Platform } from "../platform/platform.ts";
+import type { Cancel, Clock, Platform, Timers } from "../platform/platform.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Committed, type Letter, Mailbox } from "./mailbox.ts";
 import { notificationFrame } from "./notification-frame.ts";
@@ -98,6 +98,10 @@ export class Actor implements FollowedThread {
 
   get clock(): Clock {
     return this.#ports.platform.clock;
+  }
+
+  get timers(): Timers {
+    return this.#ports.platform.timers;
   }
 
   get gone(): boolean {

@@ -41,27 +41,36 @@ export class Recovery {
   async #recoverAll(): Promise<void> {
     const { journal } = this.#ports;
     const seen = new Set<string>();
+    let failed = 0;
     const look = async (id: string) => {
       if (seen.has(id) || this.#ports.starting(id) || this.#ports.stopped()) return;
       seen.add(id);
-      await this.#recover(id, async (lost) => {
+      const madeGood = await this.#recover(id, async (lost) => {
         if ((await this.#ports.recovering(lost)).open) await this.#closeLost(lost);
       });
+      if (!madeGood) failed++;
     };
     for await (const { id } of journal.threads()) await look(id);
     for (const id of await this.#ports.listed()) await look(id);
-    if (!this.#ports.stopped()) await journal.madeGood();
+    // What could not be looked at is looked at by the next start.
+    if (!this.#ports.stopped() && failed === 0) await journal.madeGood();
   }
 
-  async #recover(id: string, work: (id: string) => Promise<void>): Promise<void> {
+  /** False if it is as it was, and nobody else looks after it. */
+  async #recover(id: string, work: (id: string) => Promise<void>): Promise<boolean> {
     try {
       await this.#whileNotLoaded(id, work);
     } catch (cause) {
-      if (cause instanceof Fault && cause.code === "noRollout") await this.#ports.journal.disown(id);
+      const code = cause instanceof Fault ? cause.code : undefined;
+      if (code === "noRollout") await this.#ports.journal.disown(id);
       // Another host, started at the same time, was quicker.
-      else if (cause instanceof Fault && cause.code === "heldElsewhere") return;
-      else this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
+      else if (code !== "heldElsewhere") {
+        this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
+        // A journal that is not for this program is none to wait for.
+        return code !== undefined && code !== "storageFailed";
+      }
     }
+    return true;
   }
 
   /** Whoever has loaded it in the meantime has made good what was lost; whoever has only changed it has not. */

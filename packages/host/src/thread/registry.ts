@@ -281,9 +281,11 @@ export class Registry {
         access(actor.owner);
         if (actor.ephemeral) throw fault("noRollout", threadId);
         return this.unload(actor, reason, undefined, async (journal) => {
-          const head = await recall(journal);
-          if (head === undefined) throw fault("noRollout", threadId);
-          await work(journal, head, (method, params) => this.announce(actor, method, params));
+          await closing(journal, async () => {
+            const head = await recall(journal);
+            if (head === undefined) throw fault("noRollout", threadId);
+            await work(journal, head, (method, params) => this.announce(actor, method, params));
+          });
         });
       }
       if (slot !== undefined) {
@@ -292,9 +294,11 @@ export class Registry {
       }
       return this.#slots.occupy(id, async () => {
         const { journal, head } = await this.#stored.openEnded(id, access);
-        await work(journal, head, (method, params) => {
-          this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
-        });
+        await closing(journal, () =>
+          work(journal, head, (method, params) => {
+            this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
+          }),
+        );
       });
     }
   }
@@ -386,5 +390,14 @@ export class Registry {
 
   #now(): number {
     return this.#ports.platform.clock.now();
+  }
+}
+
+/** However the work ends, the thread is given back. */
+async function closing(journal: ThreadJournal, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } finally {
+    await journal.close();
   }
 }

@@ -1,5 +1,8 @@
 import type { Actor } from "./actor.ts";
 
+/** How many are looked at each time. */
+const LOOKS = 8;
+
 /** Which loaded threads are in memory: beyond the limit, the one that was touched longest ago hibernates. */
 export class Residents {
   readonly #limit: number;
@@ -17,12 +20,11 @@ export class Residents {
   touch(actor: Actor): void {
     this.#actors.delete(actor);
     this.#actors.add(actor);
-    if (this.#actors.size <= this.#limit) return;
-    // Those that are at work stay, whatever the limit: one that can not sleep now is passed over.
-    for (const oldest of this.#actors) {
-      if (oldest === actor || !oldest.hibernate()) continue;
-      this.#actors.delete(oldest);
-      if (this.#actors.size <= this.#limit) return;
+    // Those that are at work stay, whatever the limit. They go to the back: all of them may be at work.
+    for (let looks = 0; looks < LOOKS && this.#actors.size > this.#limit; looks++) {
+      const [oldest] = this.#actors as Set<Actor>;
+      this.#actors.delete(oldest!);
+      if (oldest === actor || !oldest!.hibernate()) this.#actors.add(oldest!);
     }
   }
 

@@ -3,7 +3,7 @@ import { Frame } from "@bobbin/rpc";
 import { type Notification, notify } from "../core/notify.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
-import type { Cancel, Clock } from "../platform/platform.ts";
+import type { Cancel, Clock, Timers } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import { type Cursor, cursorText, type Recipient, Subscription } from "./subscription.ts";
 
@@ -11,6 +11,7 @@ import { type Cursor, cursorText, type Recipient, Subscription } from "./subscri
 export interface FollowedThread {
   readonly id: string;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly journal: JournalReader;
   /** The last commit that was told. */
   readonly head: number;
@@ -24,6 +25,9 @@ export interface FollowedThread {
   /** What a question is asked with that no record holds. */
   secretOf(requestId: number): string | undefined;
 }
+
+/** When a journal that could not be read is read again. */
+const AGAIN_MS = 1000;
 
 /** Who follows a thread, and what they are sent: the fan-out of one thread. */
 export class Subscriptions {
@@ -167,8 +171,10 @@ export class Subscriptions {
 
   catchUp(subscription: Subscription): void {
     const done = this.#catchUp(subscription).catch((cause) => {
-      if (!this.#thread.gone) throw cause;
-      this.#giveUp(subscription);
+      if (this.#thread.gone) return this.#giveUp(subscription);
+      // What can not be read now may be later; until then it hears nothing, because nothing may be left out.
+      this.#thread.timers.after(AGAIN_MS, () => this.catchUp(subscription));
+      throw cause;
     });
     this.#thread.supervise("catching up", done);
   }

@@ -79,7 +79,7 @@ export class Unloads {
     const unloadRest = async () => {
       for (let actor = left.pop(); actor !== undefined; actor = left.pop()) {
         const stays = !actor.ephemeral && (actor.waits || actor.live);
-        await (stays ? this.#park(actor) : this.unload(actor, reason));
+        await this.#reported(actor, stays ? this.#park(actor) : this.unload(actor, reason));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, unloadRest));
@@ -88,7 +88,12 @@ export class Unloads {
   async #unloadChildren(actor: Actor, reason: UnloadReason): Promise<void> {
     const below = reason === "shutdown" ? reason : "requested";
     const children = this.#ports.family.childrenOf(actor);
-    await Promise.all(children.map((child) => this.unload(child, below)));
+    await Promise.all(children.map((child) => this.#reported(child, this.unload(child, below))));
+  }
+
+  /** What is wrong with one is no reason for others to stay. */
+  async #reported(actor: Actor, done: Promise<void>): Promise<void> {
+    await done.catch((cause) => this.#ports.supervisor.report(`unloading thread ${actor.id}`, cause));
   }
 
   async #close(actor: Actor, reason: UnloadReason, committed: () => void): Promise<void> {
@@ -98,7 +103,7 @@ export class Unloads {
       head = await actor.close(reason, committed);
     } catch (cause) {
       // Its journal takes nothing more, but it goes all the same, and those who have to know are told. What could not
-      // be closed is closed, and told to tool servers, at the next start.
+      // be closed is closed, and told to tool servers, when it is next taken.
       supervisor.report(`closing thread ${actor.id}`, cause);
       committed();
       announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });

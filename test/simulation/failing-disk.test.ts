@@ -1,0 +1,82 @@
+// A disk that fails costs the thread that it fails, and no other; and what was told stays true.
+import { describe, expect } from "vitest";
+import { checkJournals, journals } from "../model/journals.ts";
+import { simulate } from "./run.ts";
+import type { SimClient } from "./sim-client.ts";
+
+const initialized = async (client: SimClient): Promise<SimClient> => {
+  client.rules.onlyReplies = true;
+  await client.initialize({ experimentalApi: true });
+  return client;
+};
+
+const nameOf = async (client: SimClient, threadId: string): Promise<unknown> => {
+  const { thread } = await client.call("thread/read", { threadId });
+  return (thread as { name: unknown }).name;
+};
+
+describe("a disk that fails", () => {
+  simulate(
+    "under commands that wait for each other takes none of them for done",
+    { count: 100 },
+    async (world) => {
+      world.expectError(/EIO/, /storageFailed/, /could not be saved/);
+      const host = await world.start();
+      const client = await initialized(host.connect());
+      const threadId = await client.startThread();
+      await client.call("thread/name/set", { threadId, name: "before" });
+      world.disk.fail({
+        op: world.random.pick(["sync", "append"]),
+        code: "EIO",
+        path: (path) => path.includes(threadId),
+      });
+      const told: string[] = [];
+      await Promise.all(
+        ["one", "two", "three"].map(async (name) => {
+          await world.moment(name);
+          await client.call("thread/name/set", { threadId, name }).then(
+            () => told.push(name),
+            () => {},
+          );
+        }),
+      );
+      const other = await client.startThread();
+      await client.call("thread/name/set", { threadId: other, name: "the other" });
+      await host.close();
+      const second = await world.start();
+      const next = await initialized(second.connect());
+      const name = await nameOf(next, threadId);
+      const otherName = await nameOf(next, other);
+      world.check(() => {
+        expect(["before", "one", "two", "three"]).toContain(name);
+        if (told.length > 0) expect(name).not.toBe("before");
+      });
+      world.check(() => expect(otherName).toBe("the other"));
+      await next.call("thread/resume", { threadId });
+      await second.close();
+      world.check(() => checkJournals(world.disk));
+    },
+  );
+
+  simulate(
+    "under a deletion leaves a thread that can be deleted again, here and elsewhere",
+    { count: 60 },
+    async (world) => {
+      world.expectError(/EIO/, /storageFailed/, /could not be saved/);
+      const host = await world.start();
+      const client = await initialized(host.connect());
+      const threadId = await client.startThread();
+      await client.turnEnd(await client.startTurn(threadId, "hello"));
+      world.disk.fail({ op: "remove", code: "EIO", path: (path) => path.includes("rollout") });
+      const refused = await client.call("thread/delete", { threadId }).then(
+        () => undefined,
+        (cause: Error) => cause,
+      );
+      world.check(() => expect(refused?.message).toMatch(/EIO/));
+      // Whoever comes next finds nobody at it.
+      const elsewhere = world.random.pick([client, await initialized((await world.start()).connect())]);
+      await elsewhere.call("thread/delete", { threadId });
+      world.check(() => expect(journals(world.disk)).toEqual([]));
+    },
+  );
+});
