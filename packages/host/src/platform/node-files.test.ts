@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -364,6 +365,40 @@ describe("a read file", () => {
   it("is undefined where there is none", async () => {
     expect(await files.openRead(at("none"))).toBeUndefined();
     expect(await files.openRead(at("no", "folder"))).toBeUndefined();
+  });
+});
+
+describe("what is no file", () => {
+  const refused = async (path: string): Promise<unknown[]> =>
+    (await Promise.allSettled([files.readText(path), files.openRead(path)])).map((outcome) =>
+      outcome.status === "rejected" ? (outcome.reason as NodeJS.ErrnoException).code : outcome.value,
+    );
+
+  it("holds nobody up: more pipes than there are threads are refused, and files are read", async () => {
+    await writeFile(at("x"), "text");
+    const pipes = Array.from({ length: 8 }, (_, index) => at(`pipe-${index}`));
+    execFileSync("mkfifo", pipes);
+    const outcomes = await Promise.all(pipes.map(refused));
+    expect(new Set(outcomes.flat())).toEqual(new Set(["ENOTFILE"]));
+    expect(await files.readText(at("x"))).toBe("text");
+    // On the way for what is known to be near, too, and behind a link.
+    expect(await refused(pipes[0]!)).toEqual(["ENOTFILE", "ENOTFILE"]);
+    await symlink(pipes[0]!, at("link"));
+    expect(await refused(at("link"))).toEqual(["ENOTFILE", "ENOTFILE"]);
+  });
+
+  it("says what it is", async () => {
+    expect(await refused(home)).toEqual(["EISDIR", "EISDIR"]);
+    expect(await refused("/dev/zero")).toEqual(["ENOTFILE", "ENOTFILE"]);
+    await expect(files.readText("/dev/zero")).rejects.toThrow(/no file but a pipe, a device/);
+  });
+
+  it("is not a text when it is larger than one can be", async () => {
+    await writeFile(at("x"), "");
+    await truncate(at("x"), 64 * 1024 * 1024 + 1);
+    await expect(files.readText(at("x"))).rejects.toMatchObject({ code: "EFBIG" });
+    await truncate(at("x"), 100_000);
+    expect(await files.readText(at("x"))).toHaveLength(100_000);
   });
 });
 

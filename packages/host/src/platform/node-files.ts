@@ -3,17 +3,9 @@ import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { leadsNowhere, NearFolders } from "./near-folders.ts";
-import {
-  called,
-  closedError,
-  type FileCalls,
-  foldersWithNews,
-  NodeAppendFile,
-  syncFolder,
-} from "./node-append-file.ts";
-import type { Files, ReadFile } from "./platform.ts";
-
-type Calls = FileCalls & Pick<typeof nodeFs, "read">;
+import { called, foldersWithNews, NodeAppendFile, syncFolder } from "./node-append-file.ts";
+import { isSmall, NodeReadFile, openFile, type ReadCalls, readSmall, readWhole } from "./node-read-file.ts";
+import type { Files } from "./platform.ts";
 
 // Not from `node:fs/promises`, which every start would have to load.
 const lstat = promisify(nodeFs.lstat);
@@ -35,7 +27,7 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /** The real file system. Tests hand in calls that fail on demand; then every call goes through them. */
-export function nodeFiles(calls: Calls = nodeFs): Files {
+export function nodeFiles(calls: ReadCalls = nodeFs): Files {
   const near = calls === nodeFs ? new NearFolders() : undefined;
   const open = (path: string, flags: number): Promise<number> =>
     new Promise((done, fail) =>
@@ -55,9 +47,8 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
       const seen = near?.lookAt(path);
       if (seen !== undefined && seen.value === undefined) return undefined;
       // Anything but a small file may block, or lead elsewhere.
-      const small = seen?.value?.isFile() === true && seen.value.size <= SMALL_BYTES;
-      const read = small ? near?.at(path, () => readSmall(path)) : undefined;
-      return read?.value ?? orUndefined(readFile(path, "utf8"));
+      const read = isSmall(seen?.value) ? near?.at(path, () => readSmall(path)) : undefined;
+      return read?.value ?? orUndefined(readWhole(calls, path));
     },
 
     async replaceText(given, text) {
@@ -102,8 +93,8 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
     },
 
     async openRead(path) {
-      const fd = await orUndefined(open(path, nodeFs.constants.O_RDONLY));
-      return fd === undefined ? undefined : new NodeReadFile(calls, fd, path);
+      const opened = await orUndefined(openFile(calls, path, near));
+      return opened && new NodeReadFile(calls, opened.fd, path);
     },
 
     async list(folder) {
@@ -204,86 +195,7 @@ export function nodeFiles(calls: Calls = nodeFs): Files {
 /** No file system's times are coarser than this; those of the near ones are as fine as the system's tick. */
 const COARSE_MS = 2000;
 const TICK_MS = 100;
-const SMALL_BYTES = 64 * 1024;
-const READ_SMALL = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK | nodeFs.constants.O_NOFOLLOW;
-
-/** Undefined if it is not what it was a moment ago. */
-function readSmall(path: string): string | undefined {
-  try {
-    const fd = nodeFs.openSync(path, READ_SMALL);
-    try {
-      return nodeFs.readFileSync(fd, "utf8");
-    } finally {
-      nodeFs.closeSync(fd);
-    }
-  } catch {
-    return undefined;
-  }
-}
-
 const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-
-class NodeReadFile implements ReadFile {
-  readonly #calls: Calls;
-  readonly #fd: number;
-  readonly #path: string;
-  #reading = 0;
-  #closed: Promise<void> | undefined;
-  #idle: (() => void) | undefined;
-
-  constructor(calls: Calls, fd: number, path: string) {
-    this.#calls = calls;
-    this.#fd = fd;
-    this.#path = path;
-  }
-
-  size(): Promise<number> {
-    return this.#use(
-      () =>
-        new Promise((done, fail) =>
-          this.#calls.fstat(this.#fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
-        ),
-    );
-  }
-
-  read(position: number, length: number): Promise<Uint8Array> {
-    return this.#use(
-      () =>
-        new Promise((done, fail) => {
-          const bytes = Buffer.allocUnsafe(length);
-          let at = 0;
-          const more = (): void =>
-            this.#calls.read(this.#fd, bytes, at, length - at, position + at, (cause, count) => {
-              if (cause !== null) return fail(cause);
-              at += count;
-              if (count === 0 || at === length) return done(bytes.subarray(0, at));
-              more();
-            });
-          if (length === 0) return done(bytes);
-          more();
-        }),
-    );
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= new Promise<void>((idle) => {
-      if (this.#reading === 0) idle();
-      else this.#idle = idle;
-    }).then(() => called((answer) => this.#calls.close(this.#fd, answer)));
-    return this.#closed;
-  }
-
-  /** A descriptor must not be closed, and its number given to another file, under a read. */
-  async #use<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw closedError(this.#path);
-    this.#reading++;
-    try {
-      return await run();
-    } finally {
-      if (--this.#reading === 0) this.#idle?.();
-    }
-  }
-}
 
 /** Makes the folders only when they turn out to be missing: usually they are there. */
 async function withFolders<T>(

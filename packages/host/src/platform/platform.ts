@@ -87,9 +87,12 @@ export interface Timers {
 
 export type Cancel = () => void;
 
-/** Paths are absolute. What fails throws Node's error with its `code`. */
+/**
+ * Paths are absolute. What fails throws Node's error with its `code`. Only files are read: what is neither that nor a
+ * folder throws `ENOTFILE`.
+ */
 export interface Files {
-  /** The whole file, or undefined if there is none. */
+  /** The whole file, or undefined if there is none. One that is larger than any text is refused with `EFBIG`. */
   readText(path: string): Promise<string | undefined>;
   /** Replaces the whole file at once: a reader, or a crash, sees the old one or the new one. Synced. */
   replaceText(path: string, text: string): Promise<void>;

@@ -1,0 +1,135 @@
+import nodeFs, { type Stats } from "node:fs";
+import { promisify } from "node:util";
+import type { NearFolders } from "./near-folders.ts";
+import { called, closedError, type FileCalls } from "./node-append-file.ts";
+import type { ReadFile } from "./platform.ts";
+
+export type ReadCalls = FileCalls & Pick<typeof nodeFs, "read">;
+
+const readFile = promisify(nodeFs.readFile);
+
+// What other people's folders hold under a name that we read may be a pipe: nobody writes into it, and a plain open of it
+// holds one of the few threads for files for good.
+const READ = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK;
+const SMALL_BYTES = 64 * 1024;
+/** More is no text that someone wrote, and would fill the memory. */
+const TEXT_BYTES = 64 * 1024 * 1024;
+
+/** Opens what is a file. Anything else is an error: `EISDIR` for a folder, `ENOTFILE` for pipes, devices and the like. */
+export async function openFile(
+  calls: ReadCalls,
+  path: string,
+  near?: NearFolders,
+): Promise<{ readonly fd: number; readonly size: number }> {
+  const fd = await new Promise<number>((done, fail) =>
+    calls.open(path, READ, (cause, opened) => (cause === null ? done(opened) : fail(cause))),
+  );
+  try {
+    const seen = near?.at(path, () => nodeFs.fstatSync(fd));
+    const found = seen?.value ?? (await statsOf(calls, fd));
+    if (found.isDirectory()) throw fileError("EISDIR", "it is a folder", path);
+    if (!found.isFile()) throw fileError("ENOTFILE", "it is no file but a pipe, a device or the like", path);
+    return { fd, size: found.size };
+  } catch (cause) {
+    await called((answer) => calls.close(fd, answer));
+    throw cause;
+  }
+}
+
+export async function readWhole(calls: ReadCalls, path: string): Promise<string> {
+  const { fd, size } = await openFile(calls, path);
+  try {
+    if (size > TEXT_BYTES) throw fileError("EFBIG", `it is larger than ${TEXT_BYTES} bytes`, path);
+    return await readFile(fd, "utf8");
+  } finally {
+    await called((answer) => calls.close(fd, answer));
+  }
+}
+
+const READ_SMALL = READ | nodeFs.constants.O_NOFOLLOW;
+
+export function isSmall(found: Stats | undefined): boolean {
+  return found?.isFile() === true && found.size <= SMALL_BYTES;
+}
+
+/** Undefined if it is not what it was a moment ago. */
+export function readSmall(path: string): string | undefined {
+  try {
+    const fd = nodeFs.openSync(path, READ_SMALL);
+    try {
+      return isSmall(nodeFs.fstatSync(fd)) ? nodeFs.readFileSync(fd, "utf8") : undefined;
+    } finally {
+      nodeFs.closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+export class NodeReadFile implements ReadFile {
+  readonly #calls: ReadCalls;
+  readonly #fd: number;
+  readonly #path: string;
+  #reading = 0;
+  #closed: Promise<void> | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(calls: ReadCalls, fd: number, path: string) {
+    this.#calls = calls;
+    this.#fd = fd;
+    this.#path = path;
+  }
+
+  size(): Promise<number> {
+    return this.#use(async () => (await statsOf(this.#calls, this.#fd)).size);
+  }
+
+  read(position: number, length: number): Promise<Uint8Array> {
+    return this.#use(
+      () =>
+        new Promise((done, fail) => {
+          const bytes = Buffer.allocUnsafe(length);
+          let at = 0;
+          const more = (): void =>
+            this.#calls.read(this.#fd, bytes, at, length - at, position + at, (cause, count) => {
+              if (cause !== null) return fail(cause);
+              at += count;
+              if (count === 0 || at === length) return done(bytes.subarray(0, at));
+              more();
+            });
+          if (length === 0) return done(bytes);
+          more();
+        }),
+    );
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise<void>((idle) => {
+      if (this.#reading === 0) idle();
+      else this.#idle = idle;
+    }).then(() => called((answer) => this.#calls.close(this.#fd, answer)));
+    return this.#closed;
+  }
+
+  /** A descriptor must not be closed, and its number given to another file, under a read. */
+  async #use<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw closedError(this.#path);
+    this.#reading++;
+    try {
+      return await run();
+    } finally {
+      if (--this.#reading === 0) this.#idle?.();
+    }
+  }
+}
+
+function statsOf(calls: ReadCalls, fd: number): Promise<Stats> {
+  return new Promise((done, fail) =>
+    calls.fstat(fd, (cause, stats) => (cause === null ? done(stats) : fail(cause))),
+  );
+}
+
+/** As Node words them. */
+function fileError(code: string, why: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${why}, open '${path}'`), { code });
+}
