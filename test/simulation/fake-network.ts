@@ -77,7 +77,11 @@ export class FakeNetwork {
   }
 
   /** Posts to a host's door; the status, and who gave it, or undefined if nobody answers. */
-  post(url: string, message: unknown): Promise<{ status: number; by: Owner } | undefined> {
+  post(
+    url: string,
+    message: unknown,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; by: Owner } | undefined> {
     const { port, pathname } = new URL(url);
     const source = `callback ${this.#requests++ % 16}`;
     return new Promise((resolve) => {
@@ -92,7 +96,7 @@ export class FakeNetwork {
           this.#scheduler.post(source, `callback: ${status}`, () => resolve(answer));
         };
         this.#waiting.push({ owner: door.owner, lose: () => told(undefined) });
-        void door.handle(incoming(pathname, message)).then(({ status }) => {
+        void door.handle(incoming(pathname, message, more)).then(({ status }) => {
           if (door.owner.alive) told(status);
         });
       });
@@ -125,11 +129,15 @@ function answered({ status, json }: FakeReply): HttpAnswer {
   };
 }
 
-function incoming(path: string, message: unknown): Parameters<HttpHandler>[0] {
+function incoming(
+  path: string,
+  message: unknown,
+  more: Readonly<Record<string, string>>,
+): Parameters<HttpHandler>[0] {
   return {
     method: "POST",
     path,
-    headers: new Headers({ "content-type": "application/json" }),
+    headers: new Headers({ "content-type": "application/json", ...more }),
     body: (async function* () {
       yield new TextEncoder().encode(JSON.stringify(message));
     })(),

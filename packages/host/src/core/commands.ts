@@ -235,6 +235,8 @@ export type RapCommand =
     }
   /** What became of a child. */
   | { readonly kind: "childMade" | "childEnded"; readonly at: number; readonly childId: string }
+  /** It could not be made, or not be looked at, for long. */
+  | { readonly kind: "childFailed"; readonly at: number; readonly childId: string }
   | {
       readonly kind: "updateView";
       readonly at: number;

@@ -68,6 +68,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "choicePosted":
     case "childMade":
     case "childEnded":
+    case "childFailed":
     case "expireCall":
     case "lookUp":
     case "startEvents":

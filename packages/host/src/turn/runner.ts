@@ -57,6 +57,9 @@ export interface ModelPolicy {
   readonly reviewModel: string | null;
 }
 
+/** How often a child is tried again before its parent does without it. */
+const CHILD_RETRIES = 4;
+
 /** Why an effect is aborted: made once, because most have ended by then, and an error of their own would be for nobody. */
 const OVER = new Error("no longer asked for");
 
@@ -150,11 +153,23 @@ export class Runner {
     this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
   }
 
-  async #child({ child }: ChildEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const { platform, child: perform } = this.#ports;
-    const done = await perform(this.#actor, state, child);
+  /** A disk that is full, say, may have room later. */
+  async #child(effect: ChildEffect, state: ThreadState, signal: AbortSignal, failures = 0): Promise<void> {
+    const { platform, supervisor, child: perform } = this.#ports;
+    const { childId } = effect.child;
+    let done: Awaited<ReturnType<RunnerPorts["child"]>> | "childFailed";
+    try {
+      done = await perform(this.#actor, state, effect.child);
+    } catch (cause) {
+      if (signal.aborted || (cause instanceof Fault && cause.code === "shuttingDown")) return;
+      supervisor.report(`child ${childId}`, cause);
+      const due = platform.clock.now() + delay(failures, platform.ids);
+      if (failures < CHILD_RETRIES)
+        return this.#later(due, signal, (later) => this.#child(effect, later, signal, failures + 1));
+      done = "childFailed";
+    }
     if (done === undefined || signal.aborted) return;
-    this.#actor.offer({ kind: done, at: platform.clock.now(), childId: child.childId });
+    this.#actor.offer({ kind: done, at: platform.clock.now(), childId });
   }
 
   async #postChoice({ choice }: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {

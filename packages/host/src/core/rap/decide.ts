@@ -40,8 +40,17 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
     case "childEnded": {
       const { kind: type, at, childId } = command;
       const child = state.rap.children.find((one) => one.childId === childId);
-      if (child === undefined || (type === "childMade" && child.event === null)) return [];
+      // What has not got its event did not end with it: half a child that a host left behind, say.
+      if (child === undefined || (child.event === null) === (type === "childMade")) return [];
       return [{ type, at, childId }];
+    }
+    case "childFailed": {
+      const { at, childId } = command;
+      const child = state.rap.children.find((one) => one.childId === childId);
+      if (child === undefined) return [];
+      // Its sender was told that it was taken: the thread itself sees it, however full it is.
+      const left = child.event === null ? [] : [arrived(at, child.event, null)];
+      return [{ type: "childEnded", at, childId }, ...left];
     }
     case "choiceDelayed": {
       const { at, requestId, until } = command;
