@@ -5,23 +5,16 @@ import { commitOf, type Line, linesBackwards, linesForwards, locate } from "./co
 import type { JournalReader, Placed } from "./journal.ts";
 import { oneByOne } from "./one-by-one.ts";
 
+const CHUNK_BYTES = 64 * 1024;
+const LF = 0x0a;
+
 /** A crash may leave the last line without its end: it was never acknowledged, so it goes. */
 export async function cutTornTail(files: Files, file: AppendFile, path: string, log: Log): Promise<void> {
   if (file.size === 0) return;
   const reader = await files.openRead(path);
   if (reader === undefined) return;
   try {
-    let end = file.size;
-    while (end > 0) {
-      const from = Math.max(0, end - 64 * 1024);
-      const chunk = Buffer.from(await reader.read(from, end - from));
-      const last = chunk.lastIndexOf(0x0a);
-      if (last >= 0) {
-        end = from + last + 1;
-        break;
-      }
-      end = from;
-    }
+    const end = await endOfLastLine(reader, file.size);
     if (end === file.size) return;
     log.warn("cut a torn last line", { path, bytes: file.size - end });
     await file.truncate(end);
@@ -70,17 +63,21 @@ export class FileReader implements JournalReader {
 
   /** Behind the last whole line: someone may be writing the next. */
   async #end(): Promise<number> {
-    const size = await this.#file.size();
-    for (let end = size; end > 0; ) {
-      const from = Math.max(0, end - 64 * 1024);
-      const last = Buffer.from(await this.#file.read(from, end - from)).lastIndexOf(0x0a);
-      if (last >= 0) return from + last + 1;
-      end = from;
-    }
-    return 0;
+    return endOfLastLine(this.#file, await this.#file.size());
   }
 
   readonly #commit = (line: Line): Placed | undefined => readCommit(line, this.place, this.#log);
+}
+
+/** Behind the last LF of the first `size` bytes; 0 if there is none. */
+async function endOfLastLine(file: ReadFile, size: number): Promise<number> {
+  for (let end = size; end > 0; ) {
+    const from = Math.max(0, end - CHUNK_BYTES);
+    const last = Buffer.from(await file.read(from, end - from)).lastIndexOf(LF);
+    if (last >= 0) return from + last + 1;
+    end = from;
+  }
+  return 0;
 }
 
 /** The commit of a line; what is none is told to the people who run this, and left out. */
