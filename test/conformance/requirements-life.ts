@@ -44,6 +44,7 @@ export const lifeLines = {
   "EDIT-8": "A revert is answered, then told to everyone; pages go on before what was dropped.",
   "EDIT-9": "Turns are not dropped while one runs.",
   "EDIT-10": "Injected items are kept, and told to nobody.",
+  "EDIT-12": "What is no response item is not injected; kinds that are not known are kept from the model.",
   "EDIT-11": "Sections hold threads in an order; a section that is deleted holds none.",
 
   // Leaving.

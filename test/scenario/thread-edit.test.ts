@@ -216,7 +216,7 @@ describe("turns that are dropped", () => {
 });
 
 describe("thread/inject_items", () => {
-  it("[EDIT-10] takes items, tells nobody, and refuses none", async () => {
+  it("[EDIT-10] takes items, tells nobody, and refuses to take none", async () => {
     const threadId = await client.startThread();
     const item = { type: "message", role: "user", content: [{ type: "input_text", text: "secret" }] };
     const from = client.frames.length;
@@ -229,6 +229,26 @@ describe("thread/inject_items", () => {
     );
     expect((await read(threadId)).turns).toEqual([]);
     expect(await readFile((await read(threadId)).path, "utf8")).toContain("secret");
+  });
+
+  it("[EDIT-12] refuses what is no response item, and takes nothing of what comes with it", async () => {
+    const threadId = await client.startThread();
+    const good = { type: "message", role: "user", content: [{ type: "input_text", text: "fine" }] };
+    const bad = async (item: unknown) => {
+      const { code, message, data } = await client.refusal("thread/inject_items", {
+        threadId,
+        items: [good, item],
+      });
+      expect([code, data.code]).toEqual([-32600, "invalidResponseItem"]);
+      return message;
+    };
+    expect(await bad({ foo: 1 })).toBe("items[1] is not a valid response item: missing field `type`");
+    expect(await bad({ type: "message", role: "user", content: "x" })).toBe(
+      'items[1] is not a valid response item: invalid type: string "x", expected a sequence',
+    );
+    expect(await bad("str")).toContain("expected internally tagged enum ResponseItem");
+    expect(await readFile((await read(threadId)).path, "utf8")).not.toContain("fine");
+    await client.call("thread/inject_items", { threadId, items: [good, { type: "of another time" }] });
   });
 });
 

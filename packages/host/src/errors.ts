@@ -87,6 +87,11 @@ const catalogue = {
   },
   nothingToUpdate: { wire: -32600, retryable: false, text: () => "gitInfo must include at least one field" },
   nothingToInject: { wire: -32600, retryable: false, text: () => "items must not be empty" },
+  invalidResponseItem: {
+    wire: -32600,
+    retryable: false,
+    text: (at: number, problem: string) => `items[${at}] is not a valid response item: ${problem}`,
+  },
   inputTooLarge: {
     wire: -32602,
     retryable: false,

@@ -216,7 +216,54 @@ describe("what the model is told of the past", () => {
         user("go"),
         injected({ type: "function_call_output", call_id: "lost", output: "?" }, { type: "odd" }),
       ),
-    ).toEqual(["user: first", "call x", "output x: none", "user: go", 'raw {"type":"odd"}']);
+    ).toEqual(["user: first", "call x", "output x: none", "user: go"]);
+  });
+
+  it("leaves out what is no item, and keeps kinds for those who know them", async () => {
+    const search = { type: "web_search_call", status: "completed", action: { type: "search", query: "q" } };
+    expect(
+      await told(
+        injected({ foo: 1 }, { type: "message", role: "user" }, { type: "compaction" }, 5 as never, search),
+        user("go"),
+      ),
+    ).toEqual([`raw ${JSON.stringify(search)}`, "user: go"]);
+  });
+
+  it("has the output of a call that was put in by another request", async () => {
+    expect(
+      await told(
+        injected({ type: "function_call", call_id: "x", name: "n", arguments: "{}" }),
+        injected({ type: "function_call_output", call_id: "x", output: "found" }),
+        user("go"),
+      ),
+    ).toEqual(["call x", "output x: found", "user: go"]);
+  });
+
+  it("has what clients put in behind what the model says at once, and its tools' answers", async () => {
+    expect(
+      await told(
+        user("go"),
+        sampled,
+        thought("x"),
+        injected(note("one")),
+        agent("hello"),
+        called("a"),
+        injected(note("two")),
+        answered("a"),
+        sampled,
+        agent("done"),
+        ended("t1"),
+      ),
+    ).toEqual([
+      "user: go",
+      "thought x",
+      "assistant: hello",
+      "call a",
+      "output a: of a",
+      "user: one",
+      "user: two",
+      "assistant: done",
+    ]);
   });
 });
 

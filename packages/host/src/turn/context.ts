@@ -36,7 +36,14 @@ export async function conversation(
   ) => readonly ContextPart[] | Promise<readonly ContextPart[]>,
 ): Promise<readonly ContextItem[]> {
   const answer = new Answer();
+  const put: unknown[] = [];
   for (const record of past) {
+    // A call may be put in by one request, and its output by the next.
+    if (record.type === "itemsInjected") {
+      put.push(...record.items);
+      continue;
+    }
+    if (put.length > 0) answer.putIn(put.splice(0));
     switch (record.type) {
       case "itemCompleted": {
         const { item, carry, cut, said } = record;
@@ -56,11 +63,6 @@ export async function conversation(
         break;
       case "toolAnswered":
         answer.output(record.callId, record.output, record.success);
-        break;
-      case "itemsInjected":
-        answer.end();
-        for (const item of record.items) answer.inject(item);
-        answer.end();
         break;
       case "compacted":
         for (const kept of record.kept) {
@@ -89,11 +91,14 @@ export async function conversation(
         answer.add(message("user", record.text));
         break;
       case "sampleRequested":
+        answer.begin();
+        break;
       case "turnEnded":
         answer.end();
         break;
     }
   }
+  if (put.length > 0) answer.putIn(put);
   answer.end();
   return answer.items;
 }
@@ -130,6 +135,13 @@ class Answer {
   #calls: Extract<ContextItem, { type: "toolCall" }>[] = [];
   #outputs = new Map<string, ToolOutput>();
   #held: ContextItem[] = [];
+  /** The model may have more to say in it. */
+  #running = false;
+
+  begin(): void {
+    this.end();
+    this.#running = true;
+  }
 
   /** What users say while tools are at work comes behind what those answer. */
   hear(message: ContextItem): void {
@@ -148,9 +160,18 @@ class Answer {
     }
   }
 
-  /** What a client put into the history. */
+  /** What clients put into the history does not come between what the model says at once. */
+  putIn(given: readonly unknown[]): void {
+    const put = new Answer();
+    for (const item of given) put.inject(item);
+    put.end();
+    if (!this.#running) this.end();
+    (this.#running ? this.#held : this.items).push(...put.items);
+  }
+
   inject(given: unknown): void {
     const item = injectedItem(given);
+    if (item === undefined) return;
     if (item.type === "toolOutput") this.output(item.callId, item.output, item.success);
     else this.add(item);
   }
@@ -192,5 +213,6 @@ class Answer {
     this.#held = [];
     this.#calls = [];
     this.#outputs = new Map();
+    this.#running = false;
   }
 }

@@ -1,15 +1,19 @@
 import type { ImageDetail } from "@bobbin/protocol";
 import type { ContextItem, ContextPart } from "../model/model.ts";
+import { isResponseItem } from "../model/response-items.ts";
 
 type Loose = { readonly [key: string]: unknown };
 
-/** An item that a client put into the history, in the words of the `responses` wire; unknown kinds stay as they are. */
-export function injectedItem(given: unknown): ContextItem {
+/**
+ * An item that a client put into the history, in the words of the `responses` wire. Nothing for a kind that nobody
+ * knows, and for what older versions took that is no item at all.
+ */
+export function injectedItem(given: unknown): ContextItem | undefined {
   const item = (typeof given === "object" && given !== null ? given : {}) as Loose;
   const callId = String(item.call_id ?? "");
   switch (item.type) {
     case "message":
-      return messageOf(item) ?? { type: "raw", item: given };
+      return messageOf(item) ?? rawItem(given);
     case "function_call":
     case "custom_tool_call": {
       const custom = item.type === "custom_tool_call";
@@ -34,8 +38,12 @@ export function injectedItem(given: unknown): ContextItem {
       };
     }
     default:
-      return { type: "raw", item: given };
+      return rawItem(given);
   }
+}
+
+function rawItem(item: unknown): ContextItem | undefined {
+  return isResponseItem(item) ? { type: "raw", item } : undefined;
 }
 
 const ROLES: Readonly<Record<string, "user" | "assistant" | "developer">> = {

@@ -65,7 +65,7 @@ function all(covered: readonly ThreadRecord[]): readonly Kept[] {
 function isInstruction(kept: Kept): boolean {
   if (kept.kind !== "injected") return false;
   const item = injectedItem(kept.item);
-  return item.type === "message" && item.role === "developer";
+  return item?.type === "message" && item.role === "developer";
 }
 
 export function keptTokens(kept: readonly Kept[]): number {

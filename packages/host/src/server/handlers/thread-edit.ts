@@ -1,5 +1,6 @@
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
+import { responseItemProblem } from "../../model/response-items.ts";
 import { allTurns, type StoredTurn, turnsBackwards } from "../../thread/history.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
@@ -81,10 +82,12 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
 
     async "thread/inject_items"({ threadId, items }, { connection, reply }) {
       if (items.length === 0) throw fault("nothingToInject");
-      const bad = items.findIndex((item) => typeof item !== "object" || item === null || Array.isArray(item));
-      if (bad >= 0) throw fault("invalidParams", `items[${bad}]`, "expected an object");
       const actor = await registry.find(threadId);
       accessOf(connection, threadId)(actor.owner);
+      for (const [at, item] of items.entries()) {
+        const problem = responseItemProblem(item);
+        if (problem !== undefined) throw fault("invalidResponseItem", at, problem);
+      }
       await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
     },
   };
