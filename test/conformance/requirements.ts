@@ -77,7 +77,7 @@ const lines = {
   "END-3": "A turn that runs is ended as interrupted, and told so, before the wires are closed.",
   "END-4": "Once the end has begun no request is taken; it is told to come back later.",
   "END-5": "A client that does not read does not hold up the end.",
-  "END-6": "A second signal ends the host at once.",
+  "END-6": "A second signal ends the host at once, with code 1 and a line that says what was not done.",
   "END-8": "A connection on which nothing was asked does not hold up the end.",
   "END-9": "A host whose log nobody reads serves on.",
   "END-7": "Replies that wait for a slow reader are written before its wire is closed.",

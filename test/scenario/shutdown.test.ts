@@ -214,8 +214,16 @@ describe("while the host ends", () => {
           return gone;
         }, "the host is gone");
         expect(Date.now() - begun).toBeLessThan(1_500);
-      }
-      await endsWell(host, begun);
+        expect(await host.exited).toEqual({ code: 1, signal: null });
+        const lines = host.stderr.split("\n").filter((line) => line.includes("the end was cut short"));
+        expect(lines.map((line) => JSON.parse(line))).toEqual([
+          expect.objectContaining({
+            level: "error",
+            why: "a second signal",
+            pending: ["writing to clients"],
+          }),
+        ]);
+      } else await endsWell(host, begun);
     }
   });
 

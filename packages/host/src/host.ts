@@ -36,6 +36,8 @@ export class Host {
   readonly #parts: HostParts;
   readonly #connections: Set<Connection>;
   #closing: Promise<void> | undefined;
+  /** What the end is at. */
+  #step: string | undefined;
   /** Set while nobody is connected: what comes with that is called off by the next one. */
   #rest: Cancel | undefined;
 
@@ -100,7 +102,8 @@ export class Host {
 
   /**
    * The end: no new requests, every thread is closed and a running turn ends `interrupted`, every reply and notification is written, every
-   * wire is closed. Idempotent. Bounded, because each wire's flush is.
+   * wire is closed. Idempotent. Each wire's flush is bounded, what is under way is not: whoever can not wait for ever asks
+   * for what is `pending`, and goes.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -117,19 +120,33 @@ export class Host {
     });
   }
 
+  /** What the end waits for, in words. */
+  pending(): readonly string[] {
+    return this.#step === undefined ? [] : [this.#step, ...this.#parts.supervisor.pending()];
+  }
+
   async #close(): Promise<void> {
     this.#rest?.();
+    const { registry, supervisor, log } = this.#parts;
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
+    this.#step = "saying so to other hosts";
     await this.#parts.leave();
     // A turn that was asked for and has not begun would begin after its thread was closed.
+    this.#step = "answering requests";
     await Promise.all(leaving.map((connection) => connection.answered()));
+    this.#step = "leaving tool servers";
     await this.#parts.stopListening();
-    await this.#parts.registry.unloadAll("shutdown");
+    this.#step = "closing threads";
+    await registry.unloadAll("shutdown");
+    this.#step = "writing to clients";
     await Promise.all(leaving.map((connection) => connection.close()));
-    await this.#parts.supervisor.settled();
+    this.#step = "what is under way";
+    await supervisor.settled();
+    this.#step = "closing files";
     await this.#parts.close();
-    await this.#parts.log.flushed();
+    this.#step = undefined;
+    await log.flushed();
   }
 }
 

@@ -17,11 +17,15 @@ export class LateHost {
   /** Rejects if there is no host to be had. */
   readonly host: Promise<Host>;
   readonly #home: string;
+  #loaded: Host | undefined;
 
   constructor(home: string, timers: Pick<Timers, "soon">, load: () => Promise<Host>) {
     this.#home = home;
     // Not before what waits to be read was read.
-    this.host = new Promise((resolve) => timers.soon(() => resolve(load())));
+    this.host = new Promise<Host>((resolve) => timers.soon(() => resolve(load()))).then((host) => {
+      this.#loaded = host;
+      return host;
+    });
   }
 
   accept(link: Link, meta: LinkMeta): LinkEvents {
@@ -29,6 +33,11 @@ export class LateHost {
     // Whoever asks for the host is told that there is none.
     this.host.then((host) => first.over(host.accept(link, meta, first.client))).catch(() => {});
     return first;
+  }
+
+  /** What its end waits for, in words. */
+  pending(): readonly string[] {
+    return this.#loaded?.pending() ?? ["the start"];
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,7 @@ import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
 import { parseListen } from "../server/listen/parse.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import { LateHost } from "./late-host.ts";
+import { onSignals } from "./signals.ts";
 import { welcome } from "./welcome.ts";
 
 interface AppServerOptions extends AuthFlags {
@@ -22,7 +23,6 @@ interface AppServerOptions extends AuthFlags {
 
 /** After this long an end that hangs is cut short. */
 const END_MS = 10_000;
-const SAME_SIGNAL_MS = 500;
 
 /** Runs until it is told to stop, or until its only client, on stdio, has left. */
 export async function appServer(options: AppServerOptions): Promise<void> {
@@ -60,10 +60,18 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  onSignals(end);
-
   const doors: Door[] = [];
-  let host: Host | LateHost;
+  let host: Host | LateHost | undefined;
+  let isCut = false;
+  const cutShort = (why: string): void => {
+    if (isCut) return;
+    isCut = true;
+    const pending = host?.pending() ?? ["the start"];
+    log.error("the end was cut short", { why, pending: pending.length === 0 ? ["closing doors"] : pending });
+    void log.flushed().finally(() => process.exit(1));
+  };
+  onSignals({ told: end, again: () => cutShort("a second signal") });
+
   if (sockets.length === 0) host = new LateHost(home, platform.timers, async () => (await load()).host);
   else {
     const composed = await load();
@@ -81,23 +89,8 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   }
 
   await Promise.race([ended, host instanceof LateHost ? host.host.then(() => ended) : ended]);
-  setTimeout(() => process.exit(0), END_MS).unref();
+  setTimeout(() => cutShort(`it took longer than ${END_MS} ms`), END_MS).unref();
   await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
-}
-
-/**
- * The first signal asks for the end, one that comes later wants it now. What comes at once with the first is the
- * same one: under npm a Ctrl-C arrives twice, from the terminal and from npm.
- */
-function onSignals(end: () => void): void {
-  let first: number | undefined;
-  const take = (): void => {
-    first ??= Date.now();
-    if (Date.now() - first > SAME_SIGNAL_MS) process.exit(0);
-    end();
-  };
-  process.on("SIGTERM", take);
-  process.on("SIGINT", take);
 }
 
 /** The end of stdin is the end of the host: it answers what it was asked, then leaves. */

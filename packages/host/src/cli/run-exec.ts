@@ -6,9 +6,9 @@ import { logSettings, pinoLog } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { JsonReport } from "./exec-json.ts";
 import { readPrompt } from "./exec-prompt.ts";
-import { onSignals } from "./exec-signals.ts";
 import { TextReport } from "./exec-text.ts";
 import { execTurn, type TurnOutcome } from "./exec-turn.ts";
+import { onSignals } from "./signals.ts";
 import { Output } from "./terminal.ts";
 
 export interface ExecOptions {
@@ -31,9 +31,12 @@ export async function exec(options: ExecOptions, refuse: Refuse): Promise<number
   const stderr = new Output(process.stderr);
   // The host's own timers keep no process alive; the turn does.
   const alive = setInterval(() => {}, 2 ** 30);
-  const signals = onSignals(() => {
-    // On a terminal, ^C was echoed into the running line.
-    stderr.line(`${stderr.isTerminal ? "\n" : ""}Interrupting; Ctrl-C again leaves at once.`);
+  const signals = onSignals({
+    told: () => {
+      // On a terminal, ^C was echoed into the running line.
+      stderr.line(`${stderr.isTerminal ? "\n" : ""}Interrupting; Ctrl-C again leaves at once.`);
+    },
+    again: (code) => process.exit(code),
   });
   try {
     const outcome = await run(options, refuse, signals.first, stdout, stderr);

@@ -3,7 +3,7 @@ import type { Log } from "./log.ts";
 /** Where work goes that nobody awaits: what it throws is logged, and at the end it can be waited for. */
 export class Supervisor {
   readonly #log: Log;
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #pending = new Map<Promise<unknown>, string>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -17,14 +17,21 @@ export class Supervisor {
         this.report(what, cause);
       },
     );
-    this.#pending.add(watched);
+    this.#pending.set(watched, what);
   }
 
   report(what: string, cause: unknown): void {
     this.#log.error(`${what} failed`, { cause });
   }
 
+  /** What is under way, in words; the same thing once, with how often. */
+  pending(): readonly string[] {
+    const counts = new Map<string, number>();
+    for (const what of this.#pending.values()) counts.set(what, (counts.get(what) ?? 0) + 1);
+    return [...counts].map(([what, count]) => (count === 1 ? what : `${what} (${count} times)`));
+  }
+
   async settled(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.all(this.#pending);
+    while (this.#pending.size > 0) await Promise.all(this.#pending.keys());
   }
 }
