@@ -1,3 +1,4 @@
+import { type Fault, fault } from "../../errors.ts";
 import type { RapCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { Aside, Ask } from "../requests/records.ts";
@@ -6,17 +7,23 @@ import type { ThreadState } from "../state.ts";
 import { isOutside } from "../turn/calls.ts";
 import { outsideCall } from "./late.ts";
 import type { OutsideCall } from "./records.ts";
+import { isFullFor } from "./weight.ts";
 
 type AskChoice = Extract<RapCommand, { kind: "askChoice" }>;
 type AskOAuth = Extract<RapCommand, { kind: "askOAuth" }>;
 
+/** Of one call at once, those on the way back to their server included. */
+const MAX_QUESTIONS = 16;
+
 /** A tool server asks the user, for a call that goes on waiting. The same question again is not asked again. */
-export function askChoice(state: ThreadState, command: AskChoice): readonly ThreadRecord[] {
+export function askChoice(state: ThreadState, command: AskChoice): readonly ThreadRecord[] | Fault {
   const { requests, rap, facts } = state;
   const { at, callId, requestId, server, prompt, choices, fallback, responseUrl } = command;
   const known = requests.some(({ aside }) => aside?.kind === "choice" && aside.responseUrl === responseUrl);
   const asking = callOf(state, callId);
   if (asking === undefined || known || rap.keys.includes(choiceKey(responseUrl))) return [];
+  const open = [...requests, ...rap.choices].filter((one) => one.callId === callId);
+  if (open.length >= MAX_QUESTIONS || isFullFor(state, command)) return fault("overloaded");
   const { turnId } = asking;
   const ask: Ask = {
     method: "item/tool/requestUserInput",

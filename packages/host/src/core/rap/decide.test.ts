@@ -23,6 +23,11 @@ function accepted(
   return decision;
 }
 
+function codeOf(state: ThreadState, command: RapCommand): string {
+  const decision = decide(state, command, new Map());
+  return decision.kind === "refused" ? decision.fault.code : "accepted";
+}
+
 describe("a choice that can not be told now", () => {
   const choice = {
     requestId: 7,
@@ -74,5 +79,74 @@ describe("a child that can not be made", () => {
   it("is not over before it has its event, whatever is said of what was left of it", () => {
     const due = threadWith({ children: [{ childId: "child", event }] });
     expect(accepted(due, { kind: "childEnded", at: 10, childId: "child" }).records).toEqual([]);
+  });
+});
+
+describe("what a thread holds of tool servers", () => {
+  const load = newThread().loadEpoch;
+  const MIB = 1024 * 1024;
+  const late = Array.from({ length: 40 }, (_, at) => ({ ...LATE, callId: `c${at}` }));
+  const result = (callId: string, size: number): RapCommand => ({
+    kind: "reportCall",
+    at: 1,
+    load,
+    callId,
+    eventId: `late ${callId}`,
+    report: {
+      output: "x".repeat(size),
+      success: true,
+      shown: { content: [], _meta: null },
+      subscription: false,
+    },
+  });
+  const view = (viewType: string, content: object): RapCommand => ({
+    kind: "updateView",
+    at: 1,
+    load,
+    server: "desk",
+    callId: "c0",
+    viewType,
+    view: content as Record<string, unknown>,
+  });
+
+  it("is bounded for late results, of which one passes whatever its size", () => {
+    let state = accepted(threadWith({ late }), result("c0", 40 * MIB)).state;
+    expect(codeOf(state, result("c1", 1))).toBe("overloaded");
+    state = threadWith({ late });
+    for (let at = 0; at < 15; at++) state = accepted(state, result(`c${at}`, MIB)).state;
+    expect(codeOf(state, result("c15", MIB))).toBe("overloaded");
+    // The model was shown them.
+    const shown = { ...state, rap: { ...state.rap, events: [] } };
+    expect(codeOf(shown, result("c15", MIB))).toBe("accepted");
+  });
+
+  it("is bounded for views, and what they had before does not count", () => {
+    let state = threadWith({ late });
+    for (let at = 0; at < 7; at++) state = accepted(state, view(`v${at}`, { text: "x".repeat(MIB) })).state;
+    expect(codeOf(state, view("v7", { text: "x".repeat(MIB) }))).toBe("overloaded");
+    expect(codeOf(state, view("v0", { text: "y".repeat(MIB) }))).toBe("accepted");
+    expect(codeOf(state, view("v0", {}))).toBe("accepted");
+    expect(codeOf(state, result("c0", 4 * MIB))).toBe("accepted");
+  });
+
+  it("is bounded for the questions of a call", () => {
+    const ask = (callId: string, at: number): RapCommand => ({
+      kind: "askChoice",
+      at: 1,
+      load,
+      callId,
+      requestId: at,
+      server: "desk",
+      prompt: "Where to?",
+      choices: ["here", "there"],
+      fallback: 0,
+      responseUrl: `https://desk/${callId}/${at}`,
+    });
+    let state = threadWith({ late });
+    for (let at = 0; at < 16; at++) state = accepted(state, ask("c0", at)).state;
+    expect(codeOf(state, ask("c0", 16))).toBe("overloaded");
+    // Asked before: there is nothing to do.
+    expect(codeOf(state, ask("c0", 3))).toBe("accepted");
+    expect(codeOf(state, ask("c1", 17))).toBe("accepted");
   });
 });

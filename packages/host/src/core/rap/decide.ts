@@ -10,6 +10,7 @@ import { askChoice, askOAuth, callOf } from "./ask.ts";
 import { startEvents } from "./events.ts";
 import { outsideCall } from "./late.ts";
 import type { CallReport, OutsideCall, RapEvent } from "./records.ts";
+import { isFullFor, isFullForView } from "./weight.ts";
 
 /** Live subscriptions of one thread. */
 const MAX_SUBSCRIPTIONS = 64;
@@ -30,6 +31,7 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
       return receive(state, command);
     case "updateView": {
       const { at, server, callId, viewType, view } = command;
+      if (isFullForView(state, viewType, view)) return fault("overloaded");
       return [{ type: "viewUpdated", at, server, callId, viewType, view }];
     }
     case "askChoice":
@@ -93,7 +95,7 @@ function report(
   if (late === undefined) return [];
   const { turnId, until: _, ...call } = late;
   return (
-    tooMany(state) ?? [
+    tooMuch(state, report) ?? [
       ...clearAsides(state, at, callId),
       ...subscribed(state, turnId, at, call, report),
       arrived(at, { ...report, id: command.eventId, kind: "result", call }, null),
@@ -107,7 +109,7 @@ function receive(
 ): readonly ThreadRecord[] | Fault {
   const call = state.rap.subscriptions.find((subscription) => subscription.callId === callId);
   if (call === undefined || (key !== null && state.rap.keys.includes(key))) return [];
-  const full = tooMany(state);
+  const full = tooMuch(state, event);
   if (full !== undefined) return full;
   const shown: RapEvent = { ...event, id: eventId, kind: "event", call };
   return [
@@ -138,8 +140,12 @@ function arrived(at: number, event: RapEvent, key: string | null): ThreadRecord 
   return { type: "eventReceived", at, event: { id, kind, call, output, success, shown }, key };
 }
 
-function tooMany({ rap }: ThreadState): Fault | undefined {
-  const full = rap.events.length >= MAX_EVENTS || rap.children.length >= MAX_CHILDREN;
+function tooMuch(state: ThreadState, coming: object): Fault | undefined {
+  const { events, children } = state.rap;
+  const many = events.length >= MAX_EVENTS || children.length >= MAX_CHILDREN;
+  // One at a time passes, however large: there would never be more room for it.
+  const waits = events.length > 0 || children.some(({ event }) => event !== null);
+  const full = many || (waits && isFullFor(state, coming));
   return full ? fault("overloaded") : undefined;
 }
 
