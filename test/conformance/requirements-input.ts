@@ -45,6 +45,8 @@ export const inputLines = {
   "CONF-2": "Edits are made all or none; what can not be configured is refused, and so is another file.",
   "CONF-3": "A write on an older version is refused; one that the command line overrides says so.",
   "CONF-4": "Threads that start after a write use what it says, new providers included.",
+  "CONF-5": "What the peer takes in config.toml is taken, older words included.",
+  "CONF-6": "A config.toml that can not be used is told to clients; no thread is loaded then.",
 
   // Files that users show.
   "FILE-1":

@@ -22,6 +22,7 @@ import { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
+import { greeted } from "./server/handlers/initialize.ts";
 import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
 import { Children } from "./thread/children.ts";
@@ -46,6 +47,8 @@ export interface HostOptions {
   readonly home: string;
   readonly cwd: string;
   readonly config: Config;
+  /** Why the configuration that people wrote is not the one that is used. */
+  readonly wrongConfig?: string | null;
   /** `-c key=value`, for those who ask where a value comes from. */
   readonly overrides?: readonly string[];
   readonly platform: Platform;
@@ -63,6 +66,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const { platform, log, config, home, cwd } = options;
   /** What clients have changed since counts for what asks for it then; the rest is bound at the start. */
   let current = config;
+  let wrong = options.wrongConfig ?? null;
   const metrics = new Metrics();
   const supervisor = new Supervisor(log);
   const connections = new Set<Connection>();
@@ -185,8 +189,12 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     get config() {
       return current;
     },
+    get wrongConfig() {
+      return wrong;
+    },
     configure: (next) => {
       current = next;
+      wrong = null;
       if (options.providers === undefined) providers.replace(buildProviders(next.modelProviders, platform));
     },
     platform,
@@ -210,6 +218,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       queues: new Queues(),
       ids: platform.ids,
       log,
+      greeted: (connection) => greeted(context, connection),
       count: (method, outcome) => requests({ method, outcome }),
       platform,
       registry,

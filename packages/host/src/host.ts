@@ -20,6 +20,8 @@ export interface HostParts extends DispatchPorts {
   readonly unloadDelayMs: number | undefined;
   /** Takes what comes from others than clients, also for threads of a host of before. */
   listen(): void;
+  /** What comes after the answer to a hello. */
+  greeted(connection: Connection): void;
   /** Says that this host is about to end. */
   leave(): Promise<void>;
   /** Takes nothing more from anyone but clients. */
@@ -69,7 +71,7 @@ export class Host {
     if (greeted !== undefined) {
       connection.initialize(greeted);
       this.#parts.count("initialize", "ok");
-      platform.timers.soon(() => platform.prepare());
+      this.#parts.greeted(connection);
     }
     // A client that slips in while we leave is told so, and let go.
     if (this.#closing !== undefined) supervisor.take("closing a late connection", connection.close());

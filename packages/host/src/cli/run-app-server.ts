@@ -1,8 +1,6 @@
-import { ConfigError } from "../config/config-error.ts";
 import { homeDirectory } from "../config/home.ts";
-import { loadConfig } from "../config/load.ts";
+import { hostConfig } from "../config/load.ts";
 import type { Host } from "../host.ts";
-import { OFFLINE_MODEL } from "../model/model.ts";
 import { logSettings, pinoLog } from "../observe/log.ts";
 import { earlyFiles } from "../platform/early-files.ts";
 import { nodePlatform } from "../platform/node.ts";
@@ -44,15 +42,21 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   // Who started us may have closed the log's other end; that is no reason to go.
   process.stderr.on("error", () => {});
   const overrides = options.config ?? [];
-  const config = await loadConfig(earlyFiles, home, overrides);
-  const known = [OFFLINE_MODEL, ...config.modelProviders.map(({ id }) => id)];
-  if (!known.includes(config.modelProvider)) {
-    throw new ConfigError(`model_provider: "${config.modelProvider}" is not one of ${known.join(", ")}`);
-  }
+  const { config, wrong } = await hostConfig(earlyFiles, home, overrides);
+  if (wrong !== null) log.warn("config.toml can not be used; no thread is loaded until it can", { wrong });
   const load = async () => {
     const { compose } = await import("../compose.ts");
-    const composed = compose({ home, cwd: process.cwd(), config, overrides, platform, log });
-    composed.host.takeOver();
+    const composed = compose({
+      home,
+      cwd: process.cwd(),
+      config,
+      wrongConfig: wrong,
+      overrides,
+      platform,
+      log,
+    });
+    // What waits to go on waits for what it needs to do so.
+    if (wrong === null) composed.host.takeOver();
     return composed;
   };
 

@@ -1,6 +1,7 @@
 import type { AskForApproval, Personality, ReasoningSummary, SandboxMode, Verbosity } from "@bobbin/protocol";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
+import { readApprovalPolicy } from "./approval-policy.ts";
 import { readModelProviders } from "./model-providers.ts";
 import { oneOf, subtable, type Table, text, whole } from "./table.ts";
 import { readRap } from "./tool-servers.ts";
@@ -48,7 +49,7 @@ export function readConfig(table: Table): Config {
     autoCompactTokens: whole(table, "model_auto_compact_token_limit", 1) ?? null,
     compactPrompt: text(table, "compact_prompt") ?? null,
     reviewModel: text(table, "review_model") ?? null,
-    approvalPolicy: oneOf(table, "approval_policy", ["untrusted", "on-request", "never"]) ?? "on-request",
+    approvalPolicy: readApprovalPolicy(table) ?? "on-request",
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
     effort: text(table, "model_reasoning_effort") ?? null,

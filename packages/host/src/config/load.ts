@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { OFFLINE_MODEL } from "../model/model.ts";
 import type { Files } from "../platform/platform.ts";
 import { type Config, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
@@ -26,6 +27,34 @@ export async function loadConfig(
     set(table, path, value);
   }
   return readConfig(table);
+}
+
+/**
+ * What a host runs on. What is wrong with a flag is for those who typed it, and ends the program. What is wrong with
+ * the file is `wrong`, for clients to hear: to them a program that is gone says nothing. Then flags alone count.
+ */
+export async function hostConfig(
+  files: Pick<Files, "readText">,
+  home: string,
+  overrides: readonly string[],
+): Promise<{ readonly config: Config; readonly wrong: string | null }> {
+  try {
+    return { config: withProvider(await loadConfig(files, home, overrides)), wrong: null };
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    const flags = loadConfig({ readText: async () => undefined }, home, overrides);
+    const config = await flags.then(withProvider).catch(() => {
+      throw cause;
+    });
+    return { config, wrong: cause.message };
+  }
+}
+
+function withProvider(config: Config): Config {
+  const { modelProvider, modelProviders } = config;
+  const known = [OFFLINE_MODEL, ...modelProviders.map(({ id }) => id)];
+  if (known.includes(modelProvider)) return config;
+  throw new ConfigError(`model_provider: "${modelProvider}" is not one of ${known.join(", ")}`);
 }
 
 type Parse = (text: string) => Table;

@@ -24,6 +24,8 @@ export interface HandlerContext {
   readonly cwd: string;
   /** As it is now: clients may change it. */
   readonly config: Config;
+  /** Why it is not the one that people wrote; null if it is. */
+  readonly wrongConfig: string | null;
   /** From now on, for what asks for it then. */
   configure(config: Config): void;
   readonly platform: Platform;

@@ -1,11 +1,26 @@
 import { resolve } from "node:path";
 import type { CollaborationMode, LoadSettings, Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import { wholePolicy } from "../../config/approval-policy.ts";
 import { type Config, readConfig } from "../../config/config.ts";
+import { set } from "../../config/load.ts";
 import { threadServers } from "../../config/tool-servers.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
 import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
+import { isHostUser } from "../authorize.ts";
+import type { Connection } from "../connection.ts";
+import type { Principal } from "../listen/door.ts";
 import type { HandlerContext } from "./context.ts";
+
+/** No thread is loaded with settings that are not those that people wrote: they may have wanted less to be allowed. */
+export function refuseWrongConfig({ wrongConfig }: HandlerContext, { meta }: Connection): void {
+  if (wrongConfig !== null) throw fault("badConfig", wrongConfigFor(wrongConfig, meta.principal));
+}
+
+/** The words may have a line of the file in them, and that a secret. */
+export function wrongConfigFor(why: string, principal: Principal): string {
+  return isHostUser(principal) ? why : "config.toml can not be used";
+}
 
 /** What a new thread runs on: what was asked for, else what is configured. */
 export function newSettings(params: Params<"thread/start">, context: HandlerContext): ThreadSettings {
@@ -31,16 +46,17 @@ export function newSettings(params: Params<"thread/start">, context: HandlerCont
 
 /** `config` of a request: values of config.toml for this thread. Keys that are not a thread's are left alone. */
 export function configured(
-  table: Readonly<Record<string, unknown>> | null | undefined,
+  given: Readonly<Record<string, unknown>> | null | undefined,
 ): Partial<ThreadSettings> {
-  if (table == null) return {};
+  if (given == null) return {};
+  const table = nested(given);
   let config: Config;
   try {
     config = readConfig(table);
   } catch (cause) {
     throw fault("badConfig", (cause as Error).message);
   }
-  const given: [string, Partial<ThreadSettings>][] = [
+  const known: [string, Partial<ThreadSettings>][] = [
     ["model", { model: config.model }],
     ["model_provider", { modelProvider: config.modelProvider }],
     ["approval_policy", { approvalPolicy: config.approvalPolicy }],
@@ -52,7 +68,14 @@ export function configured(
     ["model_auto_compact_token_limit", { autoCompactTokens: config.autoCompactTokens }],
     ["personality", { personality: config.personality }],
   ];
-  return Object.assign({}, ...given.filter(([key]) => Object.hasOwn(table, key)).map(([, change]) => change));
+  return Object.assign({}, ...known.filter(([key]) => Object.hasOwn(table, key)).map(([, change]) => change));
+}
+
+/** Keys may be paths, as with `-c`. */
+function nested(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const table: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(given)) set(table, path.split("."), value);
+  return table;
 }
 
 interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadId"> {
@@ -73,7 +96,7 @@ export function askedSettings(
     modelProvider: params.modelProvider,
     serviceTier: params.serviceTier,
     cwd: params.cwd == null ? undefined : resolve(cwd, params.cwd),
-    approvalPolicy: params.approvalPolicy,
+    approvalPolicy: params.approvalPolicy == null ? undefined : wholePolicy(params.approvalPolicy),
     approvalsReviewer: params.approvalsReviewer,
     sandbox,
     effort: params.effort,

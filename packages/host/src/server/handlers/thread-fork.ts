@@ -9,7 +9,7 @@ import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
-import { askedLoadSettings, askedSettings, configured } from "./settings.ts";
+import { askedLoadSettings, askedSettings, configured, refuseWrongConfig } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
 
 export type Fork = (
@@ -24,6 +24,7 @@ export function forker(context: HandlerContext): Fork {
   const { registry, platform } = context;
   const around = new LookAround(platform.files, context.home);
   return async (connection, params, forked) => {
+    refuseWrongConfig(context, connection);
     const access = accessOf(connection, params.threadId);
     const done = registry.read(params.threadId, access, async (journal, from) => {
       if (journal.place.archived) throw fault("archived", from.facts.id);

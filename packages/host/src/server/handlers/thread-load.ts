@@ -12,7 +12,7 @@ import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
-import { askedLoadSettings, askedSettings, configured, newSettings } from "./settings.ts";
+import { askedLoadSettings, askedSettings, configured, newSettings, refuseWrongConfig } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
 
@@ -24,6 +24,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
   const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
   return {
     async "thread/start"(params, { connection, reply }) {
+      refuseWrongConfig(context, connection);
       const settings = newSettings(params, context);
       const { gitInfo, docs } = await around.at(settings.cwd);
       const ephemeral = params.ephemeral ?? false;
@@ -68,6 +69,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/resume"(params, { connection, reply }) {
+      refuseWrongConfig(context, connection);
       const { actor, cold } = await registry.load(params.threadId, accessOf(connection, params.threadId), {
         changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
         load: askedLoadSettings(params, context.config),

@@ -1,0 +1,79 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { spawnHost, stdioHost } from "../support/host-process.ts";
+
+const EXPERIMENTAL = { experimentalApi: true };
+const FLAGS = { sandbox_approval: true, rules: true, mcp_elicitations: false };
+const ALL_FLAGS = { ...FLAGS, request_permissions: false, skill_approval: false };
+
+async function homeWith(text: string): Promise<string> {
+  const home = await freshFolder();
+  await writeFile(join(home, "config.toml"), text);
+  return home;
+}
+
+it("[CONF-5] takes every approval policy that the peer's configuration knows", async () => {
+  for (const [line, policy] of [
+    ['"on-failure"', "on-request"],
+    ["{ granular = { sandbox_approval = true, rules = true } }", { granular: ALL_FLAGS }],
+  ] as const) {
+    const home = await homeWith(`approval_policy = ${line}\n`);
+    const { client } = await stdioHost({ home, capabilities: EXPERIMENTAL });
+    expect((await client.call("thread/start")).approvalPolicy).toEqual(policy);
+  }
+  const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+  const started = async (params: object) => (await client.call("thread/start", params)).approvalPolicy;
+  expect(await started({ config: { approval_policy: "on-failure" } })).toBe("on-request");
+  const granular = { granular: ALL_FLAGS };
+  expect(await started({ config: { approval_policy: { granular: FLAGS } } })).toEqual(granular);
+  expect(await started({ config: { "approval_policy.granular": FLAGS } })).toEqual(granular);
+  expect(await started({ approvalPolicy: { granular: FLAGS } })).toEqual(granular);
+  expect((await client.refusal("thread/start", { config: { approval_policy: {} } })).message).toMatch(
+    /^failed to load configuration: approval_policy/,
+  );
+});
+
+it("[CONF-6] answers on a file that can not be used, says so, and loads no thread", async () => {
+  for (const [text, why] of [
+    ["model = \n", /config\.toml: .*TOML/],
+    ["model = 5\n", /^model: expected a string/],
+    ['model_provider = "oss"\n', /^model_provider: "oss" is not one of/],
+  ] as const) {
+    const home = await homeWith(text);
+    const { client, host } = await stdioHost({ home });
+    const [warning] = [await client.waitFor(({ method }) => method === "configWarning", "a warning")];
+    expect(warning.params).toMatchObject({
+      summary: "Invalid configuration; using defaults.",
+      details: expect.stringMatching(why),
+      path: join(home, "config.toml"),
+    });
+    for (const [method, params] of [
+      ["thread/start", {}],
+      ["thread/resume", { threadId: "01a1e0e3-d978-7663-ab83-83144a434ff6" }],
+      ["thread/fork", { threadId: "01a1e0e3-d978-7663-ab83-83144a434ff6" }],
+    ] as const) {
+      const { code, message, data } = await client.refusal(method, params);
+      expect([code, data.code]).toEqual([-32600, "badConfig"]);
+      expect(message).toBe(`failed to load configuration: ${warning.params.details}`);
+    }
+    expect((await client.call("thread/list")).data).toEqual([]);
+    expect(host.stderr).toContain("config.toml can not be used");
+  }
+});
+
+it("[CONF-6] does the same for those who come over a socket, and goes on when a client repairs it", async () => {
+  const home = await homeWith("model = 5\n");
+  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+  const client = await host.connect();
+  await client.initialize();
+  await client.waitFor(({ method }) => method === "configWarning", "a warning");
+  await client.refusal("thread/start");
+  await client.call("config/value/write", { keyPath: "model", value: "offline", mergeStrategy: "replace" });
+  expect((await client.call("thread/start")).model).toBe("offline");
+  const next = await host.connect();
+  await next.initialize();
+  await next.call("thread/list");
+  expect(next.told("configWarning")).toEqual([]);
+});
