@@ -1,10 +1,10 @@
 import type { Place } from "../core/life/views.ts";
 import type { Commit } from "../core/records.ts";
 import type { Log } from "../observe/log.ts";
+import type { FewAtOnce } from "../platform/few-at-once.ts";
 import type { AppendFile, Files } from "../platform/platform.ts";
 import { blobFolders, keepBlob, readBlob } from "./blobs.ts";
 import { commitLine, type Line } from "./commit-lines.ts";
-import type { FewAtOnce } from "./few-at-once.ts";
 import { FileReader, readCommit } from "./file-reader.ts";
 import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 import type { Leases } from "./leases.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Place } from "../core/life/views.ts";
 import type { Log } from "../observe/log.ts";
+import { FewAtOnce } from "../platform/few-at-once.ts";
 import type { AppendFile, Files, Platform } from "../platform/platform.ts";
 import { blobFolders, readBlob } from "./blobs.ts";
-import { FewAtOnce } from "./few-at-once.ts";
 import { cutTornTail, FileReader } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
 import type { Journal } from "./journal.ts";

@@ -1,5 +1,6 @@
 import type { Notice } from "@bobbin/rap/runtime";
 import type { Log } from "../../observe/log.ts";
+import { FewAtOnce } from "../../platform/few-at-once.ts";
 import type { Clock, Timers } from "../../platform/platform.ts";
 import type { ToolServerSettings } from "./settings.ts";
 
@@ -22,19 +23,14 @@ export const NOTICE_MS = 3000;
 /** To one server at once; a crowd of threads that closes must not become a crowd of connections. */
 const MAX_AT_ONCE = 32;
 
-/** The way to one server. */
-interface Way {
-  sending: number;
-  readonly waiting: (() => void)[];
-}
-
 /**
  * What tool servers are told, and need not answer. Nobody waits for it, but for who calls a server that was told that
  * the thread is closed: a closing that is late must not end what the next load begins.
  */
 export class Notices {
   readonly #ports: NoticePorts;
-  readonly #ways = new Map<string, Way>();
+  /** The ways to servers, by their addresses. */
+  readonly #ways = new Map<string, FewAtOnce>();
   /** Closings under way, by thread and server. */
   readonly #closings = new Map<string, Map<string, Promise<void>>>();
   /** Threads whose closing this host has told, with the time: of these it is known what is under way. */
@@ -108,32 +104,23 @@ export class Notices {
   }
 
   #send(server: ToolServerSettings, notice: Notice): Promise<void> {
-    const sent = this.#sendInTurn(server, notice).finally(() => this.#pending.delete(sent));
+    const sent = this.#way(server.url)
+      .run(() => this.#tell(server, notice))
+      .finally(() => this.#pending.delete(sent));
     this.#pending.add(sent);
     return sent;
   }
 
-  async #sendInTurn(server: ToolServerSettings, notice: Notice): Promise<void> {
-    const way = this.#way(server.url);
-    if (way.sending >= MAX_AT_ONCE) await new Promise<void>((resolve) => way.waiting.push(resolve));
-    else way.sending++;
-    try {
-      const { delivered, says } = await this.#ports.send(server, notice, this.#over.signal);
-      this.#ports.count(notice.kind, server.name, delivered);
-      const about = { server: server.name, notice: notice.kind, ...notice.body };
-      if (delivered) this.#ports.log.debug("a tool server was told", about);
-      else this.#ports.log.info("a tool server could not be told", { ...about, says });
-    } finally {
-      const next = way.waiting.shift();
-      if (next === undefined) way.sending--;
-      else next();
-    }
+  async #tell(server: ToolServerSettings, notice: Notice): Promise<void> {
+    const { delivered, says } = await this.#ports.send(server, notice, this.#over.signal);
+    this.#ports.count(notice.kind, server.name, delivered);
+    const about = { server: server.name, notice: notice.kind, ...notice.body };
+    if (delivered) this.#ports.log.debug("a tool server was told", about);
+    else this.#ports.log.info("a tool server could not be told", { ...about, says });
   }
 
-  #way(url: string): Way {
-    const known = this.#ways.get(url);
-    if (known !== undefined) return known;
-    const way: Way = { sending: 0, waiting: [] };
+  #way(url: string): FewAtOnce {
+    const way = this.#ways.get(url) ?? new FewAtOnce(MAX_AT_ONCE);
     this.#ways.set(url, way);
     return way;
   }
