@@ -132,6 +132,7 @@ const lines = {
   "MODEL-6": "A fault that may pass is retried and each retry is told; what was shown stays.",
   "MODEL-7": "A fault that does not pass ends the turn as failed, with its kind and a sentence that helps.",
   "MODEL-8": "model/list is never empty.",
+  "MODEL-9": "Pictures that are elsewhere are refused; one that is broken is put in words for the model.",
 } as const;
 
 export const requirements: readonly Requirement[] = [

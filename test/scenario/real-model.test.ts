@@ -14,6 +14,7 @@ import {
   stream,
   torn,
 } from "../support/mock-model.ts";
+import { DOT_PNG } from "../support/picture.ts";
 import { modelHome } from "../support/model-home.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
@@ -187,7 +188,7 @@ describe("a turn on the responses wire", () => {
     const { model, client, threadId, cwd } = await threadOn("responses", [
       stream(responses.stream(responses.message("ok"))),
     ]);
-    const png = Buffer.from("89504e470d0a1a0a00", "hex");
+    const png = DOT_PNG;
     await writeFile(join(cwd, "dot.png"), png);
     await writeFile(join(cwd, "AGENTS.md"), "Use tabs.");
     const wav = Buffer.from("RIFF....WAVE");
@@ -206,7 +207,9 @@ describe("a turn on the responses wire", () => {
         { type: "text", text: "See" },
         { type: "localImage", path: join(cwd, "dot.png") },
         { type: "localImage", path: join(cwd, "none.png") },
-        { type: "image", url: "https://example.org/a.png" },
+        { type: "image", url: `data:image/jpeg;base64,${png.toString("base64")}` },
+        { type: "image", url: "data:image/png;base64,iVBORw0KGgo=" },
+        { type: "audio", url: "https://example.org/a.wav" },
         { type: "audio", url: "data:audio/wav;base64,UklGRg==" },
         { type: "localAudio", path: join(cwd, "hum.wav") },
         { type: "localAudio", path: join(cwd, "dot.png") },
@@ -232,7 +235,16 @@ describe("a turn on the responses wire", () => {
       { type: "input_text", text: "See" },
       { type: "input_image", image_url: `data:image/png;base64,${png.toString("base64")}` },
       { type: "input_text", text: expect.stringContaining("none.png could not be read") },
-      { type: "input_image", image_url: "https://example.org/a.png" },
+      // It says what it is, whatever the client said.
+      { type: "input_image", image_url: `data:image/png;base64,${png.toString("base64")}` },
+      {
+        type: "input_text",
+        text: expect.stringContaining("image left out because it could not be processed"),
+      },
+      {
+        type: "input_text",
+        text: expect.stringContaining("audio left out because it could not be processed"),
+      },
       { type: "input_audio", audio_url: "data:audio/wav;base64,UklGRg==" },
       { type: "input_audio", audio_url: `data:audio/wav;base64,${wav.toString("base64")}` },
       { type: "input_text", text: expect.stringContaining("dot.png could not be read: it is no WAV") },
@@ -245,6 +257,43 @@ describe("a turn on the responses wire", () => {
     ]);
     expect(text.format.schema).toEqual({ type: "object", properties: {} });
     expect(threadId).not.toBe(other);
+  });
+
+  it("[MODEL-9] fetches no pictures: those that are elsewhere are refused before all else", async () => {
+    const { model, client, threadId } = await threadOn("responses", [
+      stream(responses.stream(responses.message("ok"))),
+    ]);
+    const url = "HTTPS://example.org/a.png";
+    const input = [{ type: "image", url }];
+    const content = [{ type: "input_image", image_url: url }];
+    const output = { type: "function_call_output", call_id: "c", output: content };
+    for (const [method, params] of [
+      ["turn/start", { input }],
+      ["turn/steer", { input, expectedTurnId: "x" }],
+      ["thread/queue/add", { input, clientUserMessageId: "q" }],
+      ["thread/inject_items", { items: [{ type: "message", role: "user", content }] }],
+      ["thread/inject_items", { items: [output] }],
+    ] as const) {
+      const { code, message } = await client.refusal(method, { threadId, ...params });
+      expect([code, message]).toEqual([
+        -32600,
+        "remote image URLs are not supported; use an inline data URL instead",
+      ]);
+    }
+    // One that is broken is put in words, where providers would refuse all around it.
+    const broken = [{ type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }];
+    await client.call("thread/inject_items", {
+      threadId,
+      items: [
+        { type: "message", role: "user", content: broken },
+        { type: "function_call", call_id: "c", name: "look", arguments: "{}" },
+        { type: "function_call_output", call_id: "c", output: broken },
+      ],
+    });
+    await turn(client, threadId, "go");
+    const words = [{ type: "input_text", text: expect.stringContaining("could not be processed") }];
+    const [put, , answered] = model.asked.at(-1)!.body.input.slice(-4);
+    expect([put.content, answered.output]).toEqual([words, words]);
   });
 });
 

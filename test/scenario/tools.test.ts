@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
 import { chat, MockModel, messages, type Reply, responses, stream } from "../support/mock-model.ts";
+import { DOT_PNG } from "../support/picture.ts";
 import { modelHome } from "../support/model-home.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
@@ -225,7 +226,7 @@ describe("a tool that lives in the client", () => {
     expect(said).toEqual([
       "No such ticket.",
       expect.stringMatching(/can not be read/),
-      expect.stringMatching(/data URL/),
+      "remote image URLs are not supported; use an inline data URL instead",
       expect.stringMatching(/out of order/),
     ]);
     const done = client.told("item/completed").filter(({ params }) => params.item.type === "dynamicToolCall");
@@ -500,7 +501,7 @@ describe("what the model calls", () => {
   });
 
   it("[VIEW-1] view_image shows the model a picture, as every wire can, or says why not", async () => {
-    const png = Buffer.from("89504e470d0a1a0a00", "hex");
+    const png = DOT_PNG;
     const data = png.toString("base64");
     const args = JSON.stringify({ path: "dot.png" });
     const wires: [

@@ -92,6 +92,11 @@ const catalogue = {
     retryable: false,
     text: (at: number, problem: string) => `items[${at}] is not a valid response item: ${problem}`,
   },
+  remoteImage: {
+    wire: -32600,
+    retryable: false,
+    text: () => "remote image URLs are not supported; use an inline data URL instead",
+  },
   inputTooLarge: {
     wire: -32602,
     retryable: false,

@@ -167,6 +167,16 @@ export function isResponseItem(item: unknown): boolean {
   );
 }
 
+/** Where the pictures of an item are, which is one. */
+export function imagesOf(item: unknown): readonly string[] {
+  const { content, output } = item as { readonly content?: unknown; readonly output?: unknown };
+  return [content, output]
+    .flatMap((parts) => (Array.isArray(parts) ? parts : []))
+    .flatMap(({ type, image_url }) =>
+      type === "input_image" && typeof image_url === "string" ? [image_url] : [],
+    );
+}
+
 function firstProblem<T>(
   values: readonly T[],
   problemOf: (value: T) => string | undefined,

@@ -5,7 +5,9 @@ import type {
   ThreadItem,
 } from "@bobbin/protocol";
 import type { RequestAnswer } from "../core/requests/records.ts";
+import { fault } from "../errors.ts";
 import { type DynamicFunction, dynamicFunctions } from "./dynamic-spec.ts";
+import { isRemote } from "./media.ts";
 import type { Invocation, Step, Tool, ToolSource } from "./tool.ts";
 
 /** Tools that live in the client: it named them when it started the thread, and is asked to run them. */
@@ -102,13 +104,11 @@ function failure(text: string): DynamicToolCallResponse {
 
 /** What models are given has to be all there: nothing is fetched for them. */
 function problemOf(part: DynamicToolCallOutputContentItem): string | undefined {
-  if (part.type === "inputImage" && !isData(part.imageUrl)) return "image URLs must use an inline data URL";
-  if (part.type === "inputAudio" && !isData(part.audioUrl)) return "audio URLs must use an inline data URL";
+  if (part.type === "inputImage" && isRemote(part.imageUrl)) return fault("remoteImage").message;
+  if (part.type === "inputAudio" && !/^data:/i.test(part.audioUrl)) {
+    return "audio URLs must use an inline data URL";
+  }
   return undefined;
-}
-
-function isData(url: string): boolean {
-  return /^data:/i.test(url);
 }
 
 function outputPart(part: DynamicToolCallOutputContentItem): FunctionCallOutputContentItem {

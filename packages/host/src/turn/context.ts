@@ -6,6 +6,7 @@ import type { Blobs } from "../core/turn/blobs.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
 import { injectedItem } from "./injected.ts";
+import { withSoundMedia } from "./shown-media.ts";
 
 type ToolOutput = Extract<ContextItem, { type: "toolOutput" }>;
 
@@ -100,7 +101,7 @@ export async function conversation(
   }
   if (put.length > 0) answer.putIn(put);
   answer.end();
-  return answer.items;
+  return withSoundMedia(answer.items);
 }
 
 function modelItems(

@@ -67,6 +67,9 @@ function messageOf({ role, content }: Loose): ContextItem | undefined {
 
 function partOf(part: Loose): ContextPart | undefined {
   if (typeof part.text === "string") return { type: "text", text: part.text };
+  if (part.type === "input_audio" && typeof part.audio_url === "string") {
+    return { type: "audio", url: part.audio_url };
+  }
   if (part.type !== "input_image" || typeof part.image_url !== "string") return undefined;
   return {
     type: "image",

@@ -1,7 +1,8 @@
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
-import { responseItemProblem } from "../../model/response-items.ts";
+import { imagesOf, responseItemProblem } from "../../model/response-items.ts";
 import { allTurns, type StoredTurn, turnsBackwards } from "../../thread/history.ts";
+import { isRemote } from "../../tool/media.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { askedLoadSettings, askedSettings } from "./settings.ts";
@@ -88,6 +89,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
         const problem = responseItemProblem(item);
         if (problem !== undefined) throw fault("invalidResponseItem", at, problem);
       }
+      if (items.some((item) => imagesOf(item).some(isRemote))) throw fault("remoteImage");
       await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
     },
   };

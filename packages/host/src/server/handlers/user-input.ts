@@ -4,6 +4,7 @@ import { Fault, fault } from "../../errors.ts";
 import type { Files } from "../../platform/platform.ts";
 import type { Actor } from "../../thread/actor.ts";
 import { keepMedia, namesMedia } from "../../tool/kept-media.ts";
+import { isRemote } from "../../tool/media.ts";
 
 const MAX_INPUT_CHARACTERS = 1_048_576;
 const MAX_MESSAGE_ID = 1024;
@@ -42,6 +43,9 @@ export function readInput(input: readonly UserInput[]): readonly UserInput[] {
       max_chars: MAX_INPUT_CHARACTERS,
       actual_chars: length,
     });
+  }
+  if (input.some((part) => part.type === "image" && "url" in part && isRemote(part.url ?? ""))) {
+    throw fault("remoteImage");
   }
   return input.map(known);
 }
