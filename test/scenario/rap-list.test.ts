@@ -1,5 +1,6 @@
 // What people can see of tool servers.
 import { describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { responses } from "../support/mock-model.ts";
 import { acknowledged, answer, call, rapStage, say } from "../support/rap-stage.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
@@ -92,5 +93,21 @@ describe("tool servers, for people", () => {
     expect(metrics).toMatch(/bobbin_rap_calls_total\{server="desk",outcome="accepted"\} 1/);
     expect(metrics).toMatch(/bobbin_rap_callbacks_total\{type="tool_result",status="200"\} 1/);
     expect(metrics).toMatch(/bobbin_rap_discoveries_total\{server="desk",outcome="ready"\} 1/);
+  });
+
+  it("are counted as one where threads bring them along: clients do not name what is counted", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    const { client, host } = await rapStage([], { servers: { desk } });
+    const own = await FakeToolServer.start({ mine: {} });
+    for (const name of ["first", "second"]) {
+      const toolServers = { [name]: { url: own.url } };
+      const { thread } = await client.call("thread/start", { toolServers });
+      await client.call("rap/servers/list", { threadId: thread.id });
+      await client.call("thread/unload", { threadId: thread.id });
+    }
+    await eventually(() => own.at("/close_thread").length === 2, "both are told");
+    const metrics = await (await fetch(`${await host.site()}/metrics`)).text();
+    expect(metrics).toMatch(/bobbin_rap_discoveries_total\{server="thread",outcome="ready"\} 2/);
+    expect(metrics).not.toMatch(/server="(first|second)"/);
   });
 });

@@ -36,6 +36,7 @@ import { dynamicTools } from "./tool/dynamic.ts";
 import { goalTools } from "./tool/goal.ts";
 import { planTools } from "./tool/plan.ts";
 import { eventTool } from "./tool/rap/event-tool.ts";
+import { serverLabel } from "./tool/rap/server.ts";
 import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { requestUserInput } from "./tool/user-input.ts";
@@ -211,7 +212,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   };
   const requests = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
   metrics.gauge("bobbin_connections", "Clients connected.", () => connections.size);
-  threadGauges(metrics, registry, idle);
+  threadGauges(metrics, registry, idle, (name) => serverLabel(config.rap, name));
   const host = new Host(
     {
       handlers: handlerTable(context, layers),

@@ -27,7 +27,12 @@ export function turnCounter(metrics: Metrics): (commit: Commit, state: ThreadSta
 }
 
 /** How many threads are loaded, how many of them are in memory, and what keeps each of them. */
-export function threadGauges(metrics: Metrics, registry: Registry, idle: Idle): void {
+export function threadGauges(
+  metrics: Metrics,
+  registry: Registry,
+  idle: Idle,
+  serverLabel: (name: string) => string,
+): void {
   metrics.gauge("bobbin_threads_loaded", "Threads loaded.", () => registry.size);
   metrics.gauge("bobbin_threads_resident", "Loaded threads that are in memory.", () => registry.residents);
   for (const [kind, help] of [
@@ -37,7 +42,8 @@ export function threadGauges(metrics: Metrics, registry: Registry, idle: Idle): 
     metrics.gauges(`bobbin_rap_${kind}`, help, () => {
       const counts = new Map<string, number>();
       for (const { outside } of registry.loaded()) {
-        for (const server of outside[kind]) counts.set(server, (counts.get(server) ?? 0) + 1);
+        for (const server of outside[kind].map(serverLabel))
+          counts.set(server, (counts.get(server) ?? 0) + 1);
       }
       return [...counts].map(([server, count]) => [{ server }, count] as const);
     });

@@ -23,10 +23,11 @@ import type { Tool } from "../tool.ts";
 import { CallbackListener } from "./callback-listener.ts";
 import { Callbacks, type Delivered, type SecretsPort } from "./callbacks.ts";
 import { Catalog } from "./catalog.ts";
+import { Catalogs } from "./catalogs.ts";
 import { KeptToolsets } from "./kept-toolsets.ts";
 import { NOTICE_MS, Notices } from "./notices.ts";
 import { type OutgoingCall, rapTools } from "./rap-tool.ts";
-import { configProblems, serverAddress, serverKey } from "./server.ts";
+import { configProblems, serverAddress, serverLabel } from "./server.ts";
 import { type ServerView, serverView } from "./server-view.ts";
 import type { RapSettings, ThreadServers, ToolServerSettings } from "./settings.ts";
 import { Toolsets } from "./toolsets.ts";
@@ -60,7 +61,7 @@ const GRACE_MS = 2000;
 export class Rap {
   readonly #ports: RapPorts;
   readonly #wire: RuntimePorts;
-  readonly #catalogs = new Map<string, Catalog>();
+  readonly #catalogs: Catalogs;
   readonly #toolsets: Toolsets;
   readonly #kept: KeptToolsets;
   readonly #listener: CallbackListener;
@@ -99,12 +100,17 @@ export class Rap {
         const wire = { ...this.#wire, send: sendOnce };
         return sendNotice(serverAddress(server, ports.env), notice, wire, { timeoutMs: NOTICE_MS, signal });
       },
-      count: (kind, server, delivered) => notices({ kind, server, delivered: String(delivered) }),
+      count: (kind, server, delivered) =>
+        notices({ kind, server: this.#label(server), delivered: String(delivered) }),
+    });
+    this.#catalogs = new Catalogs({
+      configured: ports.settings.servers,
+      make: (server) => this.#catalog(server),
     });
     this.#kept = new KeptToolsets({ ...ports, files: platform.files });
     this.#toolsets = new Toolsets({
       clock: platform.clock,
-      catalog: (server) => this.#catalog(server),
+      catalog: (server) => this.#catalogs.of(server),
       supervise: (what, work) => supervisor.take(what, work),
       tell: (threadId, problem) => ports.warn(threadId, problem),
       log: (problem, threadId) => log.warn(problem, { threadId }),
@@ -133,10 +139,13 @@ export class Rap {
   /** A thread is loaded: its servers are asked for their tools. */
   load(thread: ThreadState): void {
     const { used } = this.#ports.serversOf(thread.load);
+    this.#catalogs.hold(used);
+    this.#release(thread.facts.id);
     this.#toolsets.load(thread.facts.id, used, this.#ports.taken(thread));
   }
 
   unload(threadId: string): void {
+    this.#release(threadId);
     this.#toolsets.unload(threadId);
   }
 
@@ -158,7 +167,7 @@ export class Rap {
     return Promise.all(
       used.map(async (server) => {
         const offered = known?.offered.find((one) => one.server.name === server.name)?.offer;
-        const catalog = this.#catalog(server);
+        const catalog = this.#catalogs.of(server);
         const offer = offered ?? catalog.last ?? (await catalog.ask());
         return serverView(server, offer, known?.bound.missing ?? new Map());
       }),
@@ -207,17 +216,22 @@ export class Rap {
     return server && serverAddress(server, this.#ports.env);
   }
 
+  #release(threadId: string): void {
+    this.#catalogs.release(this.#toolsets.servers(threadId) ?? []);
+  }
+
+  #label(name: string): string {
+    return serverLabel(this.#ports.settings, name);
+  }
+
   #catalog(server: ToolServerSettings): Catalog {
-    const key = serverKey(server);
-    const known = this.#catalogs.get(key);
-    if (known !== undefined) return known;
     const { env, log, platform } = this.#ports;
     const address = serverAddress(server, env);
     for (const problem of configProblems(server, env, isOpenLine(address))) log.warn(problem);
-    const catalog = new Catalog({
+    return new Catalog({
       discover: async (before) => {
         const found = await discover(address, this.#wire, { timeoutMs: DISCOVERY_MS, known: before });
-        this.#countDiscovery({ server: server.name, outcome: found.kind });
+        this.#countDiscovery({ server: this.#label(server.name), outcome: found.kind });
         return found;
       },
       tools: (toolset) =>
@@ -232,8 +246,6 @@ export class Rap {
       },
       keep: (text) => this.#kept.keep(server, text),
     });
-    this.#catalogs.set(key, catalog);
-    return catalog;
   }
 
   async #send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance> {
@@ -267,7 +279,7 @@ export class Rap {
       this.#ports.log.error("no place to listen for tool servers", { cause });
       sent = { kind: "unreachable", says: `this host can not take its answer: ${(cause as Error).message}` };
     }
-    this.#count({ server: server.name, outcome: sent.kind });
+    this.#count({ server: this.#label(server.name), outcome: sent.kind });
     this.#ports.log.info("called a tool", {
       server: server.name,
       operation,

@@ -1,9 +1,14 @@
 import type { ServerAddress } from "@bobbin/rap/runtime";
-import type { ToolServerSettings } from "./settings.ts";
+import type { RapSettings, ToolServerSettings } from "./settings.ts";
 
 /** Two that are the same have the same key. */
 export function serverKey(settings: ToolServerSettings): string {
   return JSON.stringify(settings);
+}
+
+/** What it is counted as: those that threads bring along, by whatever names, are one. */
+export function serverLabel({ servers }: RapSettings, name: string): string {
+  return servers.some((server) => server.name === name) ? name : "thread";
 }
 
 /** A server with its credentials. */
