@@ -14,8 +14,8 @@ import {
   stream,
   torn,
 } from "../support/mock-model.ts";
-import { DOT_PNG } from "../support/picture.ts";
 import { modelHome } from "../support/model-home.ts";
+import { DOT_PNG } from "../support/picture.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
 /** The program on a provider of its own, and a thread. */

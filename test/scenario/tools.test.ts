@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
 import { chat, MockModel, messages, type Reply, responses, stream } from "../support/mock-model.ts";
-import { DOT_PNG } from "../support/picture.ts";
 import { modelHome } from "../support/model-home.ts";
+import { DOT_PNG } from "../support/picture.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
 const SOCKET = ["--listen", "ws://127.0.0.1:0"];

@@ -29,7 +29,9 @@ function partOf(part: ContextPart): ContextPart {
 function outputPart(part: FunctionCallOutputContentItem): FunctionCallOutputContentItem {
   if (part.type === "input_image" && typeof part.image_url === "string") {
     const read = inlineMedia(part.image_url, "image");
-    return "problem" in read ? words("image", read.problem) : { ...part, image_url: read.url };
+    return "problem" in read
+      ? words("image", read.problem)
+      : ({ ...part, image_url: read.url } as FunctionCallOutputContentItem);
   }
   if (part.type !== "input_audio") return part;
   const read = inlineMedia(part.audio_url, "audio");
