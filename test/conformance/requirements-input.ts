@@ -39,6 +39,8 @@ export const inputLines = {
   "NEWS-2": "A provider that answers with another model than was asked for is told once a turn, and kept.",
   "NEWS-3": "A model of which nothing is known is warned of at each turn, unless its window is configured.",
   "NEWS-4": "Effort, summary, verbosity and window come from config.toml, or from a request's own config.",
+  "NEWS-5":
+    "The service tier goes by the provider's name for it; null takes it back; one that the model lacks is not sent.",
 
   // What clients write into config.toml.
   "CONF-1": "A value that is written is in config.toml, and all that people wrote around it is as it was.",

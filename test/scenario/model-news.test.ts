@@ -165,6 +165,42 @@ describe("a provider", () => {
     expect(refusal.data.code).toBe("badConfig");
   });
 
+  it("[NEWS-5] is told of the service tier that it has, and of no other", async () => {
+    const { model, client } = await mockHost([stream(TEXT)], ['service_tier = "fast"']);
+    const threadId = await client.startThread({ model: "gpt-5.5" });
+    const sent = () => model.asked.at(-1)!.body.service_tier;
+    const kept = () => client.told("thread/settings/updated").at(-1)?.params.threadSettings.serviceTier;
+    const say = async (params: object) => {
+      const input = [{ type: "text", text: "hi" }];
+      const { turn } = await client.call("turn/start", { threadId, input, ...params });
+      await client.turnCompleted(turn.id);
+    };
+    await say({});
+    expect(sent()).toBe("priority");
+    for (const [tier, keptAs, sentAs] of [
+      ["flex", "flex", "flex"],
+      ["fast", "priority", "priority"],
+      ["bogus", "bogus", undefined],
+      ["priority", "priority", "priority"],
+      [null, "default", undefined],
+    ] as const) {
+      await say({ serviceTier: tier });
+      expect([kept(), sent()]).toEqual([keptAs, sentAs]);
+    }
+    await client.call("thread/settings/update", { threadId, serviceTier: "fast" });
+    expect(kept()).toBe("priority");
+    await client.call("thread/settings/update", { threadId, serviceTier: null });
+    await say({});
+    expect([kept(), sent()]).toEqual(["default", undefined]);
+
+    const started = async (params: object) => (await client.call("thread/start", params)).serviceTier;
+    expect(await started({ model: "gpt-5.5" })).toBe("priority");
+    expect(await started({ model: "gpt-5.5", serviceTier: null })).toBe("default");
+    expect(await started({ model: "gpt-5.5", serviceTier: "bogus" })).toBeNull();
+    expect(await started({ model: "mock-model" })).toBeNull();
+    expect(await started({ config: { service_tier: "flex" } })).toBe("flex");
+  });
+
   it("[NEWS-1] that says nonsense about limits is not listened to", async () => {
     const { client, threadId } = await mockHost([
       withHeaders({ "x-codex-primary-used-percent": "much", "x--primary-used-percent": "NaN" }),

@@ -1,5 +1,6 @@
 import type { AskForApproval, Personality, ReasoningSummary, SandboxMode, Verbosity } from "@bobbin/protocol";
 import type { ProviderSettings } from "../model/provider-settings.ts";
+import { serviceTier } from "../model/service-tier.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readApprovalPolicy } from "./approval-policy.ts";
 import { readModelProviders } from "./model-providers.ts";
@@ -23,6 +24,7 @@ export interface Config {
   readonly reviewModel: string | null;
   readonly approvalPolicy: AskForApproval;
   readonly sandboxMode: SandboxMode;
+  readonly serviceTier: string | null;
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
   readonly verbosity: Verbosity | null;
@@ -42,6 +44,7 @@ export interface Config {
 
 /** Takes what it knows out of a table; keys that it does not know are someone else's. */
 export function readConfig(table: Table): Config {
+  const tier = text(table, "service_tier");
   return {
     ...readModelProviders(table),
     webSearch: webSearch(table),
@@ -52,6 +55,7 @@ export function readConfig(table: Table): Config {
     approvalPolicy: readApprovalPolicy(table) ?? "on-request",
     sandboxMode:
       oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
+    serviceTier: tier === undefined ? null : serviceTier(tier),
     effort: text(table, "model_reasoning_effort") ?? null,
     summary: oneOf(table, "model_reasoning_summary", ["auto", "concise", "detailed", "none"]) ?? null,
     verbosity: oneOf(table, "model_verbosity", ["low", "medium", "high"]) ?? null,

@@ -1,10 +1,12 @@
 import type { ContextItem, ContextMessage, ModelRequest, ToolSpec } from "./model.ts";
+import { sentTier } from "./service-tier.ts";
 
 /** The models that reason; others refuse to be asked for it. */
 const REASONS = /^(gpt-(?!3|4)|o\d|codex|computer-use)/;
 
 export function responsesBody(request: ModelRequest): object {
   const { effort, summary, model, outputSchema, verbosity } = request;
+  const tier = sentTier(request.serviceTier, model);
   const reasons = (effort !== null && effort !== "none") || (effort === null && REASONS.test(model));
   return {
     model,
@@ -18,7 +20,7 @@ export function responsesBody(request: ModelRequest): object {
     stream: true,
     include: reasons ? ["reasoning.encrypted_content"] : [],
     prompt_cache_key: request.promptCacheKey,
-    ...(request.serviceTier !== null && { service_tier: request.serviceTier }),
+    ...(tier !== null && { service_tier: tier }),
     ...((reasons || effort !== null) && {
       reasoning: {
         ...(effort !== null && { effort }),

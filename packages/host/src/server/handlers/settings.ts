@@ -6,6 +6,7 @@ import { set } from "../../config/load.ts";
 import { threadServers } from "../../config/tool-servers.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
+import { ownTier, serviceTier } from "../../model/service-tier.ts";
 import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
 import { isHostUser } from "../authorize.ts";
 import type { Connection } from "../connection.ts";
@@ -28,7 +29,7 @@ export function newSettings(params: Params<"thread/start">, context: HandlerCont
   const defaults: ThreadSettings = {
     model: config.model,
     modelProvider: config.modelProvider,
-    serviceTier: null,
+    serviceTier: config.serviceTier,
     cwd,
     approvalPolicy: config.approvalPolicy,
     approvalsReviewer: "user",
@@ -41,7 +42,7 @@ export function newSettings(params: Params<"thread/start">, context: HandlerCont
   };
   const settings = { ...defaults, ...configured(params.config), ...askedSettings(params, cwd, context) };
   context.providers.get(settings.modelProvider);
-  return settings;
+  return { ...settings, serviceTier: ownTier(settings.serviceTier, settings.model) };
 }
 
 /** `config` of a request: values of config.toml for this thread. Keys that are not a thread's are left alone. */
@@ -61,6 +62,7 @@ export function configured(
     ["model_provider", { modelProvider: config.modelProvider }],
     ["approval_policy", { approvalPolicy: config.approvalPolicy }],
     ["sandbox_mode", { sandbox: sandboxPolicy(config.sandboxMode) }],
+    ["service_tier", { serviceTier: config.serviceTier }],
     ["model_reasoning_effort", { effort: config.effort }],
     ["model_reasoning_summary", { summary: config.summary }],
     ["model_verbosity", { verbosity: config.verbosity }],
@@ -94,7 +96,8 @@ export function askedSettings(
   const asked: Partial<Record<keyof ThreadSettings, unknown>> = {
     model: params.model,
     modelProvider: params.modelProvider,
-    serviceTier: params.serviceTier,
+    // Null is an answer here: none, whatever it was.
+    serviceTier: params.serviceTier === undefined ? undefined : serviceTier(params.serviceTier),
     cwd: params.cwd == null ? undefined : resolve(cwd, params.cwd),
     approvalPolicy: params.approvalPolicy == null ? undefined : wholePolicy(params.approvalPolicy),
     approvalsReviewer: params.approvalsReviewer,
