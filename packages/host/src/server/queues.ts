@@ -1,10 +1,11 @@
 import type { Scope } from "@bobbin/protocol";
+import { parseThreadId } from "../thread/thread-id.ts";
 
 interface Lane {
-  /** Resolves when everything before the next exclusive task is done. */
+  /** Resolves when the last exclusive task is done. */
   tail: Promise<unknown>;
-  /** Shared tasks since the last exclusive one: they run beside each other. */
-  shared: Promise<unknown>[];
+  /** Shared tasks since then that are not done: they run beside each other. */
+  shared: Beside | undefined;
   waiting: number;
 }
 
@@ -20,34 +21,79 @@ export class Queues {
       case "none":
         return task();
       case "thread":
-        return typeof threadId === "string" ? this.#enter(`thread ${threadId}`, false, task) : task();
+        return this.#ofThread(threadId, task);
       case "global":
         return this.#enter(`global ${scope.key}`, scope.shared, task);
     }
   }
 
+  /** However its id is written. What is no id is no thread's: the task itself says so. */
+  #ofThread<T>(threadId: unknown, task: () => Promise<T>): Promise<T> {
+    let id: string;
+    try {
+      id = parseThreadId(String(threadId));
+    } catch {
+      return task();
+    }
+    return this.#enter(`thread ${id}`, false, task);
+  }
+
   async #enter<T>(key: string, shared: boolean, task: () => Promise<T>): Promise<T> {
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = { tail: Promise.resolve(), shared: [], waiting: 0 };
+      lane = { tail: Promise.resolve(), shared: undefined, waiting: 0 };
       this.#lanes.set(key, lane);
     }
     lane.waiting++;
-    const before = shared ? lane.tail : Promise.allSettled([lane.tail, ...lane.shared]);
-    const result = before.then(task, task);
-    const done = result.then(
-      () => {},
-      () => {},
-    );
-    if (shared) lane.shared.push(done);
-    else {
-      lane.tail = done;
-      lane.shared = [];
-    }
     try {
-      return await result;
+      return await (shared ? this.#beside(lane, task) : this.#alone(lane, task));
     } finally {
       if (--lane.waiting === 0) this.#lanes.delete(key);
     }
+  }
+
+  #alone<T>(lane: Lane, task: () => Promise<T>): Promise<T> {
+    // Shared ones began after the tail: when they are done, so is it.
+    const result = (lane.shared?.over ?? lane.tail).then(task);
+    lane.tail = result.catch(() => {});
+    lane.shared = undefined;
+    return result;
+  }
+
+  async #beside<T>(lane: Lane, task: () => Promise<T>): Promise<T> {
+    const group = lane.shared ?? new Beside();
+    lane.shared = group;
+    group.enter();
+    try {
+      await lane.tail;
+      return await task();
+    } finally {
+      // Whoever comes later begins a new group, also if nobody waits for the end of this one.
+      if (group.leave() && lane.shared === group) lane.shared = undefined;
+    }
+  }
+}
+
+/** Tasks that run beside each other: how many, and when the last of them is done; not each of them. */
+class Beside {
+  readonly over: Promise<void>;
+  #end!: () => void;
+  #count = 0;
+
+  constructor() {
+    this.over = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  enter(): void {
+    this.#count++;
+  }
+
+  /** True if it was the last one. */
+  leave(): boolean {
+    if (--this.#count > 0) return false;
+    this.#end();
+    return true;
   }
 }
