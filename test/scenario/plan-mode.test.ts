@@ -61,6 +61,11 @@ describe("plan mode", () => {
       { name: "Plan", mode: "plan", model: null, reasoning_effort: "medium" },
       { name: "Default", mode: "default", model: null, reasoning_effort: null },
     ]);
+    const before = await client.call("thread/resume", { threadId });
+    expect(before.collaborationMode).toEqual({
+      mode: "default",
+      settings: { model: "mock-model", reasoning_effort: null, developer_instructions: null },
+    });
     await turn(client, threadId, mode("plan", { reasoning_effort: "high", model: "planner" }));
     const told = () => client.told("thread/settings/updated").at(-1)!.params.threadSettings;
     expect(told()).toMatchObject({

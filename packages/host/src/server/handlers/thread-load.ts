@@ -88,7 +88,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         reply({
           thread,
           ...loadedView(state),
-          collaborationMode: state.settings.mode == null ? null : modeView(state.settings),
+          collaborationMode: modeView(state.settings),
           initialTurnsPage: page,
           ...cursors,
           ...(replay && { replay: { gap: replay.gap } }),
