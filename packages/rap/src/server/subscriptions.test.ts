@@ -331,6 +331,39 @@ describe("after the server was killed", () => {
     expect(world.texts().at(-1)).toBe("four");
   });
 
+  it("[RAPS-85] each subscription has its own events, and the store is asked as often for many as for one", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const first = world.life(data);
+    const before = world.server({ tools: [watch], ...first.options });
+    const ids = Array.from({ length: 20 }, (_, number) => `call ${number}`);
+    for (const id of ids) await watching(world, before, id);
+    world.answer = () => 503;
+    for (const one of before.subscriptions()) await one.emit(`of ${one.id}`);
+    await world.quiet();
+    first.kill();
+    // One that ended just before the process did.
+    await data.store.set('event ["t","gone","call 1","u"] 1', "{}");
+    const already = world.posts.length;
+    world.answer = () => 200;
+    let lists = 0;
+    const list = data.store.list.bind(data.store);
+    data.store.list = (prefix) => {
+      lists++;
+      return list(prefix);
+    };
+    const server = world.server({ tools: [watch], ...world.life(data).options });
+    await server.start();
+    expect(lists).toBeLessThan(ids.length);
+    await world.arrived(already + ids.length);
+    await world.quiet();
+    const sent = world.messages().slice(already);
+    expect(sent).toHaveLength(ids.length);
+    expect(new Set(sent.map(({ text }) => text))).toEqual(new Set(ids.map((id) => `of ${id}`)));
+    for (const { text, tool_call_id } of sent) expect(text).toBe(`of ${tool_call_id}`);
+    expect(await list("event ")).toEqual([]);
+  });
+
   it("[RAPS-85] a final event that was not delivered is, and nothing after it", async () => {
     const world = new RapWorld();
     const data = memoryData();

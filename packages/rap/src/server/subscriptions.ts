@@ -33,18 +33,25 @@ export class Subscriptions {
 
   async load(): Promise<void> {
     const { store } = this.#options;
+    // All at once: each question reads the whole store.
+    const kept = new Map<string, { readonly key: string; readonly value: string }[]>();
+    for (const [key, value] of await store.list("event ")) {
+      const prefix = key.slice(0, key.lastIndexOf(" ") + 1);
+      const others = kept.get(prefix);
+      if (others === undefined) kept.set(prefix, [{ key, value }]);
+      else others.push({ key, value });
+    }
     for (const [, value] of await store.list("subscription ")) {
       const record = JSON.parse(value) as SubscriptionRecord;
-      const kept = await store.list(eventPrefix(record));
+      const events = (kept.get(eventPrefix(record)) ?? []).map((one) => JSON.parse(one.value) as EventRecord);
+      kept.delete(eventPrefix(record));
       this.#add(
         record,
-        kept.map(([, event]) => JSON.parse(event) as EventRecord).sort((a, b) => a.seq - b.seq),
+        events.sort((a, b) => a.seq - b.seq),
       );
     }
     // Of subscriptions that have ended just before the process did.
-    const known = this.all().map(({ record }) => eventPrefix(record));
-    for (const [key] of await store.list("event "))
-      if (!known.some((prefix) => key.startsWith(prefix))) await store.delete(key);
+    for (const { key } of [...kept.values()].flat()) await store.delete(key);
     this.#sweepLater();
   }
 
