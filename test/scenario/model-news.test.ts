@@ -161,6 +161,9 @@ describe("a provider", () => {
     });
     expect(model.asked.at(-1)!.body.reasoning.summary).toBeUndefined();
     expect(client.told("thread/tokenUsage/updated").at(-1)!.params.tokenUsage.modelContextWindow).toBe(99);
+    const alone = await mockHost([stream(TEXT)], ['model_reasoning_summary = "detailed"']);
+    await alone.client.turn(alone.threadId, "hi");
+    expect(alone.model.asked.at(-1)!.body.reasoning).toEqual({ summary: "detailed" });
     const refusal = await client.refusal("thread/start", { config: { model_verbosity: "loud" } });
     expect(refusal.data.code).toBe("badConfig");
   });

@@ -7,7 +7,9 @@ const REASONS = /^(gpt-(?!3|4)|o\d|codex|computer-use)/;
 export function responsesBody(request: ModelRequest): object {
   const { effort, summary, model, outputSchema, verbosity } = request;
   const tier = sentTier(request.serviceTier, model);
-  const reasons = (effort !== null && effort !== "none") || (effort === null && REASONS.test(model));
+  // Who asks for a summary knows that there is something to sum up.
+  const asked = summary !== null && summary !== "none";
+  const reasons = effort === null ? asked || REASONS.test(model) : effort !== "none";
   return {
     model,
     instructions: request.instructions,
