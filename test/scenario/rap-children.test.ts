@@ -79,6 +79,17 @@ describe("an event that is not the thread's own", () => {
       status: "active",
       blockedBy: { turnId: null, descendants: 1 },
     });
+    const { threads } = await client.call("server/diagnostics");
+    const descendants = threads.map((one: { threadId: string; descendants: number }) => [
+      one.threadId,
+      one.descendants,
+    ]);
+    expect(new Map(descendants)).toEqual(
+      new Map([
+        [threadId, 1],
+        [childId, 0],
+      ]),
+    );
     const from = client.frames.length;
     expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
     await client.about(threadId, "thread/closed", from);

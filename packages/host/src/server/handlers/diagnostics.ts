@@ -14,7 +14,7 @@ export function diagnosticsHandlers({ registry, idle, platform, metrics }: Handl
         turnId: actor.activeTurn ?? null,
         pendingRequests: actor.requests.length,
         pendingCalls: actor.pendingCalls,
-        descendants: 0,
+        descendants: actor.children,
         unloadsInMs: idle.remainingMs(actor),
       }));
       reply({ gauges: metrics.gaugeValues(), process: platform.process(), threads });
