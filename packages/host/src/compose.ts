@@ -31,6 +31,7 @@ import { KeyedStarts } from "./thread/keyed-starts.ts";
 import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
 import { Secrets } from "./thread/secrets.ts";
+import { LookAround } from "./thread/surroundings.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { goalTools } from "./tool/goal.ts";
@@ -201,6 +202,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     platform,
     registry,
     rap,
+    around: new LookAround(platform.files, home),
     keyedStarts: new KeyedStarts(registry, journal),
     idle,
     index,

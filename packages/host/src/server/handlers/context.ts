@@ -14,6 +14,7 @@ import type { Idle } from "../../thread/idle.ts";
 import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
+import type { LookAround } from "../../thread/surroundings.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { Connection } from "../connection.ts";
@@ -38,6 +39,8 @@ export interface HandlerContext {
   readonly metrics: Metrics;
   readonly sections: Sections;
   readonly rap: LazyRap;
+  /** What is around a folder; it remembers what it has seen. */
+  readonly around: LookAround;
   /** What lists show of a thread follows its journal's place. */
   reindex(head: Head, place: Place): void;
 }

@@ -4,7 +4,6 @@ import { Fault, fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import { forkHistory } from "../../thread/fork.ts";
 import { allTurns } from "../../thread/history.ts";
-import { LookAround } from "../../thread/surroundings.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
@@ -21,8 +20,7 @@ export type Fork = (
 
 /** Starts threads that have the history of others. */
 export function forker(context: HandlerContext): Fork {
-  const { registry, platform } = context;
-  const around = new LookAround(platform.files, context.home);
+  const { registry, around } = context;
   return async (connection, params, forked) => {
     refuseWrongConfig(context, connection);
     const access = accessOf(connection, params.threadId);

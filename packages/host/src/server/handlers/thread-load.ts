@@ -7,7 +7,6 @@ import type { JournalReader } from "../../journal/journal.ts";
 import { allTurns } from "../../thread/history.ts";
 import type { LoadRequest } from "../../thread/registry.ts";
 import { type Cursor, parseCursor } from "../../thread/subscription.ts";
-import { LookAround } from "../../thread/surroundings.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
@@ -18,8 +17,7 @@ import { startCursors, turnsPage } from "./turn-pages.ts";
 
 /** How a thread comes to be loaded: started, resumed. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
-  const { registry, keyedStarts, platform, idle } = context;
-  const around = new LookAround(platform.files, context.home);
+  const { registry, keyedStarts, platform, idle, around } = context;
   const projectDocs = async (cwd: string) => (await around.at(cwd)).docs;
   const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
   return {
