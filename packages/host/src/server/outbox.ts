@@ -147,10 +147,6 @@ export class Outbox {
     this.#lagging.add(subscription);
   }
 
-  forget(subscription: Subscription): void {
-    this.#lagging.delete(subscription);
-  }
-
   #sendNotices(): void {
     for (const [key, { frame }] of this.#notices) {
       if (this.#link.backlog >= WIRE_BYTES) return;
