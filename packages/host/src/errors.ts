@@ -319,3 +319,8 @@ export function notSteerableFault(turnKind: "compact" | "review"): Fault {
     misalignment: null,
   });
 }
+
+/** In words, whatever was thrown. */
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ConfigLayer, ConfigWriteResponse } from "@bobbin/protocol";
 import { type Config, readConfig } from "../config/config.ts";
-import { type ErrorCode, Fault, fault } from "../errors.ts";
+import { type ErrorCode, Fault, fault, messageOf } from "../errors.ts";
 import type { Files } from "../platform/platform.ts";
 import { type ConfigChange, changed, isWritable, keysOf } from "./config-edits.ts";
 import { type ConfigLayers, mergeLayers, plain, type Table, valueAt } from "./config-layers.ts";
@@ -64,7 +64,7 @@ export class ConfigWriter {
     try {
       await this.#files.replaceText(this.#layers.path, text.endsWith("\n") ? text : `${text}\n`);
     } catch (cause) {
-      throw fault("notSaved", cause instanceof Error ? cause.message : String(cause));
+      throw fault("notSaved", messageOf(cause));
     }
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../errors.ts";
 /** What a look at one thing found. */
 export interface Verdict {
   readonly works: boolean;
@@ -49,7 +50,7 @@ async function within(ms: number, look: Check["look"]): Promise<Verdict> {
   });
   const looked = look(controller.signal).catch((cause: unknown) => ({
     works: false,
-    found: cause instanceof Error ? cause.message : String(cause),
+    found: messageOf(cause),
     advice: "This should not happen; please report it.",
   }));
   try {

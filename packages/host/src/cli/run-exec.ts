@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
+import { messageOf } from "../errors.ts";
 import { logSettings, pinoLog } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { JsonReport } from "./exec-json.ts";
@@ -90,7 +91,7 @@ async function run(
     );
   } catch (cause) {
     signal.throwIfAborted();
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     report.failed(message);
     // In JSON the program was told, and the person was not.
     if (options.json) stderr.line(`bobbin: ${message}`);

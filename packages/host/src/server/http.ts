@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { messageOf } from "../errors.ts";
 import { isHostUser } from "./authorize.ts";
 import type { Authenticate } from "./listen/authenticate.ts";
 import type { Guard } from "./listen/guard.ts";
@@ -37,7 +38,7 @@ export function httpHandler(
     answer(options, request).then(
       (reply) => ("status" in reply ? refuse(response, reply) : send(response, reply)),
       (error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         refuse(response, { status: 500, code: "internal", message });
       },
     );

@@ -6,6 +6,7 @@ import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { coverage, mayCompact } from "../core/turn/compaction.ts";
 import { textTokens } from "../core/turn/context-size.ts";
+import { messageOf } from "../errors.ts";
 import { type ContextItem, type ModelEvent, type ModelRequest, OFFLINE_MODEL } from "../model/model.ts";
 import { canSee } from "../model/sight.ts";
 import { contextWindowOf } from "../model/windows.ts";
@@ -70,7 +71,7 @@ export class ModelCalls {
     } catch (cause) {
       if (signal.aborted) return "told";
       supervisor.report("model stream", cause);
-      failure = cause instanceof Error ? cause.message : String(cause);
+      failure = messageOf(cause);
     }
     return signal.aborted ? "told" : failed(failure);
   }

@@ -1,6 +1,7 @@
 import { chmod, link, lstat, mkdir, mkdtemp, rm, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, join } from "node:path";
+import { messageOf } from "../../errors.ts";
 import { ListenError } from "./door.ts";
 
 /** The kernel's room for a socket's path, without its final NUL. */
@@ -147,6 +148,6 @@ function inUse(path: string): ListenError {
 }
 
 function failed(path: string, error: unknown): ListenError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new ListenError("listenFailed", `cannot listen on unix://${path}: ${message}`, { cause: error });
 }
