@@ -28,7 +28,14 @@ export interface RuntimePorts {
 }
 
 /** Why a request had no answer. */
-export type NoAnswer = { readonly kind: "timedOut" | "aborted" } | { readonly kind: "failed"; says: string };
+export type NoAnswer =
+  | { readonly kind: "timedOut" | "aborted" }
+  | {
+      readonly kind: "failed";
+      readonly says: string;
+      /** There was a connection: the server may have got it all. */
+      readonly left: boolean;
+    };
 
 /**
  * Sends, and hands the answer to `read` while the connection is there. What takes longer than `ms` in all is cut.
@@ -56,7 +63,7 @@ export async function exchange<T>(
     return { kind: "answered", value: await untilCut(Promise.resolve(read(answer)), cut.signal) };
   } catch (cause) {
     if (signal?.aborted) return { kind: "aborted" };
-    return timedOut ? { kind: "timedOut" } : { kind: "failed", says: told(cause) };
+    return timedOut ? { kind: "timedOut" } : { kind: "failed", says: told(cause), left: !neverLeft(cause) };
   } finally {
     late();
     signal?.removeEventListener("abort", abort);
@@ -103,6 +110,20 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
     at += chunk.byteLength;
   }
   return whole;
+}
+
+const NO_CONNECTION =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+)$/;
+
+/** It failed before there was a connection to send it on. What is not known to be so is not. */
+function neverLeft(cause: unknown): boolean {
+  const {
+    code,
+    syscall,
+    cause: inner,
+  } = (cause ?? {}) as { code?: string; syscall?: string; cause?: unknown };
+  if (syscall !== undefined) return syscall === "connect" || syscall === "getaddrinfo";
+  return NO_CONNECTION.test(code ?? "") || (inner !== undefined && neverLeft(inner));
 }
 
 /** In a few words, with the code that systems give (ECONNREFUSED). */

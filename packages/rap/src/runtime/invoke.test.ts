@@ -43,7 +43,7 @@ describe("an invocation", () => {
 
   it("[RAPR-46] is sent again, with growing pauses, when it could not be taken", async () => {
     const server = await FakeToolServer.start();
-    const failures = [reset, status(503), status(500)];
+    const failures = [status(502), status(503), status(500)];
     server.on.set("/invoke", (response, heard) => (failures.shift() ?? ok)(response, heard));
     pauses.length = 0;
     expect(await call(server)).toEqual({ kind: "accepted" });
@@ -51,8 +51,12 @@ describe("an invocation", () => {
     expect(pauses).toEqual([200, 400, 800]);
     server.on.set("/invoke", status(500));
     expect(await call(server)).toEqual({ kind: "unreachable", says: "it answered with status 500" });
-    await server.close();
-    expect(await call(server)).toMatchObject({ kind: "unreachable", says: /ECONNREFUSED/ });
+    const gone = await FakeToolServer.start();
+    await gone.close();
+    expect(await call(gone)).toMatchObject({
+      kind: "unreachable",
+      says: expect.stringMatching(/ECONNREFUSED/),
+    });
   });
 
   it("[RAPR-47] is not sent again after a 4xx, a redirect, or anything else that is no 200", async () => {
@@ -75,6 +79,49 @@ describe("an invocation", () => {
     expect(server.heard).toHaveLength(1);
     expect(await call(server, true)).toMatchObject({ kind: "unreachable" });
     expect(server.heard.length).toBeGreaterThan(2);
+  });
+
+  it("whose connection is lost is sent again only if that does no harm", async () => {
+    const server = await FakeToolServer.start();
+    const failures = [reset, status(503), reset];
+    server.on.set("/invoke", (response, heard) => (failures.shift() ?? ok)(response, heard));
+    expect(await call(server)).toMatchObject({ kind: "unknown" });
+    expect(server.heard).toHaveLength(1);
+    // The server says itself that it has not taken it; then nobody knows.
+    expect(await call(server)).toMatchObject({ kind: "unknown" });
+    expect(server.heard).toHaveLength(3);
+    failures.push(reset, reset);
+    expect(await call(server, true)).toEqual({ kind: "accepted" });
+    expect(server.heard).toHaveLength(6);
+  });
+
+  it("is taken if the server says so, whatever becomes of the rest of its answer", async () => {
+    const server = await FakeToolServer.start();
+    server.on.set("/invoke", (response) => {
+      response.writeHead(200, { "content-length": "10" }).write("half");
+      setImmediate(() => response.destroy());
+    });
+    expect(await call(server)).toEqual({ kind: "accepted" });
+  });
+
+  it("that finds no server was not sent, and is tried again", async () => {
+    const nowhere = { code: "ENOTFOUND", syscall: "getaddrinfo" };
+    const causes = [
+      { cause: nowhere },
+      { code: "ETIMEDOUT", syscall: "connect" },
+      { code: "ECONNREFUSED" },
+      { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+    ];
+    let sent = 0;
+    const send = async () => {
+      const cause = causes[sent++];
+      if (cause !== undefined) throw Object.assign(new Error("fetch failed"), cause);
+      return { status: 200, headers: new Headers(), body: null };
+    };
+    const address = at("http://desk.example");
+    const ended = invoke(address, `${address.url}/invoke`, CALL, { ...ports, send }, { idempotent: false });
+    expect(await ended).toEqual({ kind: "accepted" });
+    expect(sent).toBe(5);
   });
 
   it("ends when nobody wants it any more", async () => {

@@ -38,8 +38,8 @@ export interface PostOptions {
 }
 
 /**
- * Sends a call to the endpoint of its toolset. What connections and servers fail at is tried again, with growing
- * pauses; a refusal (4xx) is not.
+ * Sends a call to the endpoint of its toolset. It is tried again, with growing pauses, where there was no connection or
+ * the server failed at it (5xx); a refusal (4xx) is not. What may have been heard is tried again only if it is idempotent.
  *
  * @example
  * const ended = await invoke(server, toolset.endpoint, call, ports, { idempotent: false });
@@ -71,7 +71,8 @@ export async function post(
       { method: "POST", headers, body },
       policy.attemptMs,
       async (answer) => {
-        await discard(answer);
+        // The status says it all.
+        await discard(answer).catch(() => {});
         return answer.status;
       },
       signal,
@@ -81,7 +82,9 @@ export async function post(
     if (got.kind === "answered" && got.value < 500)
       return { kind: "refused", says: `it answered with status ${got.value}` };
     const says = got.kind === "answered" ? `it answered with status ${got.value}` : noAnswer(got);
-    if (got.kind === "timedOut" && !idempotent) return { kind: "unknown", says };
+    // It may have been heard. A server need not know a call that it has had before.
+    const heard = got.kind === "timedOut" || (got.kind === "failed" && got.left);
+    if (heard && !idempotent) return { kind: "unknown", says };
     if (attempt >= policy.attempts) return { kind: "unreachable", says };
     if (!(await pause(ports, pauseMs(policy, attempt, ports), signal))) return { kind: "aborted" };
   }

@@ -61,6 +61,8 @@ const GRACE_MS = 2000;
 export class Rap {
   readonly #ports: RapPorts;
   readonly #wire: RuntimePorts;
+  /** For what must not be sent twice, not even on a connection that has gone. */
+  readonly #wireOnce: RuntimePorts;
   readonly #catalogs: Catalogs;
   readonly #toolsets: Toolsets;
   readonly #kept: KeptToolsets;
@@ -92,14 +94,16 @@ export class Rap {
       "Closings and cancellations told, by server.",
     );
     const sendOnce: Send = (url, request) => platform.http(url, { ...request, single: true });
+    this.#wireOnce = { ...this.#wire, send: sendOnce };
     this.#notices = new Notices({
       clock: platform.clock,
       timers: platform.timers,
       log,
-      send: (server, notice, signal) => {
-        const wire = { ...this.#wire, send: sendOnce };
-        return sendNotice(serverAddress(server, ports.env), notice, wire, { timeoutMs: NOTICE_MS, signal });
-      },
+      send: (server, notice, signal) =>
+        sendNotice(serverAddress(server, ports.env), notice, this.#wireOnce, {
+          timeoutMs: NOTICE_MS,
+          signal,
+        }),
       count: (kind, server, delivered) =>
         notices({ kind, server: this.#label(server), delivered: String(delivered) }),
     });
@@ -271,7 +275,7 @@ export class Rap {
           thread_ancestors: facts.ancestors ?? [],
           user_id: userOf(facts.owner),
         },
-        this.#wire,
+        idempotent ? this.#wire : this.#wireOnce,
         { idempotent, signal },
       );
     } catch (cause) {
