@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { chat, refuse, responses, sse, stream } from "../support/mock-model.ts";
+import { DOT_PNG } from "../support/picture.ts";
 import {
   acknowledged,
   answer,
@@ -18,6 +19,8 @@ import {
   toolItems,
 } from "../support/rap-stage.ts";
 import { FakeToolServer, ok, status } from "../support/tool-server.ts";
+
+const DOT = DOT_PNG.toString("base64");
 
 const CITY = {
   inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
@@ -120,7 +123,7 @@ describe("a call of a tool server", () => {
 
   it("[RAPR-63] [RAPR-64] [RAPR-66] [RAPR-67] gives the model the content and people the display", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
-    const image = { type: "image", data: "aGVsbG8=", mediaType: "image/png" };
+    const image = { type: "image", data: DOT, mediaType: "image/png" };
     const { model, client, threadId } = await rapStage(
       [call(weather("a"), weather("b"), weather("c")), say("ok")],
       {
@@ -147,7 +150,7 @@ describe("a call of a tool server", () => {
     expect(outputs(model, 1)).toEqual([
       [
         { type: "input_text", text: "A picture:" },
-        { type: "input_image", image_url: "data:image/png;base64,aGVsbG8=" },
+        { type: "input_image", image_url: `data:image/png;base64,${DOT}` },
       ],
       '{"rain": true}',
       "plain",
@@ -176,14 +179,14 @@ describe("a result", () => {
     const turnId = await client.say(threadId, "look");
     const content = [
       { type: "text", text: "Before." },
-      { type: "image", data: "aGVsbG8=", mediaType: "image/png" },
+      { type: "image", data: DOT, mediaType: "image/png" },
       { type: "text", text: "Behind." },
     ];
     expect(await answer(await server.next("/invoke"), { content })).toBe(200);
     await client.turnCompleted(turnId);
     const sent = JSON.stringify(model.asked[1]!.body.messages);
     expect(sent).toMatch(/Before\..*a picture.*Behind\./);
-    expect(sent).not.toMatch(/aGVsbG8=/);
+    expect(sent).not.toContain(DOT);
   });
 
   it("[RAPR-68] [RAPR-71] is kept when the model fails behind it; what comes at once is taken one by one", async () => {
