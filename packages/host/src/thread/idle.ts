@@ -24,6 +24,7 @@ interface Leaving {
   readonly since: number;
   /** Since when nothing is under way, on the clock that only grows; undefined while something is. */
   idleSince: number | undefined;
+  /** Calls off what is waited for. */
   cancel: Cancel | undefined;
 }
 
@@ -112,10 +113,7 @@ export class Idle {
     if (active || actor.requests.length > 0) return this.#awaitAnswer(actor, leaving);
     const remaining = this.#remaining(leaving)!;
     if (remaining === 0) return this.#unload(actor);
-    leaving.cancel ??= this.#ports.timers.after(remaining, () => {
-      leaving.cancel = undefined;
-      this.consider(actor);
-    });
+    this.#arm(leaving, remaining, () => this.consider(actor));
   }
 
   /** How long the thread still stays, if it is leaving. */
@@ -149,11 +147,17 @@ export class Idle {
   #awaitAnswer(actor: Actor, leaving: Leaving): void {
     const oldest = actor.requests[0];
     if (oldest === undefined) return;
-    const { clock, timers, requestDeadlineMs } = this.#ports;
+    const { clock, requestDeadlineMs } = this.#ports;
     const due = Math.max(oldest.at, leaving.since) + requestDeadlineMs;
-    leaving.cancel = timers.after(Math.max(0, due - clock.now()), () => {
+    this.#arm(leaving, Math.max(0, due - clock.now()), () => this.#ports.expire(actor, oldest.id));
+  }
+
+  /** There is one thing to wait for at a time: the end of a question, or that of the delay. */
+  #arm(leaving: Leaving, ms: number, run: () => void): void {
+    leaving.cancel?.();
+    leaving.cancel = this.#ports.timers.after(ms, () => {
       leaving.cancel = undefined;
-      this.#ports.expire(actor, oldest.id);
+      run();
     });
   }
 

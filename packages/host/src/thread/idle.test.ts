@@ -1,0 +1,85 @@
+import { expect, it } from "vitest";
+import type { Actor } from "./actor.ts";
+import { Idle } from "./idle.ts";
+
+const DEADLINE_MS = 60_000;
+const DELAY_MS = 10_000;
+
+/** A clock that is moved by hand, and a thread that nobody follows. */
+function stage() {
+  let now = 0;
+  const timers = new Set<{ readonly at: number; run(): void }>();
+  const told: string[] = [];
+  const thread = {
+    activeTurn: undefined,
+    busy: false,
+    live: false,
+    visited: false,
+    requests: [] as { id: number; at: number }[],
+    subscriptions: { size: 0, retaining: 0 },
+  };
+  const actor = thread as unknown as Actor;
+  const idle = new Idle({
+    clock: { now: () => now, monotonic: () => now },
+    timers: {
+      after(ms, run) {
+        const timer = { at: now + ms, run };
+        timers.add(timer);
+        return () => void timers.delete(timer);
+      },
+      soon: (run) => run(),
+    },
+    requestDeadlineMs: DEADLINE_MS,
+    unload: () => told.push(`unloaded at ${now}`),
+    expire: (_actor, id) => {
+      told.push(`question ${id} expired at ${now}`);
+      thread.requests = thread.requests.filter((request) => request.id !== id);
+      idle.consider(actor);
+    },
+    left: () => {},
+  });
+  const pass = (ms: number): void => {
+    const until = now + ms;
+    for (;;) {
+      const due = [...timers].filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      timers.delete(due);
+      now = due.at;
+      due.run();
+    }
+    now = until;
+  };
+  return { idle, actor, thread, timers, told, pass };
+}
+
+it("unloads a thread after its delay when its question was answered meanwhile", () => {
+  const { idle, actor, thread, timers, told, pass } = stage();
+  thread.requests = [{ id: 1, at: 0 }];
+  idle.refused(actor, DELAY_MS);
+  pass(1000);
+  thread.requests = [];
+  idle.consider(actor);
+  expect(timers.size).toBe(1);
+  pass(DEADLINE_MS);
+  expect(told).toEqual([`unloaded at ${DELAY_MS}`]);
+});
+
+it("waits for one thing at a time, however often something changes", () => {
+  const { idle, actor, thread, timers, told, pass } = stage();
+  thread.requests = [{ id: 1, at: 0 }];
+  idle.refused(actor, DELAY_MS);
+  for (let at = 0; at < 10; at++) idle.consider(actor);
+  expect(timers.size).toBe(1);
+  pass(DEADLINE_MS);
+  expect(told).toEqual([`question 1 expired at ${DEADLINE_MS}`, `unloaded at ${DEADLINE_MS}`]);
+  expect(timers.size).toBe(0);
+});
+
+it("leaves nothing armed behind when someone comes back", () => {
+  const { idle, actor, thread, timers } = stage();
+  thread.requests = [{ id: 1, at: 0 }];
+  idle.refused(actor, DELAY_MS);
+  idle.consider(actor);
+  idle.forget(actor);
+  expect(timers.size).toBe(0);
+});
