@@ -29,7 +29,14 @@ const LONGEST_WAIT_MS = 120_000;
 const CONTEXT_WORDS =
   /context[_ ](length|window)|maximum context|prompt is too long|too many tokens|exceeds? the (available )?context/i;
 const MODEL_WORDS = /model/i;
-const QUOTA_WORDS = /insufficient_quota|billing|credit balance|usage_limit_reached/i;
+const QUOTA_WORDS = /insufficient_quota|billing|credit balance|usage_limit_reached|usage_not_included/i;
+const RATE_CODES = /rate_limit|slow_down/;
+
+/** What a provider will not do, however often it is asked. */
+const POLICIES: { readonly [code: string]: CodexErrorInfo } = {
+  misalignment_policy_violation: "misalignmentPolicyViolation",
+  cyber_policy: "cyberPolicy",
+};
 
 /** What the server said, whatever the shape of its error. */
 export interface Complaint {
@@ -55,19 +62,16 @@ export function complaintFault(settings: ProviderSettings, model: string, compla
   const said = message === "" ? code : message;
   if (CONTEXT_WORDS.test(code) || CONTEXT_WORDS.test(message)) return contextExceeded(settings, model, said);
   if (QUOTA_WORDS.test(code)) return new ModelFault(quota(settings, said), "usageLimitExceeded");
+  if (Object.hasOwn(POLICIES, code)) return new ModelFault(refused(settings, said), POLICIES[code]!);
   const retry = { of: settings.streamMaxRetries, afterMs: namedDelay(message) };
-  if (/rate_limit/.test(code)) {
-    return new ModelFault(
-      `${settings.name} limits the rate of requests: ${said}`,
-      "rateLimitExceeded",
-      retry,
-    );
+  if (RATE_CODES.test(code)) {
+    return new ModelFault(tooFast(settings, said), "rateLimitExceeded", retry);
   }
-  if (/overloaded|server_is_overloaded|slow_down/.test(code)) {
+  if (/overloaded|server_is_overloaded/.test(code)) {
     return new ModelFault(`${settings.name} is overloaded at the moment: ${said}`, "serverOverloaded", retry);
   }
-  if (/invalid_request|invalid_prompt|bio_policy|cyber_policy|content_filter/.test(code)) {
-    return new ModelFault(`${settings.name} refused the request: ${said}`, "badRequest");
+  if (/invalid_request|invalid_prompt|bio_policy|content_filter/.test(code)) {
+    return new ModelFault(refused(settings, said), "badRequest");
   }
   return disconnected(settings, `it reported an error: ${said}`);
 }
@@ -87,6 +91,9 @@ export function statusFault(settings: ProviderSettings, model: string, answer: A
   const http = { httpConnectionFailed: { httpStatusCode: status } };
   if (status === 413 || CONTEXT_WORDS.test(code) || (status < 500 && CONTEXT_WORDS.test(message))) {
     return contextExceeded(settings, model, message);
+  }
+  if (status < 500 && Object.hasOwn(POLICIES, code)) {
+    return new ModelFault(refused(settings, message), POLICIES[code]!);
   }
   if (status === 401 || status === 403) {
     return new ModelFault(
@@ -108,6 +115,9 @@ export function statusFault(settings: ProviderSettings, model: string, answer: A
   if (status === 429) return tooMany(settings, answer, said);
   if (status >= 500 || status === 408 || status === 409 || status === 425) {
     const retry = retryOf(settings.requestMaxRetries, answer.retryAfterMs);
+    if (RATE_CODES.test(code)) {
+      return new ModelFault(tooFast(settings, message), "rateLimitExceeded", retry);
+    }
     const info = status === 503 || status === 529 ? "serverOverloaded" : "internalServerError";
     return new ModelFault(
       `${settings.name} has trouble at the moment (HTTP ${status} from ${url})${said}. Try again later.`,
@@ -178,6 +188,14 @@ function contextExceeded(settings: ProviderSettings, model: string, said: string
     `The conversation is too long for ${model} (${settings.name}): ${said} Compact the thread, start a new one, or choose a model with a larger context window.`,
     "contextWindowExceeded",
   );
+}
+
+function refused(settings: ProviderSettings, said: string): string {
+  return `${settings.name} refused the request: ${said}`;
+}
+
+function tooFast(settings: ProviderSettings, said: string): string {
+  return `${settings.name} limits the rate of requests: ${said}`;
 }
 
 function quota(settings: ProviderSettings, said: string): string {

@@ -212,28 +212,31 @@ describe("the responses wire", () => {
     });
   });
 
-  it("tells what the server says in the middle of a stream", async () => {
-    const failed = (error: object) => sse([{ type: "response.failed", response: { error } }]);
-    const infoOf = async (text: string) => {
-      const { events: told } = await events(text);
-      const last = told.at(-1)!;
-      if (last.type !== "failed") throw new Error(last.type);
-      return [last.error.codexErrorInfo, last.retry];
-    };
-    expect(await infoOf(failed({ code: "context_length_exceeded", message: "too long" }))).toEqual([
-      "contextWindowExceeded",
-      undefined,
-    ]);
-    expect(
-      await infoOf(failed({ code: "rate_limit_exceeded", message: "Please try again in 1.5s." })),
-    ).toEqual(["rateLimitExceeded", { of: 5, afterMs: 1500 }]);
-    expect(await infoOf(failed({ code: "server_error", message: "oops" }))).toEqual([
-      { responseStreamDisconnected: { httpStatusCode: null } },
-      { of: 5 },
-    ]);
-    expect(await infoOf(sse([{ type: "response.created" }]))).toEqual([
-      { responseStreamDisconnected: { httpStatusCode: null } },
-      { of: 5 },
-    ]);
+  const infoOf = async (text: string) => {
+    const { events: told } = await events(text);
+    const last = told.at(-1)!;
+    if (last.type !== "failed") throw new Error(last.type);
+    return [last.error.codexErrorInfo, last.retry];
+  };
+  const broken = { responseStreamDisconnected: { httpStatusCode: null } };
+
+  it.each([
+    ["context_length_exceeded", "too long", "contextWindowExceeded", undefined],
+    ["rate_limit_exceeded", "Please try again in 1.5s.", "rateLimitExceeded", { of: 5, afterMs: 1500 }],
+    ["slow_down", "too fast", "rateLimitExceeded", { of: 5 }],
+    ["server_is_overloaded", "busy", "serverOverloaded", { of: 5 }],
+    ["insufficient_quota", "pay", "usageLimitExceeded", undefined],
+    ["usage_not_included", "buy", "usageLimitExceeded", undefined],
+    ["misalignment_policy_violation", "no", "misalignmentPolicyViolation", undefined],
+    ["cyber_policy", "no", "cyberPolicy", undefined],
+    ["invalid_prompt", "no", "badRequest", undefined],
+    ["server_error", "oops", broken, { of: 5 }],
+  ])("tells %s in the middle of a stream", async (code, message, info, retry) => {
+    const text = sse([{ type: "response.failed", response: { error: { code, message } } }]);
+    expect(await infoOf(text)).toEqual([info, retry]);
+  });
+
+  it("tells that a stream ended in the middle", async () => {
+    expect(await infoOf(sse([{ type: "response.created" }]))).toEqual([broken, { of: 5 }]);
   });
 });
