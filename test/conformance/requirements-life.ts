@@ -17,6 +17,8 @@ export const lifeLines = {
   "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",
   "LIFE-13": "thread/read loads nothing, tells nothing and writes nothing.",
   "LIFE-14": "Threads that are not there are refused in the words that clients match, with a code.",
+  "PATH-1": "A thread is resumed and forked by the path that clients were told; another one is refused.",
+  "PATH-2": "A history that a client kept by itself starts a thread of its own, never one that is loaded.",
 
   // Lists and pages.
   "LIST-1": "thread/list sorts by each of its keys, both ways.",

@@ -52,6 +52,23 @@ const catalogue = {
   threadNotFound: { wire: -32600, retryable: false, text: (id: string) => `thread not found: ${id}` },
   threadNotLoaded: { wire: -32600, retryable: false, text: (id: string) => `thread not loaded: ${id}` },
   noRollout: { wire: -32600, retryable: false, text: (id: string) => `no rollout found for thread id ${id}` },
+  stalePath: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string, path: string, active: string) =>
+      `cannot resume running thread ${id} with stale path: requested \`${path}\`, active \`${active}\``,
+  },
+  pathNotFound: {
+    wire: -32600,
+    retryable: false,
+    text: (path: string) => `failed to resolve rollout path \`${path}\`: no thread is kept there`,
+  },
+  historyOfRunning: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `cannot resume thread ${id} with history while it is already running`,
+  },
+  historyEmpty: { wire: -32600, retryable: false, text: () => "history must not be empty" },
   turnNotFound: { wire: -32600, retryable: false, text: (id: string) => `turn not found: ${id}` },
   twoRelations: {
     wire: -32600,

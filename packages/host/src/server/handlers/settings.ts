@@ -24,7 +24,10 @@ export function wrongConfigFor(why: string, principal: Principal): string {
 }
 
 /** What a new thread runs on: what was asked for, else what is configured. */
-export function newSettings(params: Params<"thread/start">, context: HandlerContext): ThreadSettings {
+export function newSettings(
+  params: Asked & Pick<Params<"thread/start">, "config">,
+  context: HandlerContext,
+): ThreadSettings {
   const { config, cwd } = context;
   const defaults: ThreadSettings = {
     model: config.model,

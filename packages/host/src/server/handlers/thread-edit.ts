@@ -1,10 +1,9 @@
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
-import { imagesOf, responseItemProblem } from "../../model/response-items.ts";
 import { allTurns, type StoredTurn, turnsBackwards } from "../../thread/history.ts";
-import { isRemote } from "../../tool/media.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
+import { checkHistoryItems } from "./history-items.ts";
 import { askedLoadSettings, askedSettings } from "./settings.ts";
 import { cursorsAt } from "./turn-pages.ts";
 
@@ -85,11 +84,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       if (items.length === 0) throw fault("nothingToInject");
       const actor = await registry.find(threadId);
       accessOf(connection, threadId)(actor.owner);
-      for (const [at, item] of items.entries()) {
-        const problem = responseItemProblem(item);
-        if (problem !== undefined) throw fault("invalidResponseItem", at, problem);
-      }
-      if (items.some((item) => imagesOf(item).some(isRemote))) throw fault("remoteImage");
+      checkHistoryItems(items);
       await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
     },
   };

@@ -10,6 +10,7 @@ import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
 import { askedLoadSettings, askedSettings, configured, refuseWrongConfig } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
+import { threadAt } from "./thread-path.ts";
 
 export type Fork = (
   connection: Connection,
@@ -23,8 +24,8 @@ export function forker(context: HandlerContext): Fork {
   const { registry, around } = context;
   return async (connection, params, forked) => {
     refuseWrongConfig(context, connection);
-    const access = accessOf(connection, params.threadId);
-    const done = registry.read(params.threadId, access, async (journal, from) => {
+    const threadId = params.path ? await threadAt(params.path, connection, context) : params.threadId;
+    const done = registry.read(threadId, accessOf(connection, threadId), async (journal, from) => {
       if (journal.place.archived) throw fault("archived", from.facts.id);
       const facts = newFacts(context, connection, {
         ephemeral: params.ephemeral ?? false,
@@ -44,9 +45,7 @@ export function forker(context: HandlerContext): Fork {
     });
     await done.catch((cause: unknown) => {
       // What can not be read can not be forked; clients know it by another name there.
-      throw cause instanceof Fault && cause.code === "threadNotLoaded"
-        ? fault("noRollout", params.threadId)
-        : cause;
+      throw cause instanceof Fault && cause.code === "threadNotLoaded" ? fault("noRollout", threadId) : cause;
     });
   };
 }

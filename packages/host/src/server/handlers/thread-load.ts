@@ -1,24 +1,50 @@
-import type { NotificationParams, Result } from "@bobbin/protocol";
+import type { NotificationParams, Params, Result } from "@bobbin/protocol";
 import { Encoded } from "@bobbin/rpc";
 import type { ThreadFacts } from "../../core/life/records.ts";
 import { modeView, threadView } from "../../core/life/views.ts";
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
+import type { Actor } from "../../thread/actor.ts";
 import { allTurns } from "../../thread/history.ts";
 import type { LoadRequest } from "../../thread/registry.ts";
 import { type Cursor, parseCursor } from "../../thread/subscription.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
+import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
+import { checkHistoryItems } from "./history-items.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
 import { askedLoadSettings, askedSettings, configured, newSettings, refuseWrongConfig } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
+import { resumedThread } from "./thread-path.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
 
 /** How a thread comes to be loaded: started, resumed. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
   const { registry, keyedStarts, platform, idle, around } = context;
   const projectDocs = async (cwd: string) => (await around.at(cwd)).docs;
+  /** A new thread on items that a client has kept by itself: told as one that was loaded. */
+  const startedFrom = async (params: Params<"thread/resume">, connection: Connection): Promise<Actor> => {
+    const items = params.history ?? [];
+    if (items.length === 0) throw fault("historyEmpty");
+    checkHistoryItems(items);
+    const settings = newSettings(params, context);
+    const load = askedLoadSettings(params, context.config);
+    const facts = newFacts(context, connection, { ephemeral: false, serviceName: null, threadSource: null });
+    const at = platform.clock.now();
+    const history = (async function* () {
+      yield [{ type: "itemsInjected", at, items } as const];
+    })();
+    const actor = await registry.start({
+      facts,
+      settings,
+      load,
+      ...(await around.at(settings.cwd)),
+      history,
+    });
+    registry.announce(actor, "thread/status/changed", { threadId: actor.id, status: actor.status });
+    return actor;
+  };
   const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
   return {
     async "thread/start"(params, { connection, reply }) {
@@ -68,12 +94,18 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
 
     async "thread/resume"(params, { connection, reply }) {
       refuseWrongConfig(context, connection);
-      const { actor, cold } = await registry.load(params.threadId, accessOf(connection, params.threadId), {
-        changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
-        load: askedLoadSettings(params, context.config),
-        docs: projectDocs,
-        replayed: params.afterCursor == null ? undefined : connection,
-      });
+      const threadId = await resumedThread(params, connection, context);
+      const resumed = () =>
+        registry.load(threadId, accessOf(connection, threadId), {
+          changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
+          load: askedLoadSettings(params, context.config),
+          docs: projectDocs,
+          replayed: params.afterCursor == null ? undefined : connection,
+        });
+      const { actor, cold } =
+        params.history == null
+          ? await resumed()
+          : { actor: await startedFrom(params, connection), cold: true };
       // In the thread's mailbox: what the reply shows and what is told after it have no gap between them.
       const followed = actor.during(async (state) => {
         const { journal } = actor;
