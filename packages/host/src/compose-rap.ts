@@ -14,7 +14,7 @@ import type { Secrets } from "./thread/secrets.ts";
 import type { Delivered } from "./tool/rap/callbacks.ts";
 import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
 import { LazyRap } from "./tool/rap/lazy-rap.ts";
-import type { RapSettings } from "./tool/rap/settings.ts";
+import { callbacksFile, type RapSettings } from "./tool/rap/settings.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
 interface RapParts {
@@ -40,6 +40,7 @@ export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
     settings,
     supervisor,
     serversOf,
+    hasListened: () => platform.files.exists(callbacksFile(parts.home)),
     sweep: () => secrets.sweep((threadId, requestId) => isPending(registry(), threadId, requestId)),
     make: async () => {
       const { Rap } = await import("./tool/rap/rap.ts");

@@ -11,7 +11,7 @@ import {
 import { IDEMPOTENCY_KEY } from "@bobbin/rap/wire";
 import type { Log } from "../../observe/log.ts";
 import type { HttpDoor, IncomingRequest, Platform } from "../../platform/platform.ts";
-import type { RapSettings } from "./settings.ts";
+import { callbacksFile, type RapSettings } from "./settings.ts";
 
 export interface ListenerPorts {
   readonly home: string;
@@ -107,7 +107,7 @@ export class CallbackListener {
   }
 
   get #path(): string {
-    return join(this.#ports.home, "rap_callbacks.json");
+    return callbacksFile(this.#ports.home);
   }
 
   /** Held while a host listens there. */

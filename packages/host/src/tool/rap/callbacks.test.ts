@@ -33,6 +33,7 @@ function callbacks(deliver: CallbackPorts["deliver"]) {
     count() {},
     secrets: SECRETS,
     addressOf: () => undefined,
+    hasServer: () => true,
     forward: async () => 503,
   });
   return { clock, take: () => taken.take(SUBJECT, post()) };

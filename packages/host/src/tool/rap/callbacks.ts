@@ -25,6 +25,8 @@ export interface CallbackPorts {
   deliver(threadId: string, command: RapCommand): Promise<Delivered>;
   /** A server of a thread that is loaded; undefined: that is not known now. */
   addressOf(threadId: string, server: string): ServerAddress | undefined;
+  /** Whether a thread has a server of this name. */
+  hasServer(thread: ThreadState, server: string): boolean;
   /** Hands a request to whichever host has the thread; the status that it is answered with. */
   forward(request: IncomingRequest, body: Uint8Array): Promise<number>;
   count(type: CallbackMessage["type"] | "unreadable", status: number): void;
@@ -145,8 +147,12 @@ export class Callbacks {
           : await this.#ports.deliver(subject.threadId, command);
       if (records.length > 0) return 200;
       const gone = state.status.type === "notLoaded" || state.loadEpoch !== subject.load;
-      // It is being loaded, and what it has will be known in a moment.
-      if (command.kind === "lookUp" && !gone) return 503;
+      if (command.kind === "lookUp" && !gone) {
+        // It is being loaded, and what it has will be known in a moment.
+        if (this.#ports.hasServer(state, subject.server)) return 503;
+        this.#log("a tool server asks that the thread does not have any more", subject, {});
+        return 410;
+      }
       this.#log("a tool server sent what nobody waits for", subject, { type: message.type, closed: gone });
       return gone ? 410 : 200;
     } catch (cause) {

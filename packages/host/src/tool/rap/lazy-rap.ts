@@ -1,4 +1,5 @@
 import type { LoadSettings } from "@bobbin/protocol";
+import { outsideOf } from "../../core/rap/outside.ts";
 import type { MadeChoice } from "../../core/rap/records.ts";
 import type { Commit, ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
@@ -14,11 +15,16 @@ export interface LazyRapPorts {
   readonly supervisor: Supervisor;
   serversOf(load: LoadSettings): ThreadServers;
   make(): Promise<Rap>;
+  /** Whether hosts before this one have listened: calls of theirs may be under way. */
+  hasListened(): Promise<boolean>;
   /** Removes what a host left behind that it should not have. */
   sweep(): Promise<void>;
 }
 
-/** Tool servers for those who have some: for all others nothing is loaded, and nothing listens. */
+/**
+ * Tool servers for those who have some, or wait for one that they had: for all others nothing is loaded, and nothing
+ * listens.
+ */
 export class LazyRap {
   readonly #ports: LazyRapPorts;
   #making: Promise<Rap> | undefined;
@@ -30,9 +36,7 @@ export class LazyRap {
 
   /** Called once, when nobody waits for the start any more. */
   begin(): void {
-    if (this.#ports.settings.servers.length === 0) return;
-    this.#soon("listening for tool servers", (rap) => rap.listen());
-    this.#ports.supervisor.take("looking for secrets", this.#ports.sweep());
+    this.#ports.supervisor.take("listening for tool servers", this.#begin());
   }
 
   load(thread: ThreadState): void {
@@ -91,9 +95,18 @@ export class LazyRap {
     await rap?.stopListening();
   }
 
-  #isFor({ load }: ThreadState): boolean {
-    const { used, told } = this.#ports.serversOf(load);
-    return used.length + told.length > 0;
+  async #begin(): Promise<void> {
+    const { settings, supervisor, hasListened, sweep } = this.#ports;
+    if (settings.servers.length === 0 && !(await hasListened())) return;
+    this.#soon("listening for tool servers", (rap) => rap.listen());
+    supervisor.take("looking for secrets", sweep());
+  }
+
+  /** What a thread has outside stays, whatever becomes of the configuration. */
+  #isFor(thread: ThreadState): boolean {
+    const { used, told } = this.#ports.serversOf(thread.load);
+    const { calls, subscriptions } = outsideOf(thread);
+    return used.length + told.length + calls.length + subscriptions.length > 0;
   }
 
   #soon(what: string, work: (rap: Rap) => Promise<void>): void {

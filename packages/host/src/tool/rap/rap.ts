@@ -125,6 +125,7 @@ export class Rap {
       log,
       secrets: ports.secrets,
       addressOf: (threadId, server) => this.#addressOf(threadId, server),
+      hasServer: ({ load }, server) => ports.serversOf(load).used.some(({ name }) => name === server),
       deliver: (threadId, command) => ports.deliver(threadId, command),
       forward: (request, body) => this.#listener.forward(request, body),
       count: (type, status) => callbacks({ type, status: String(status) }),
@@ -140,12 +141,13 @@ export class Rap {
     await this.#listener.open();
   }
 
-  /** A thread is loaded: its servers are asked for their tools. */
-  load(thread: ThreadState): void {
+  /** A thread is loaded: its servers are asked for their tools, and may post what they have for it. */
+  async load(thread: ThreadState): Promise<void> {
     const { used } = this.#ports.serversOf(thread.load);
     this.#catalogs.hold(used);
     this.#release(thread.facts.id);
     this.#toolsets.load(thread.facts.id, used, this.#ports.taken(thread));
+    await this.listen();
   }
 
   unload(threadId: string): void {

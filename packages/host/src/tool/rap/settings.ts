@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 /** What is configured of tool servers in all. */
 export interface RapSettings {
   /** Where tool servers post back; port 0 is chosen once and kept. */
@@ -27,4 +29,9 @@ export interface ThreadServers {
   readonly used: readonly ToolServerSettings[];
   /** Those that are told when it is closed, and of calls that nobody waits for any more: all that are known. */
   readonly told: readonly ToolServerSettings[];
+}
+
+/** Where a home keeps by what its callback URLs are known; it is there if there ever were any. */
+export function callbacksFile(home: string): string {
+  return join(home, "rap_callbacks.json");
 }
