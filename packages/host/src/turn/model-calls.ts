@@ -19,6 +19,7 @@ import { baseInstructions, preamble } from "./instructions.ts";
 import { ItemWriter, type Sample } from "./item-writer.ts";
 import { keptOf, keptTokens } from "./kept.ts";
 import { PlanningMessages, ShownMessages } from "./messages.ts";
+import { withKeptOutputs } from "./restored.ts";
 import type { RunnerPorts } from "./runner.ts";
 import { coveredBy, inPlainWords, SUMMARY_PROMPT, saysAnything, tokensOf } from "./summary.ts";
 import { userParts } from "./user-parts.ts";
@@ -233,7 +234,8 @@ export class ModelCalls {
     const { files } = this.#ports.platform;
     const { journal } = this.#actor;
     const sources = { cwd: settings.cwd, files, blob: (name: string) => journal.blob(name) };
-    const said = await conversation(past, settings.modelProvider, (content, blobs) =>
+    const whole = await withKeptOutputs(past, sources.blob);
+    const said = await conversation(whole, settings.modelProvider, (content, blobs) =>
       userParts(content, blobs, sources),
     );
     return canSee(settings.model) ? said : withoutPictures(said);

@@ -17,6 +17,7 @@ import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import { keepMedia, namesMedia } from "../tool/kept-media.ts";
+import { keepOutput } from "../tool/kept-output.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 import { delay } from "./backoff.ts";
@@ -208,13 +209,23 @@ export class Runner {
     }
   }
 
+  /** Large pictures go beside the journal, while there is room for them. */
+  async #kept(step: Step): Promise<Step> {
+    const { ephemeral, journal } = this.#actor;
+    if (step.kind !== "settle" || ephemeral) return step;
+    const kept = await keepOutput(step.output, (name, bytes) => journal.keep(name, bytes)).catch(
+      () => undefined,
+    );
+    return { ...step, ...kept };
+  }
+
   /** Takes a call one step further. Whatever a tool does, the model gets an answer. */
   async #call(effect: CallEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
     const { platform, supervisor, toolbox } = this.#ports;
     const { turnId, call, stage } = effect;
     let step: Step;
     try {
-      step = await nextStep(toolbox, effect, state, platform.clock.now(), signal);
+      step = await this.#kept(await nextStep(toolbox, effect, state, platform.clock.now(), signal));
     } catch (cause) {
       if (signal.aborted) return;
       supervisor.report(`tool ${call.name}`, cause);

@@ -1,6 +1,7 @@
 import type { FunctionCallOutputBody, ThreadItem, TurnPlanStep } from "@bobbin/protocol";
 import type { GoalCommand } from "../commands.ts";
 import type { Ask, RequestAnswer } from "../requests/records.ts";
+import type { Blobs } from "./blobs.ts";
 import type { ToolCall } from "./records.ts";
 
 /** One call of a tool, and how far it is. */
@@ -30,6 +31,8 @@ export type CallStep =
       readonly kind: "settle";
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
+      /** What stands for large parts of the output, and what those are kept under. */
+      readonly blobs?: Blobs | undefined;
       /** The subscription that it ends. */
       readonly unsubscribe?: string | undefined;
       readonly plan?: { readonly explanation: string | null; readonly steps: readonly TurnPlanStep[] };

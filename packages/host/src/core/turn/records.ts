@@ -83,6 +83,8 @@ export type TurnRecord =
       readonly callId: string;
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
+      /** What stands for large parts of the output, and what those are kept under. */
+      readonly blobs?: Blobs | undefined;
     }
   /** Nobody waits for the call any more: whoever works on it may stop. */
   | { readonly type: "callCancelled"; readonly turnId: string; readonly at: number; readonly callId: string }

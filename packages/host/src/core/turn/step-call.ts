@@ -55,7 +55,7 @@ export function settleCall(
   at: number,
   settle: Settle,
 ): readonly ThreadRecord[] {
-  const { item, plan, grant, unsubscribe } = settle;
+  const { item, plan, grant, unsubscribe, blobs } = settle;
   const { goal, output, success } =
     settle.goal === undefined ? { ...settle, goal: [] } : goalCall(state, settle.goal);
   const { id: turnId, open } = turn;
@@ -76,7 +76,7 @@ export function settleCall(
     ...goal,
     ...started(turn, at, ended),
     ...(ended === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item: ended }] as const)),
-    { type: "toolAnswered", turnId, at, callId, output, success },
+    { type: "toolAnswered", turnId, at, callId, output, success, ...(blobs && { blobs }) },
     ...(turn.sampled && others.every(isSettled) ? [requestSample(turn)] : []),
   ];
 }
