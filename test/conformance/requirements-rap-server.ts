@@ -110,6 +110,10 @@ export const rapServerLines = {
     "Errors that were not written for the model are told without their words, stack or paths; the log has them.",
   ],
   "RAPS-45": ["result", "Errors that were written for the model reach it with their words."],
+  "RAPS-46": [
+    "result lifecycle",
+    "A result that is out of the wire's bounds, or that the host refuses as such, gives way to an error that says so.",
+  ],
 
   // Cancellation.
   "RAPS-50": [

@@ -315,7 +315,7 @@ describe("a result", () => {
     expect(await data.store.list("")).toEqual([]);
   });
 
-  it.each([400, 401, 404, 410, 413, 429])("[RAPS-31] is not sent again after %i", async (status) => {
+  it.each([401, 404, 410, 429])("[RAPS-31] is not sent again after %i", async (status) => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     world.answer = () => status;
@@ -323,6 +323,23 @@ describe("a result", () => {
     await world.advance(60 * 60_000);
     expect(world.posts).toHaveLength(1);
     expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", status }]);
+  });
+
+  it.each([400, 413, 422])("[RAPS-31] [RAPS-46] gives way to an error, once, after %i", async (status) => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    world.answer = ({ message }) => ((message as { text?: string }).text === "x" ? status : 200);
+    await world.call(server, "echo", { text: "x" });
+    await world.advance(60 * 60_000);
+    expect(world.texts()).toEqual([
+      "x",
+      expect.stringMatching(new RegExp(`^Error: .* refused with status ${status}\\.`)),
+    ]);
+    expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", status }]);
+    world.answer = () => status;
+    await world.call(server, "echo", { text: "x" }, { id: "other" });
+    await world.advance(60 * 60_000);
+    expect(world.posts).toHaveLength(4);
   });
 
   it("[RAPS-31] does not follow a redirect, which would show the address to another", async () => {

@@ -9,6 +9,7 @@ import { type PerformGround, perform } from "./perform.ts";
 import { pause } from "./platform.ts";
 import { Recent } from "./recent.ts";
 import { failure, type Outcome, resultMessage } from "./result.ts";
+import { sendable } from "./sendable.ts";
 import type { Store } from "./store.ts";
 import { threadKey } from "./thread-scope.ts";
 import type { Threads } from "./threads.ts";
@@ -149,28 +150,35 @@ export class Calls {
 
   async #settle(call: Call, outcome: Outcome, ok = false): Promise<void> {
     const { subscription } = call;
-    const subscribed = subscription !== undefined && ok && !subscription.signal.aborted;
-    if (subscription !== undefined && !subscribed) await subscription.end();
-    const named = subscribed ? withId(outcome, subscription.id) : outcome;
-    await this.#deliver(call, resultMessage(call.invocation, named, subscribed));
+    const begun = subscription !== undefined && ok && !subscription.signal.aborted;
+    const named = begun ? withId(outcome, subscription.id) : outcome;
+    const { message, problem } = sendable(resultMessage(call.invocation, named, begun));
+    if (problem !== undefined) {
+      const { group_id: thread, id } = call.invocation;
+      this.#options.log({ level: "error", says: "a result can not be sent as it is", thread, id, problem });
+    }
+    if (subscription !== undefined && !message.subscription) await subscription.end();
+    await this.#deliver(call, message);
   }
 
   async #deliver(call: Call, result: ToolResult): Promise<void> {
     const { subscriptions } = this.#options;
     // Hardly anybody waits for what was cancelled, and nobody waits for a process that ends.
     const wanted = call.abortReason === undefined || call.abortReason === "timedOut";
-    const delivery = await this.#send(call.invocation, result, {
+    const options = {
       ...(!wanted && { giveUpAfterMs: 0 }),
       // Most results are taken at once, and need not be written down.
       delayed: () => this.#keep(call, result),
-    });
+    };
+    const first = await this.#send(call.invocation, result, options);
+    const delivery = isUnfit(first) ? await this.#sendRefusal(call.invocation, first.status, options) : first;
     if (delivery.kind === "aborted") return this.#keep(call, result);
     // It is written down, and the next start tries again.
     if (delivery.kind === "gaveUp" && call.abortReason === "shutdown" && !this.#options.volatile) return;
     this.#note(call.invocation, delivery);
     if (result.subscription) {
       const subscription = subscriptions.find(call.record.tenant, call.invocation);
-      if (delivery.kind !== "delivered") await subscription?.end();
+      if (first.kind !== "delivered") await subscription?.end();
       else if (subscription !== undefined) {
         await subscription.confirm();
         subscriptions.go(subscription);
@@ -178,6 +186,17 @@ export class Calls {
     }
     this.#recent.add(call.key);
     await call.forget();
+  }
+
+  /** The model waits for something: that its host does not take the result is a result too. */
+  async #sendRefusal(
+    address: ReturnAddress,
+    status: number,
+    options: Pick<DeliverOptions, "giveUpAfterMs" | "delayed">,
+  ): Promise<Delivery> {
+    this.#note(address, { kind: "refused", status });
+    const words = `The tool has finished, but its result was refused with status ${status}. It may be too large, or of a form that is not taken.`;
+    return this.#send(address, resultMessage(address, failure(words), false), options);
   }
 
   /** A disk that is full does not keep a result from being sent. */
@@ -231,6 +250,11 @@ export class Calls {
     if (others?.size === 0) this.#byThread.delete(thread);
     this.#stopped?.();
   }
+}
+
+/** The host took offence at the message itself, and may take another one. */
+function isUnfit(delivery: Delivery): delivery is Extract<Delivery, { kind: "refused" }> {
+  return delivery.kind === "refused" && [400, 413, 422].includes(delivery.status);
 }
 
 /** A model that wants to cancel a subscription has to know what it is called. */

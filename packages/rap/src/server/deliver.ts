@@ -24,7 +24,8 @@ export const defaultRetry: RetryPolicy = {
 /** How a delivery ended. `refused` has the status; `gone` means that nothing will ever be taken there again. */
 export type Delivery =
   | { readonly kind: "delivered" }
-  | { readonly kind: "gone" | "refused"; readonly status: number }
+  | { readonly kind: "gone"; readonly status: number }
+  | { readonly kind: "refused"; readonly status: number }
   | { readonly kind: "gaveUp"; readonly last: string }
   | { readonly kind: "aborted" };
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { RapWorld } from "../../../../test/support/rap-world.ts";
-import { parseCallback } from "../wire/index.ts";
+import { LIMITS, parseCallback } from "../wire/index.ts";
 import { content, type DisplaySegment, type ToolOutput, tool } from "./index.ts";
 
 const PNG = { type: "image", data: "iVBORw0KGgo=", mediaType: "image/png" } as const;
@@ -39,6 +39,51 @@ it("[RAPS-41] images come behind a text that stands for them", async () => {
     content: [{ type: "text", text: "The result has 2 images." }, PNG, PNG],
   });
   expect(await resultOf(content())).toMatchObject({ text: "Done." });
+});
+
+it("[RAPS-46] base64 in lines is sent in one", async () => {
+  const lines = { ...PNG, data: "iVBORw0K\r\nGgo=\n" };
+  const { mediaType } = PNG;
+  expect(await resultOf(content({ type: "text", text: "A logo." }, lines))).toMatchObject({
+    content: [{ type: "text" }, PNG],
+  });
+  expect(await resultOf("x", { type: "image", content: { data: lines.data, mediaType } })).toMatchObject({
+    display_as: [{ content: { data: PNG.data } }, { type: "text" }],
+  });
+});
+
+it("[RAPS-46] a result that no host takes is an error that says why", async () => {
+  const told = async (output: unknown): Promise<unknown> => (await resultOf(output))["text"];
+  expect(await told(content({ ...PNG, data: "" }))).toMatch(/^Error: .*content\[1\]\.data must not be empty/);
+  expect(await told(content({ ...PNG, data: "a-b_" }))).toMatch(/^Error: .* must be base64/);
+  expect(await told(content({ ...PNG, data: new Uint8Array(3) } as never))).toMatch(/must be a string/);
+  expect(await told(content({ ...PNG, size: 1n } as never))).toMatch(/^Error: .* JSON can not hold/);
+  const many = Array.from({ length: LIMITS.items + 1 }, () => ({ type: "text", text: "x" }) as const);
+  expect(await told(content(...many))).toMatch(/^Error: .*content must not have more than 256 entries/);
+  expect(await told("x".repeat(LIMITS.callbackBytes))).toMatch(/^Error: .* bytes, and must not have more/);
+  expect(await told("ü".repeat(LIMITS.callbackBytes / 2))).toMatch(/^Error: .* bytes/);
+});
+
+it("[RAPS-46] people see the result itself if a way to show it is out of bounds", async () => {
+  const image = { type: "image", content: { data: "", mediaType: PNG.mediaType } } as const;
+  expect(await resultOf("Drawn.", image)).toMatchObject({ text: "Drawn." });
+  expect(await resultOf("Drawn.", image)).not.toHaveProperty("display_as");
+});
+
+it("[RAPS-46] a subscription whose beginning can not be told has not begun", async () => {
+  const world = new RapWorld();
+  const watch = tool({
+    name: "watch",
+    description: "Watches.",
+    async run(_, ctx) {
+      const { id } = await ctx.subscribe();
+      return content({ ...PNG, data: "" }, { type: "text", text: id });
+    },
+  });
+  const server = world.server({ tools: [watch] });
+  expect(await world.result(server, "watch")).toMatchObject({ subscription: false });
+  await world.quiet();
+  expect(server.subscriptions()).toEqual([]);
 });
 
 it("[RAPS-42] what people see ends with a line of text", async () => {

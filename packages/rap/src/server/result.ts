@@ -94,7 +94,10 @@ function line(text: string): string {
   return `${first.slice(0, LINE - 1).replace(/\p{Cs}$/u, "")}…`;
 }
 
-export function resultMessage(address: ReturnAddress, outcome: Outcome, subscription: boolean): ToolResult {
-  const { group_id, id, call_id } = address;
+export function resultMessage(
+  { group_id, id, call_id }: Pick<ReturnAddress, "group_id" | "id" | "call_id">,
+  outcome: Outcome,
+  subscription: boolean,
+): ToolResult {
   return { type: "tool_result", group_id, id, call_id, ...outcome, subscription };
 }

@@ -6,6 +6,7 @@ import { type Log, told } from "./log.ts";
 import { type Platform, pause, randomToken } from "./platform.ts";
 import { Bucket, type Rate } from "./rate.ts";
 import { encoded } from "./result.ts";
+import { problemOf } from "./sendable.ts";
 import type { Store } from "./store.ts";
 import type { EventOptions, Subscription } from "./tool.ts";
 
@@ -111,13 +112,24 @@ export class LiveSubscription implements Subscription {
   async emit(event: unknown, { associative = false, final = false }: EventOptions = {}): Promise<boolean> {
     if (this.#state !== "open" || this.signal.aborted) return false;
     if (this.#queue.length >= LONGEST_QUEUE) throw new Error(`${LONGEST_QUEUE} events wait to be delivered`);
-    if (final) this.#state = "final";
     const { group_id, id } = this.#record.address;
     const text = encoded(event);
+    const message = {
+      type: "subscription_event",
+      group_id,
+      tool_call_id: id,
+      text,
+      associative,
+      final,
+    } as const;
+    // Whoever emits can still do something about it.
+    const problem = problemOf(message);
+    if (problem !== undefined) throw new RangeError(`the event can not be sent: ${problem}`);
+    if (final) this.#state = "final";
     const record: EventRecord = {
       seq: ++this.#seq,
       idempotencyKey: randomToken(this.#ground.platform),
-      message: { type: "subscription_event", group_id, tool_call_id: id, text, associative, final },
+      message,
     };
     const writing = this.#ground.store.set(this.#eventKey(record.seq), JSON.stringify(record), {
       sync: true,

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { filesBelow, freshFolder, tracesOf } from "../../../../test/support/folder.ts";
 import { CALLBACK, RapWorld } from "../../../../test/support/rap-world.ts";
+import { LIMITS } from "../wire/index.ts";
 import { memoryData, type Subscription, type Tool, type ToolServer, tool } from "./index.ts";
 import { folderData } from "./node/index.ts";
 
@@ -266,6 +267,16 @@ describe("a subscription", () => {
     await world.arrived(3);
     expect(world.texts().slice(1)).toEqual(["bad", "good"]);
     expect(world.logs).toMatchObject([{ says: "an event was refused", status: 400 }]);
+  });
+
+  it("[RAPS-46] throws on an event that no host takes, and goes on", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [watch] });
+    const subscription = await watching(world, server);
+    const long = "x".repeat(LIMITS.callbackBytes);
+    await expect(subscription.emit(long, { final: true })).rejects.toThrow("can not be sent");
+    expect(await subscription.emit("short")).toBe(true);
+    expect((await world.arrived(2)).at(-1)).toMatchObject({ text: "short" });
   });
 
   it("ends when nothing was heard of it for too long, and says so", async () => {

@@ -173,7 +173,8 @@ export interface Subscription {
   readonly signal: AbortSignal;
   /**
    * Sends an event: text, or anything else as JSON. When it resolves the event is kept, and will be sent until it
-   * arrives. False if the subscription has ended. Events arrive in order, each with its effect once.
+   * arrives. False if the subscription has ended. Events arrive in order, each with its effect once. Throws on one
+   * that is larger than hosts take.
    *
    * @example
    * await subscription.emit({ number: 42, action: "opened" });
