@@ -118,6 +118,7 @@ const lines = {
 
   // One turn in the terminal.
   "EXEC-1": "`bobbin exec` leaves the threads of a host that was killed to the next host.",
+  "EXEC-2": "`bobbin exec` talks to a real model with nothing but a key and the provider's name.",
 
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",

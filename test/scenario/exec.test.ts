@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, silent, stream } from "../support/mock-model.ts";
+import { MockModel, messages, type Reply, responses, silent, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 
@@ -30,4 +30,18 @@ it("[EXEC-1] leaves the threads of a host that was killed to the next host", asy
     return turn.status === "completed";
   }, "the turn went on");
   expect(model.asked).toHaveLength(3);
+});
+
+it("[EXEC-2] talks to a real model with nothing but a key and the provider's name", async () => {
+  for (const [provider, reply, header, key] of [
+    ["openai", say("Hi!"), "authorization", "Bearer sk-test"],
+    ["anthropic", stream(messages.stream([messages.text(0, "Hi!")])), "x-api-key", "sk-test"],
+  ] as const) {
+    const model = await MockModel.start(reply);
+    const there = ["-c", `model_providers.${provider}.base_url="${model.url}"`];
+    const env = { [`${provider.toUpperCase()}_API_KEY`]: "sk-test" };
+    const ran = await runBobbin(["exec", "-c", `model_provider=${provider}`, ...there, "Hello"], { env });
+    expect(ran).toMatchObject({ code: 0, stdout: "Hi!\n" });
+    expect(model.asked[0]!.headers[header]).toBe(key);
+  }
 });

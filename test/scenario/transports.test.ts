@@ -234,6 +234,28 @@ describe("authentication", () => {
 });
 
 describe("the command line", () => {
+  it("[FLAG-1] takes --enable and --disable as overrides of features", async () => {
+    const { client } = await stdioHost({
+      args: ["--enable", "goals", "--enable", "apps", "--disable", "apps"],
+    });
+    const { config } = await client.call("config/read", {});
+    expect(config.features).toEqual({ goals: true, apps: false });
+  });
+
+  it("[FLAG-3] says where help is when it can not be understood", async () => {
+    for (const [args, help] of [
+      [["nonsense"], "See bobbin --help."],
+      [["completion", "nonsense"], "See bobbin completion --help."],
+      [["app-server", "--nonsense"], "See bobbin app-server --help."],
+    ] as const) {
+      const { code, stderr } = await runBobbin(args);
+      expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([2, help]);
+    }
+    const { code, stdout } = await runBobbin(["app-server", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout.replace(/\s+/g, " ")).toContain("(default: stdio://)");
+  });
+
   it("[FLAG-1] overrides config.toml, before and behind the command", async () => {
     const home = await mkdtemp(join(folder, "home-"));
     await writeFile(

@@ -9,10 +9,8 @@ export function addAppServer(bobbin: Command): void {
     .addOption(
       new Option(
         "--listen <url>",
-        "where to listen: stdio://, unix://, unix://PATH, ws://IP:PORT or off; repeatable",
-      )
-        .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
-        .default(undefined, "stdio://"),
+        "where to listen: stdio://, unix://, unix://PATH or ws://IP:PORT; off, for scripts, adds none; repeatable (default: stdio://)",
+      ).argParser((value: string, all: string[] | undefined) => [...(all ?? []), value]),
     )
     .option("--stdio", "listen on stdin and stdout (the same as --listen stdio://)")
     .addOption(new Option("--ws-auth <mode>", "how WebSocket clients prove who they are").choices(WS_AUTH))
@@ -30,7 +28,8 @@ export function addAppServer(bobbin: Command): void {
     .addHelpText("after", EXAMPLES)
     .action(async (options, self: Command) => {
       const { appServer } = await import("./run-app-server.ts");
-      await appServer({ ...options, config: self.optsWithGlobals()["config"] });
+      const { config = [] } = self.optsWithGlobals<{ config?: readonly string[] }>();
+      await appServer({ ...options, config: [...config, ...features(options)] });
     });
   // Flags that clients pass to the reference program; they change nothing here.
   for (const flag of ["--analytics-default-enabled", "--strict-config"]) {
@@ -48,6 +47,19 @@ export function addAppServer(bobbin: Command): void {
   }
   addGenerate(command, "generate-json-schema", "Write the protocol's JSON Schema.");
   addGenerate(command, "generate-ts", "Write the protocol's TypeScript types.");
+}
+
+interface FeatureFlags {
+  readonly enable?: readonly string[];
+  readonly disable?: readonly string[];
+}
+
+/** As `-c` says it. */
+function features({ enable = [], disable = [] }: FeatureFlags): readonly string[] {
+  return [
+    ...enable.map((feature) => `features.${feature}=true`),
+    ...disable.map((feature) => `features.${feature}=false`),
+  ];
 }
 
 function addGenerate(appServer: Command, name: string, description: string): void {

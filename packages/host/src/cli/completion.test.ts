@@ -33,7 +33,7 @@ describe("bobbin completion", () => {
   it("says which shells there are", async () => {
     const { code, stderr } = await program.run(["completion", "ksh"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("Allowed choices are bash, zsh, fish.");
+    expect(stderr).toContain("Allowed choices are bash, zsh, fish.\nSee bobbin completion --help.\n");
     expect((await program.run(["completion"])).code).toBe(2);
   });
 });

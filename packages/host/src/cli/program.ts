@@ -16,6 +16,7 @@ export function program(): Command {
     .helpCommand("help [command]", "show help for a command")
     .addOption(configOption())
     .showSuggestionAfterError()
+    .showHelpAfterError("See bobbin --help.")
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true, minWidthToWrap: 24 })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "bobbin: ")) })
     .addHelpText("after", EXAMPLES)
@@ -48,9 +49,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-function inherit(command: Command): void {
+function inherit(command: Command, parent = command.parent!.name()): void {
   command.copyInheritedSettings(command.parent!);
-  for (const below of command.commands) inherit(below);
+  const name = `${parent} ${command.name()}`;
+  command.showHelpAfterError(`See ${name} --help.`);
+  for (const below of command.commands) inherit(below, name);
 }
 
 const EXAMPLES = `
