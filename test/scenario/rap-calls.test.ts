@@ -294,3 +294,40 @@ describe("the approval of a call", () => {
     expect(server.at("/invoke")).toHaveLength(1);
   });
 });
+
+describe("a turn that waits for a tool server", () => {
+  it.each(["SIGTERM", "SIGKILL"] as const)("goes on after any number of hosts (%s)", async (signal) => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const stage = await rapStage([call(weather()), say("Rain")], { servers: { desk: server } });
+    await stage.client.say(stage.threadId, "weather?");
+    const heard = await server.next("/invoke");
+    await acknowledged(stage);
+    let { host } = stage;
+    for (let hosts = 0; hosts < 5; hosts++) {
+      host.signal(signal);
+      await host.exited;
+      host = await spawnHost({ home: stage.home, args: SOCKET });
+      await host.join();
+    }
+    const taken = () =>
+      answer(heard, "wet").then(
+        (status) => status === 200,
+        () => false,
+      );
+    await eventually(taken, "the result is taken");
+    await eventually(() => stage.model.asked.length === 2, "the model is told");
+    expect(outputs(stage.model, 1)).toEqual(["wet"]);
+    expect(server.at("/cancel_tool_call")).toEqual([]);
+  });
+
+  it("[RAPR-43] has an address of its own for each call, also of a model that calls all of them the same", async () => {
+    const server = await FakeToolServer.start({ weather: CITY });
+    const asks = Array.from({ length: 35 }, () => call(weather("call_1"), weather("call_1")));
+    const { client, threadId } = await rapStage([...asks, say("Rain")], { servers: { desk: server } });
+    const turnId = await client.say(threadId, "weather?");
+    for (let nth = 1; nth <= 70; nth++) await answer(await server.next("/invoke", nth), "wet");
+    await client.turnCompleted(turnId);
+    const urls = server.at("/invoke").map(({ body }) => body.callback_url);
+    expect(new Set(urls).size).toBe(70);
+  });
+});

@@ -4,7 +4,9 @@ import { eventually } from "../support/eventually.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { responses } from "../support/mock-model.ts";
 import {
+  acknowledged,
   answer,
+  asked,
   call,
   EXPERIMENTAL,
   offered,
@@ -17,6 +19,7 @@ import {
 } from "../support/rap-stage.ts";
 import { FakeToolServer, type Heard, postBack } from "../support/tool-server.ts";
 import { emit, watch, watching } from "../support/watching.ts";
+import type { WireClient } from "../support/wire-client.ts";
 
 const inline = { associative: true };
 
@@ -186,7 +189,7 @@ describe("an event of a subscription", () => {
       );
     await client.turnCompleted(turnId);
     const { body } = await server.next("/cancel_tool_call");
-    expect(body.tool_call_id).toMatch(/^call_\d+$/);
+    expect(body.tool_call_id).toMatch(/^call_\d+(-\d+)?$/);
   });
 });
 
@@ -215,6 +218,48 @@ describe("a user who speaks while a tool server works", () => {
     await client.about(threadId, "turn/completed", from);
     expect(events(stage, 2)).toEqual([[ORIGIN, "a bird"]]);
     expect(model.asked).toHaveLength(3);
+  });
+
+  const steer = (client: WireClient, threadId: string, expectedTurnId: string) =>
+    client.call("turn/steer", { threadId, expectedTurnId, input: [{ type: "text", text: "Well?" }] });
+
+  it("[RAPR-69] before the server has said that it has the call is heard when it has", async () => {
+    const server = await FakeToolServer.start({ watch: {} });
+    let acknowledge!: () => void;
+    const spoken = new Promise<void>((resolve) => {
+      acknowledge = resolve;
+    });
+    server.on.set("/invoke", async (response) => {
+      await spoken;
+      response.writeHead(200).end();
+    });
+    const stage = await rapStage([call(watch()), say("It takes a while")], { servers: { desk: server } });
+    const { client, threadId, model } = stage;
+    const turnId = await client.say(threadId, "watch");
+    await server.next("/invoke");
+    await steer(client, threadId, turnId);
+    expect(model.asked).toHaveLength(1);
+    acknowledge();
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("completed");
+    expect(outputs(model, 1)).toEqual([expect.stringMatching(/watch is still running/)]);
+  });
+
+  it("[RAPR-69] while another call is asked for is heard when that is answered", async () => {
+    const server = await FakeToolServer.start({ watch: {}, wipe: { annotations: { destructive: true } } });
+    const both = call(watch("a"), responses.call("wipe", "{}", "b"));
+    const stage = await rapStage([both, say("It takes a while")], { servers: { desk: server } });
+    const { client, threadId, model } = stage;
+    const turnId = await client.say(threadId, "watch");
+    await server.next("/invoke");
+    const { id } = await asked(client, "mcpServer/elicitation/request");
+    await acknowledged(stage);
+    await steer(client, threadId, turnId);
+    client.send({ id, result: { action: "decline", content: null } });
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("completed");
+    expect(outputs(model, 1)).toEqual([
+      expect.stringMatching(/watch is still running/),
+      expect.stringMatching(/declined/),
+    ]);
   });
 
   it("does not undo a deadline of the call", async () => {

@@ -12,6 +12,7 @@ import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTurn } from "./turn/decide.ts";
+import { withUnheard } from "./turn/unheard.ts";
 
 /** What a command leads to: records (none: it changes nothing), or a refusal. */
 export type Decision =
@@ -25,7 +26,8 @@ export function decide(state: ThreadState, command: Command, shown: ShownText): 
   const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
   const at = workedUntil(command);
-  return { kind: "accepted", ...withStatus(state, withGoal(state, withEvents(state, outcome, at), at)) };
+  const all = withEvents(state, withUnheard(state, outcome, at), at);
+  return { kind: "accepted", ...withStatus(state, withGoal(state, all, at)) };
 }
 
 function decideArea(state: ThreadState, command: Command, shown: ShownText): readonly ThreadRecord[] | Fault {

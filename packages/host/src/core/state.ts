@@ -61,6 +61,8 @@ export interface ThreadState {
   readonly grants: readonly string[];
   /** Names that models gave to the last calls; they may not know that they gave one before. */
   readonly callIds: readonly string[];
+  /** How many calls there were in all. */
+  readonly callCount: number;
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
@@ -73,6 +75,8 @@ export interface TurnState {
   readonly kind: TurnKind;
   /** Which call of the model counts. */
   readonly attempt: number;
+  /** There is input that no call of the model has seen. */
+  readonly unheard: boolean;
   /** That call has come to its end: what is still missing is answers of tools. */
   readonly sampled: boolean;
   /** How often the model was called again since it last came to an end, and when the last of these is due. */

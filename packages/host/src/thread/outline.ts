@@ -3,8 +3,7 @@ import { type Effect, next } from "../core/next.ts";
 import { type Outside, outsideOf } from "../core/rap/outside.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { isSettled } from "../core/turn/calls.ts";
-import { onlyWaits } from "../core/turn/restart.ts";
+import { isSettled, onlyWaits } from "../core/turn/calls.ts";
 
 /** What is asked of a loaded thread at any time, also of one that sleeps. */
 export interface Outline {
@@ -30,7 +29,7 @@ export function outlineOf(state: ThreadState): Outline {
     status,
     requests,
     pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
-    waits: onlyWaits(state),
+    waits: state.turn !== null && onlyWaits(state.turn),
     late: rap.late.length,
     children: rap.children.length,
     outside: outsideOf(state),

@@ -3,6 +3,7 @@ import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import { NO_RAP } from "../rap/records.ts";
 import type { ThreadState } from "../state.ts";
+import { onlyWaits } from "../turn/calls.ts";
 import type { LifeRecord } from "./records.ts";
 
 type Created = Extract<LifeRecord, { type: "created" }>;
@@ -47,6 +48,7 @@ export function foldCreated({
     requests: NONE,
     grants: NONE,
     callIds: NONE,
+    callCount: 0,
     lastTurn: null,
   };
 }
@@ -79,7 +81,10 @@ export function foldLife(
         ...state,
         epoch: record.epoch,
         status: record.status,
-        turn: state.turn && { ...state.turn, lostHosts: state.turn.lostHosts + 1 },
+        // One that only waits has nothing to do with the end of a host.
+        turn:
+          state.turn &&
+          (onlyWaits(state.turn) ? state.turn : { ...state.turn, lostHosts: state.turn.lostHosts + 1 }),
         goal: foldGoalAdopted(state.goal, record.at),
       };
     case "closed":

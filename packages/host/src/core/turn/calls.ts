@@ -1,6 +1,7 @@
 import type { FunctionCallOutputBody, ThreadItem, TurnPlanStep } from "@bobbin/protocol";
 import type { GoalCommand } from "../commands.ts";
 import type { Ask, RequestAnswer } from "../requests/records.ts";
+import type { ThreadState, TurnState } from "../state.ts";
 import type { Blobs } from "./blobs.ts";
 import type { ToolCall } from "./records.ts";
 
@@ -63,12 +64,27 @@ export function isWaiting({ stage }: CallState): boolean {
   return stage.kind === "asking" || stage.kind === "waiting";
 }
 
-/** A name that was given before would make two calls one. */
-export function uniqueCallId(callId: string, taken: readonly string[]): string {
-  const name = /^[\w-]{1,64}$/.test(callId) ? callId : callId.replace(/[^\w-]/g, "_").slice(0, 48) || "call";
-  if (name === callId && !taken.includes(name)) return name;
-  for (let nth = 2; ; nth++) {
-    const other = `${name}-${nth}`;
+/** Nothing of a turn runs in a host: only an answer, of a client or of a tool, takes it further. */
+export function onlyWaits({ sampled, calls }: Pick<TurnState, "sampled" | "calls">): boolean {
+  return sampled && calls.every((call) => isSettled(call) || isWaiting(call)) && calls.some(isWaiting);
+}
+
+/** How many of the last names are remembered as they are. */
+export const KEPT_CALL_IDS = 64;
+
+/**
+ * A name that was given before would make two calls one, for tool servers as for the model. Models may not know that
+ * they gave it. `calls`: how many there were; when not all names are remembered, this number makes new ones of them.
+ */
+export function uniqueCallId(
+  callId: string,
+  { callIds: taken, callCount }: Pick<ThreadState, "callIds" | "callCount">,
+): string {
+  const short = callId.replace(/[^\w-]/g, "_").slice(0, 48) || "call";
+  const calls = Math.max(callCount, taken.length);
+  if (calls < KEPT_CALL_IDS && /^[\w-]{1,64}$/.test(callId) && !taken.includes(callId)) return callId;
+  for (let nth = calls < KEPT_CALL_IDS ? 2 : calls + 1; ; nth++) {
+    const other = `${short}-${nth}`;
     if (!taken.includes(other)) return other;
   }
 }

@@ -45,7 +45,7 @@ export function decideTurn(
     case "toolCalled": {
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
       const { at, turnId, call } = command;
-      const callId = uniqueCallId(call.callId, state.callIds);
+      const callId = uniqueCallId(call.callId, state);
       return [{ type: "toolCalled", at, turnId, call: { ...call, callId } }];
     }
     case "stepCall":

@@ -3,13 +3,12 @@ import { queueAfterTurn } from "../queue/fold.ts";
 import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
-import type { CallStage } from "./calls.ts";
+import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
 import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
 
 const PREVIEW_CHARACTERS = 240;
-const KEPT_CALL_IDS = 64;
 
 export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
   switch (record.type) {
@@ -25,6 +24,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           outputSchema: record.outputSchema,
           kind: record.kind ?? "regular",
           attempt: 0,
+          unheard: false,
           sampled: false,
           retries: 0,
           retryAt: null,
@@ -48,6 +48,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
     case "sampleRequested":
       return withTurn(state, record.turnId, () => ({
         attempt: record.attempt,
+        unheard: false,
         sampled: false,
         retryAt: null,
         shown: false,
@@ -79,8 +80,9 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
     case "retrying":
       return withTurn(state, record.turnId, () => ({ retries: record.retry, retryAt: record.until }));
     case "itemStarted":
-      return withTurn(state, record.turnId, ({ open, shown, plans }) => ({
+      return withTurn(state, record.turnId, ({ open, shown, plans, unheard }) => ({
         open: [...open, record.item],
+        unheard: unheard || record.item.type === "userMessage",
         plans: record.item.type === "plan" ? plans + 1 : plans,
         shown: shown || record.item.type !== "userMessage",
       }));
@@ -104,6 +106,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           calls: [...calls, { call: record.call, stage: { kind: "proposed" } }],
         })),
         callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), record.call.callId],
+        callCount: state.callCount + 1,
       };
     case "toolDispatched":
       return withStage(state, record, { kind: "dispatched", again: record.again, via: record.via });

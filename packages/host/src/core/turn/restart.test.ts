@@ -7,7 +7,8 @@ import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
 import { newThread } from "../test-thread.ts";
 import type { CallStep } from "./calls.ts";
-import { onlyWaits, outlives } from "./restart.ts";
+import { onlyWaits } from "./calls.ts";
+import { outlives } from "./restart.ts";
 
 const TURN = "turn-1";
 
@@ -108,7 +109,7 @@ describe("a turn whose host is gone", () => {
 
   it("waits on for what clients were asked, and keeps the question", () => {
     const asking = after(started, calls("a"), asks("a", 7), sampled);
-    expect([outlives(asking), onlyWaits(asking)]).toEqual([true, true]);
+    expect([outlives(asking), onlyWaits(asking.turn!)]).toEqual([true, true]);
     const adopted = after(asking, adopt);
     expect(adopted.requests.map(({ id }) => id)).toEqual([7]);
     expect(next(adopted)).toEqual([]);
@@ -161,6 +162,18 @@ describe("a turn whose host is gone", () => {
     const twice = after(started, adopt, adopt);
     expect(outlives(twice)).toBe(true);
     expect(outlives(after(twice, adopt))).toBe(false);
+  });
+
+  it("waits through as many hosts as it takes", () => {
+    const waiting = after(
+      started,
+      calls("a"),
+      dispatches("a", false),
+      step("a", "dispatched", { kind: "wait", until: null }),
+      sampled,
+    );
+    const many = after(waiting, ...Array.from({ length: 20 }, () => adopt));
+    expect([outlives(many), many.turn?.lostHosts]).toEqual([true, 0]);
   });
 
   it("that can not go on ends once, with all that it asked, ran and showed", () => {

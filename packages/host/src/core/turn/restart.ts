@@ -1,17 +1,11 @@
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { givenUp, isSettled, isWaiting } from "./calls.ts";
+import { givenUp, isSettled, onlyWaits } from "./calls.ts";
 import { closeItems, endTurn } from "./ending.ts";
 
-/** A turn that was there when so many hosts in a row were lost is not tried again: it may be the reason. */
+/** A turn that was at work when so many hosts in a row were lost is not tried again: it may be the reason. */
 const MAX_LOST_HOSTS = 3;
-
-/** Nothing of the turn runs in a host: only an answer, of a client or of a tool, takes it further. */
-export function onlyWaits({ turn }: ThreadState): boolean {
-  if (turn === null || !turn.sampled) return false;
-  return turn.calls.every((call) => isSettled(call) || isWaiting(call)) && turn.calls.some(isWaiting);
-}
 
 /**
  * Whether a thread whose host is gone stays loaded. Its turn goes on if the model was asked and nothing of its answer was shown: it is
@@ -29,7 +23,9 @@ export function isLive({ rap, status }: ThreadState): boolean {
 }
 
 function turnOutlives({ turn }: ThreadState): boolean {
-  if (turn === null || turn.lostHosts >= MAX_LOST_HOSTS) return false;
+  if (turn === null) return false;
+  if (onlyWaits(turn)) return true;
+  if (turn.lostHosts >= MAX_LOST_HOSTS) return false;
   if (!turn.sampled && !turn.shown && turn.calls.length === 0) return true;
   return turn.calls.some((call) => !isSettled(call) && !isLost(call));
 }
