@@ -107,6 +107,8 @@ const lines = {
   "TURN-11": "A turn goes on when the client that started it leaves.",
   "TURN-12": "A thread that is not there, or an id that can not be one, is refused.",
   "TURN-13": "Input without text is a turn like any other.",
+  "TURN-14":
+    "What a client says beside input is shown to the model, once for as long as it holds, and is as durable.",
   "MODEL-1": "The offline model is listed and labelled as what it is.",
   "MODEL-2": "The offline model says what it is, and echoes.",
 

@@ -109,6 +109,16 @@ const catalogue = {
     retryable: false,
     text: (at: number, problem: string) => `items[${at}] is not a valid response item: ${problem}`,
   },
+  contextNameKind: {
+    wire: -32600,
+    retryable: false,
+    text: () => "additional context name is only supported for untrusted context",
+  },
+  contextName: {
+    wire: -32600,
+    retryable: false,
+    text: () => "additional context name must match [a-z][a-z0-9_]{0,63}",
+  },
   remoteImage: {
     wire: -32600,
     retryable: false,

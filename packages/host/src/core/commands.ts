@@ -13,6 +13,7 @@ import type { CallReport, RapEvent, View } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
 import type { Blobs } from "./turn/blobs.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
+import type { ContextEntry } from "./turn/given-context.ts";
 import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
@@ -62,6 +63,8 @@ export type TurnCommand =
       readonly clientUserMessageId: string | null;
       readonly input: readonly UserInput[];
       readonly blobs?: Blobs | undefined;
+      /** What the client says beside it; undefined: nothing. */
+      readonly context?: readonly ContextEntry[] | undefined;
       readonly outputSchema: unknown;
       readonly changes: Partial<ThreadSettings>;
     }
@@ -74,6 +77,7 @@ export type TurnCommand =
       readonly clientUserMessageId: string | null;
       readonly input: readonly UserInput[];
       readonly blobs?: Blobs | undefined;
+      readonly context?: readonly ContextEntry[] | undefined;
     }
   /** `turnId` null: whatever turn runs. */
   | { readonly kind: "interrupt"; readonly at: number; readonly turnId: string | null }

@@ -38,6 +38,7 @@ function foldArea(
       return foldLife(state, record);
     case "turnStarted":
     case "inputAccepted":
+    case "contextGiven":
     case "sampleRequested":
     case "retrying":
     case "itemStarted":

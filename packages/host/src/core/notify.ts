@@ -25,6 +25,7 @@ export function notify(threadId: string, record: ThreadRecord): readonly Notific
     case "sectionChanged":
     case "itemsInjected":
     case "inputAccepted":
+    case "contextGiven":
     case "goalContext":
     case "goalTakenUp":
     case "sampleRequested":

@@ -28,6 +28,7 @@ export const RECORD_VERSIONS: { readonly [T in ThreadRecord["type"]]: number } =
   checkpoint: 1,
   turnStarted: 1,
   inputAccepted: 1,
+  contextGiven: 1,
   sampleRequested: 1,
   retrying: 1,
   itemStarted: 1,

@@ -13,6 +13,7 @@ import type { RapState } from "./rap/records.ts";
 import type { PendingRequest } from "./requests/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { CallState } from "./turn/calls.ts";
+import type { ContextEntry } from "./turn/given-context.ts";
 import type { Compacting, TurnKind } from "./turn/records.ts";
 
 /**
@@ -50,6 +51,8 @@ export interface ThreadState {
   readonly contextTokens: number;
   /** The last input that clients gave a name of their own, and the turn that took it. */
   readonly accepted: readonly AcceptedInput[];
+  /** What clients said beside the input that came last, and the model was shown. */
+  readonly context: readonly ContextEntry[];
   readonly queue: Queue;
   /** What tool servers have to do with it. */
   readonly rap: RapState;

@@ -3,6 +3,7 @@ import { EVENT_TOOL, eventArguments } from "../core/rap/events.ts";
 import type { RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { Blobs } from "../core/turn/blobs.ts";
+import type { ContextEntry } from "../core/turn/given-context.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
 import { injectedItem } from "./injected.ts";
@@ -72,7 +73,8 @@ export async function conversation(
             continue;
           }
           answer.end();
-          if (kept.kind === "goal") answer.add(message("user", kept.text));
+          if (kept.kind === "context") answer.given(kept.entries);
+          else if (kept.kind === "goal") answer.add(message("user", kept.text));
           else {
             const parts = await userParts(kept.content, kept.blobs);
             answer.hear({ type: "message", role: "user", parts, clientId: kept.clientId });
@@ -80,6 +82,9 @@ export async function conversation(
         }
         answer.end();
         answer.add(message("user", `${SUMMARY_INTRODUCTION}\n\n${record.summary}`));
+        break;
+      case "contextGiven":
+        answer.given(record.entries);
         break;
       case "callNoted":
         answer.hear(message("developer", record.text));
@@ -158,6 +163,15 @@ class Answer {
     for (const item of items) {
       if (item.type === "toolCall") this.#calls.push(item);
       this.items.push(item);
+    }
+  }
+
+  /** What a client said beside input; what nobody vouches for is said to come from outside. */
+  given(entries: readonly ContextEntry[]): void {
+    for (const { key, kind, value } of entries) {
+      const own = kind === "application";
+      const tag = own ? key : `external_${key}`;
+      this.hear(message(own ? "developer" : "user", `<${tag}>${value}</${tag}>`));
     }
   }
 

@@ -23,6 +23,7 @@ const note = (role: string, text: string) => ({
 
 function short(kept: Kept): string {
   if (kept.kind === "goal") return `goal ${kept.text}`;
+  if (kept.kind === "context") return `context ${kept.entries.map(({ value }) => value)}`;
   if (kept.kind === "injected") return `injected ${(kept.item as { role: string }).role}`;
   return kept.content.map((part) => (part.type === "text" ? part.text : part.type)).join("+");
 }

@@ -26,7 +26,7 @@ export function keptOf(
   return all(covered)
     .toReversed()
     .flatMap((kept): Kept[] => {
-      if (kept.kind === "goal") return kept.turnId === turnId ? [kept] : [];
+      if (kept.kind === "goal" || kept.kind === "context") return kept.turnId === turnId ? [kept] : [];
       if (kept.kind === "user" && kept.turnId === turnId) return [kept];
       if (isInstruction(kept)) return [kept];
       const left = budget[kept.kind];
@@ -48,6 +48,8 @@ function all(covered: readonly ThreadRecord[]): readonly Kept[] {
         return record.kept;
       case "goalContext":
         return [{ kind: "goal", turnId: record.turnId, text: record.text }];
+      case "contextGiven":
+        return [{ kind: "context", turnId: record.turnId, entries: record.entries }];
       case "itemsInjected":
         return record.items.map((item) => ({ kind: "injected", item }));
       case "itemCompleted": {
@@ -74,6 +76,7 @@ export function keptTokens(kept: readonly Kept[]): number {
 
 function sizeOf(kept: Kept): number {
   if (kept.kind === "goal") return kept.text.length;
+  if (kept.kind === "context") return JSON.stringify(kept.entries).length;
   return kept.kind === "user" ? inWords(kept.content).length : JSON.stringify(kept.item).length;
 }
 

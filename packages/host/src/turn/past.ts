@@ -130,6 +130,7 @@ function matters({ type }: ThreadRecord): boolean {
     case "turnEnded":
     case "itemsInjected":
     case "goalContext":
+    case "contextGiven":
     case "eventInjected":
     case "callNoted":
     case "compactionRequested":

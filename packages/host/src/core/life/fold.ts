@@ -41,6 +41,7 @@ export function foldCreated({
     usage: null,
     contextTokens: 0,
     accepted: NONE,
+    context: NONE,
     queue: EMPTY_QUEUE,
     rap: NO_RAP,
     goal: null,
@@ -107,7 +108,9 @@ export function foldLife(
     }
     case "turnsDropped": {
       const { keepThrough } = record;
-      return { ...state, lastTurn: keepThrough === null ? null : { id: keepThrough, status: "completed" } };
+      const lastTurn = keepThrough === null ? null : ({ id: keepThrough, status: "completed" } as const);
+      // The model may not have been shown it any more.
+      return { ...state, lastTurn, context: NONE };
     }
     case "itemsInjected":
       return state;

@@ -25,6 +25,8 @@ export function contextTokensAfter({ contextTokens, turn }: ThreadState, record:
       return contextTokens + outputTokens(record.event.output);
     case "toolAnswered":
       return contextTokens + outputTokens(record.output);
+    case "contextGiven":
+      return contextTokens + textTokens(record.entries.reduce((size, { value }) => size + value.length, 0));
     case "itemsInjected":
       return contextTokens + textTokens(JSON.stringify(record.items).length);
     default:

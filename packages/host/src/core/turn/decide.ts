@@ -11,6 +11,7 @@ import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import { isSettled, uniqueCallId } from "./calls.ts";
 import { beginCompaction, coverage, mayCompact, startCompaction, summarised } from "./compaction.ts";
 import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
+import { contextGiven } from "./given-context.ts";
 import { reviewed, startReview } from "./review.ts";
 import { stepCall } from "./step-call.ts";
 import { addUsage } from "./usage.ts";
@@ -95,6 +96,7 @@ export function startTurn(state: ThreadState, command: StartTurn): readonly Thre
   return [
     ...settingsChanged(state, at, changes),
     { type: "turnStarted", turnId, at, input, outputSchema },
+    ...contextGiven(state, turnId, at, command.context ?? []),
     ...userMessage(turnId, command),
     { type: "sampleRequested", turnId, attempt: 1 },
   ];
@@ -118,6 +120,7 @@ function addInput(
     ...deferred,
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
     ...(busy ? [] : closeItems(turn, command.at, shown, "input")),
+    ...contextGiven(state, turn.id, command.at, command.context ?? []),
     ...userMessage(turn.id, command),
     ...(busy ? [] : [requestSample(turn)]),
   ];

@@ -4,6 +4,7 @@ import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withAccepted } from "./accepted.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
+import { contextAfter } from "./given-context.ts";
 import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
@@ -45,6 +46,8 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
       const { messageId: id, turnId } = record;
       return { ...state, accepted: withAccepted(state.accepted, { id, turnId }) };
     }
+    case "contextGiven":
+      return { ...state, context: contextAfter(state.context, record) };
     case "sampleRequested":
       return withTurn(state, record.turnId, () => ({
         attempt: record.attempt,
@@ -70,6 +73,8 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
       return {
         ...withTurn(state, record.turnId, () => ({ compacted: "done", retries: 0, lostHosts: 0 })),
         usage: record.usage,
+        // Only what came with the running turn is left of it.
+        context: [],
       };
     case "compactionFailed":
       return withTurn(state, record.turnId, ({ open }) => ({

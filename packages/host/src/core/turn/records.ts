@@ -9,6 +9,7 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import type { Blobs } from "./blobs.ts";
+import type { ContextEntry } from "./given-context.ts";
 import type { TextPart } from "./texts.ts";
 
 export type TurnRecord =
@@ -23,6 +24,14 @@ export type TurnRecord =
     }
   /** A client's own name for input that was taken: the same input again is known by it. */
   | { readonly type: "inputAccepted"; readonly turnId: string; readonly messageId: string }
+  /** What a client said beside input, as far as the model is not shown it already; `kept`: what goes on to hold. */
+  | {
+      readonly type: "contextGiven";
+      readonly turnId: string;
+      readonly at: number;
+      readonly entries: readonly ContextEntry[];
+      readonly kept: readonly string[];
+    }
   /** The model is due to be called; an attempt that it follows no longer counts. */
   | { readonly type: "sampleRequested"; readonly turnId: string; readonly attempt: number }
   /** The call that was just requested takes the place of one that failed, and waits until then. */
@@ -164,7 +173,7 @@ export interface Compacting {
   readonly because: TurnError | null;
 }
 
-/** What a compaction leaves as it was: the last words of users, what clients put in, and what a turn is for. */
+/** What a compaction leaves as it was: the last words of users, what clients put in, and what a turn is for or came with. */
 export type Kept =
   | {
       readonly kind: "user";
@@ -174,7 +183,8 @@ export type Kept =
       readonly blobs?: Blobs | undefined;
     }
   | { readonly kind: "injected"; readonly item: unknown }
-  | { readonly kind: "goal"; readonly turnId: string; readonly text: string };
+  | { readonly kind: "goal"; readonly turnId: string; readonly text: string }
+  | { readonly kind: "context"; readonly turnId: string; readonly entries: readonly ContextEntry[] };
 
 /** Why an item ended early: the model was lost, someone interrupted, or more input came. */
 export type Cut = "fault" | "interrupt" | "input";

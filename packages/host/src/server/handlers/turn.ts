@@ -5,7 +5,7 @@ import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { askedSettings } from "./settings.ts";
-import { keepFiles, readInput, readMessageId } from "./user-input.ts";
+import { keepFiles, readContext, readInput, readMessageId } from "./user-input.ts";
 
 export function turnHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
@@ -34,6 +34,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
           userItemId: platform.ids.uuid(),
           clientUserMessageId,
           input,
+          context: readContext(params.additionalContext),
           outputSchema: params.outputSchema ?? null,
           changes,
           blobs,
@@ -57,6 +58,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
           clientUserMessageId,
           input,
           blobs: await keepFiles(actor, input, platform.files),
+          context: readContext(params.additionalContext),
         },
         (state) => reply({ turnId: acceptedTurn(state, clientUserMessageId) ?? params.expectedTurnId }),
       );

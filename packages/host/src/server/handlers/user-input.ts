@@ -1,5 +1,6 @@
-import type { UserInput } from "@bobbin/protocol";
+import type { AdditionalContextEntry, UserInput } from "@bobbin/protocol";
 import type { Blobs } from "../../core/turn/blobs.ts";
+import { type ContextEntry, contextOf } from "../../core/turn/given-context.ts";
 import { Fault, fault } from "../../errors.ts";
 import type { Files } from "../../platform/platform.ts";
 import type { Actor } from "../../thread/actor.ts";
@@ -30,6 +31,20 @@ export async function keepFiles(
   if (!namesMedia(input) || actor.ephemeral) return undefined;
   const from = cwd ?? (await actor.peek()).settings.cwd;
   return keepMedia(input, from, files, (name, bytes) => actor.journal.keep(name, bytes));
+}
+
+const CONTEXT_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** What a client says beside the input. Names are for those who sort what is not vouched for, and not for the model. */
+export function readContext(
+  given: Readonly<Record<string, AdditionalContextEntry>> | null | undefined,
+): readonly ContextEntry[] {
+  for (const { kind, name } of Object.values(given ?? {})) {
+    if (name == null) continue;
+    if (kind !== "untrusted") throw fault("contextNameKind");
+    if (!CONTEXT_NAME.test(name)) throw fault("contextName");
+  }
+  return contextOf(given ?? {});
 }
 
 /** Bounds the input and fills what clients may leave out but must be told. */
