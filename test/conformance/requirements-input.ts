@@ -49,6 +49,8 @@ export const inputLines = {
   "CONF-4": "Threads that start after a write use what it says, new providers included.",
   "CONF-5": "What the peer takes in config.toml is taken, older words included.",
   "CONF-6": "A config.toml that can not be used is told to clients; no thread is loaded then.",
+  "CONF-7":
+    "Sandbox, permissions and who reviews approvals come from the configuration, unless a request says more.",
 
   // Files that users show.
   "FILE-1":

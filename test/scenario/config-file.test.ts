@@ -77,3 +77,47 @@ it("[CONF-6] does the same for those who come over a socket, and goes on when a 
   await next.call("thread/list");
   expect(next.told("configWarning")).toEqual([]);
 });
+
+it("[CONF-7] binds what may be touched, and who decides, as the configuration says", async () => {
+  const told = async (text: string, params: object = {}) => {
+    const { client } = await stdioHost({ home: await homeWith(text), capabilities: EXPERIMENTAL });
+    const { sandbox, activePermissionProfile, approvalsReviewer } = await client.call("thread/start", params);
+    return [sandbox, activePermissionProfile?.id ?? null, approvalsReviewer];
+  };
+  const readOnly = { type: "readOnly", networkAccess: false };
+  const plain = {
+    type: "workspaceWrite",
+    writableRoots: [],
+    networkAccess: false,
+    excludeTmpdirEnvVar: false,
+    excludeSlashTmp: false,
+  };
+  const table = '[sandbox_workspace_write]\nnetwork_access = true\nwritable_roots = ["/extra"]\n';
+  const more = { ...plain, networkAccess: true, writableRoots: ["/extra"] };
+  const mode = 'sandbox_mode = "workspace-write"\n';
+  expect(await told("")).toEqual([readOnly, ":read-only", "user"]);
+  expect(await told('approvals_reviewer = "guardian_subagent"\n')).toEqual([
+    readOnly,
+    ":read-only",
+    "auto_review",
+  ]);
+  expect(await told(table)).toEqual([readOnly, ":read-only", "user"]);
+  expect(await told(mode + table)).toEqual([more, null, "user"]);
+  const asked = { sandbox: "workspace-write", config: { "sandbox_workspace_write.exclude_slash_tmp": true } };
+  expect(await told(table, asked)).toEqual([{ ...more, excludeSlashTmp: true }, null, "user"]);
+  const alone = { config: { sandbox_workspace_write: { network_access: false } } };
+  expect(await told(mode + table, alone)).toEqual([{ ...more, networkAccess: false }, null, "user"]);
+  expect(await told(`default_permissions = ":workspace"\n${table}`)).toEqual([plain, ":workspace", "user"]);
+  expect(await told('default_permissions = ":workspace"\n', { sandbox: "read-only" })).toEqual([
+    readOnly,
+    null,
+    "user",
+  ]);
+  // What we can not hold allows as little as can be.
+  const own = '[permissions.dev.filesystem]\n":project_roots" = "write"\n';
+  expect(await told(`default_permissions = "dev"\n${own}`)).toEqual([readOnly, "dev", "user"]);
+  const { client } = await stdioHost({ home: await homeWith('default_permissions = ":nope"\n') });
+  expect((await client.refusal("thread/start")).message).toBe(
+    "failed to load configuration: default_permissions refers to unknown built-in profile `:nope`",
+  );
+});

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { ConfigLayer, ConfigWriteResponse } from "@bobbin/protocol";
 import { type Config, readConfig } from "../config/config.ts";
 import { type ErrorCode, Fault, fault, messageOf } from "../errors.ts";
@@ -46,7 +46,7 @@ export class ConfigWriter {
     // Whatever people have written in it, it has to say what was asked for, and all else that it said before.
     if (JSON.stringify(user(after).config) !== JSON.stringify(plain(wanted)))
       throw fault("notSaved", "config.toml is written in a way that can not be changed here");
-    const config = valid(mergeLayers(after));
+    const config = valid(mergeLayers(after), dirname(path));
     if (user(after).version !== version) await this.#save(next!);
     const overridden = changes.map((change) => overriding(after, change.path)).find((one) => one !== null);
     return {
@@ -85,9 +85,9 @@ function patched(patch: (text: string, table: Table) => string, text: string, wa
   }
 }
 
-function valid(table: Table): Config {
+function valid(table: Table, home: string): Config {
   try {
-    return readConfig(table);
+    return readConfig(table, { home });
   } catch (cause) {
     throw refused("configValidationError", `Invalid configuration: ${(cause as Error).message}`);
   }

@@ -1,9 +1,16 @@
-import type { AskForApproval, Personality, ReasoningSummary, SandboxMode, Verbosity } from "@bobbin/protocol";
+import type {
+  ApprovalsReviewer,
+  AskForApproval,
+  Personality,
+  ReasoningSummary,
+  Verbosity,
+} from "@bobbin/protocol";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readApprovalPolicy } from "./approval-policy.ts";
 import { readModelProviders } from "./model-providers.ts";
+import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
 import { oneOf, subtable, type Table, text, whole } from "./table.ts";
 import { readRap } from "./tool-servers.ts";
 
@@ -23,7 +30,10 @@ export interface Config {
   /** Which model reviews; null: the thread's own. */
   readonly reviewModel: string | null;
   readonly approvalPolicy: AskForApproval;
-  readonly sandboxMode: SandboxMode;
+  readonly approvalsReviewer: ApprovalsReviewer;
+  /** What may be touched; `workspaceWrite` is for those who ask for that mode. */
+  readonly sandbox: SandboxChoice;
+  readonly workspaceWrite: ReturnType<typeof readWorkspaceWrite>;
   readonly serviceTier: string | null;
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
@@ -42,8 +52,17 @@ export interface Config {
   readonly rap: RapSettings;
 }
 
+interface ConfigPlace {
+  /** Where files and folders are found that are not named from the root on. */
+  readonly home?: string;
+  /** What is said already: tables that are only begun go on with it. */
+  readonly below?: Config;
+}
+
 /** Takes what it knows out of a table; keys that it does not know are someone else's. */
-export function readConfig(table: Table): Config {
+export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}): Config {
+  const workspaceWrite = readWorkspaceWrite(table, home, below?.workspaceWrite);
+  const reviewer = oneOf(table, "approvals_reviewer", ["user", "auto_review", "guardian_subagent"]);
   const tier = text(table, "service_tier");
   return {
     ...readModelProviders(table),
@@ -53,8 +72,9 @@ export function readConfig(table: Table): Config {
     compactPrompt: text(table, "compact_prompt") ?? null,
     reviewModel: text(table, "review_model") ?? null,
     approvalPolicy: readApprovalPolicy(table) ?? "on-request",
-    sandboxMode:
-      oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]) ?? "read-only",
+    approvalsReviewer: reviewer === undefined || reviewer === "user" ? "user" : "auto_review",
+    sandbox: readSandbox(table, workspaceWrite),
+    workspaceWrite,
     serviceTier: tier === undefined ? null : serviceTier(tier),
     effort: text(table, "model_reasoning_effort") ?? null,
     summary: oneOf(table, "model_reasoning_summary", ["auto", "concise", "detailed", "none"]) ?? null,

@@ -26,7 +26,7 @@ export async function loadConfig(
     const [path, value] = readOverride(override, parse);
     set(table, path, value);
   }
-  return readConfig(table);
+  return readConfig(table, { home });
 }
 
 /**

@@ -45,6 +45,14 @@ export function subtable(table: Table, key: string, at = ""): Table | undefined 
   throw new ConfigError(`${at}${key}: expected a table, found ${JSON.stringify(value)}`);
 }
 
+/** A list of texts. */
+export function list(table: Table, key: string, at = ""): readonly string[] | undefined {
+  const value = table[key];
+  if (value === undefined) return undefined;
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
+  throw new ConfigError(`${at}${key}: expected a list of strings`);
+}
+
 /** A table of texts; numbers and booleans are written out. */
 export function texts(table: Table, key: string, at = ""): Readonly<Record<string, string>> {
   const entries = Object.entries(subtable(table, key, at) ?? {});

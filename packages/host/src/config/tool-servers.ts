@@ -1,6 +1,6 @@
 import type { RapSettings, ThreadServers, ToolServerSettings } from "../tool/rap/settings.ts";
 import { ConfigError } from "./config-error.ts";
-import { oneOf, subtable, type Table, text, texts, whole } from "./table.ts";
+import { list, oneOf, subtable, type Table, text, texts, whole } from "./table.ts";
 
 /** `[rap]` and `[rap_servers.*]`. */
 export function readRap(table: Table): RapSettings {
@@ -73,9 +73,7 @@ function headers(entry: Table, at: string): Readonly<Record<string, string>> {
 }
 
 function origins(entry: Table, at: string): readonly string[] {
-  const given = entry["allowed_origins"] ?? [];
-  if (!Array.isArray(given) || !given.every((one) => typeof one === "string"))
-    throw new ConfigError(`${at}allowed_origins: expected a list of strings`);
+  const given = list(entry, "allowed_origins", at) ?? [];
   return given.map((one) => new URL(address(one, `${at}allowed_origins`)).origin);
 }
 

@@ -1,8 +1,8 @@
 import type { McpServerStatus } from "@bobbin/protocol";
 import { type ConfigLayers, isTable, type Table } from "../../catalog/config-layers.ts";
+import { PERMISSION_PROFILES } from "../../config/sandbox.ts";
 import type { Handlers } from "../call.ts";
 import { page } from "./page.ts";
-import { PERMISSION_PROFILES } from "./settings.ts";
 
 /** What a client offers people to choose from. Only what is really there: an empty list is an answer. */
 export function catalogHandlers(layers: ConfigLayers): Handlers {

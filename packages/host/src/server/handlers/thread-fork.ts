@@ -8,7 +8,8 @@ import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
-import { askedLoadSettings, askedSettings, configured, refuseWrongConfig } from "./settings.ts";
+import { configured } from "./request-config.ts";
+import { askedLoadSettings, askedSettings, refuseWrongConfig } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { threadAt } from "./thread-path.ts";
 
@@ -34,7 +35,7 @@ export function forker(context: HandlerContext): Fork {
         forkedFromId: from.facts.id,
       });
       const changes = {
-        ...configured(params.config),
+        ...configured(params.config, context),
         ...askedSettings(params, from.settings.cwd, context),
       };
       const settings = { ...from.settings, ...changes };

@@ -14,7 +14,8 @@ import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
-import { askedLoadSettings, askedSettings, configured, newSettings, refuseWrongConfig } from "./settings.ts";
+import { configured } from "./request-config.ts";
+import { askedLoadSettings, askedSettings, newSettings, refuseWrongConfig } from "./settings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { resumedThread } from "./thread-path.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
@@ -97,7 +98,10 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       const threadId = await resumedThread(params, connection, context);
       const resumed = () =>
         registry.load(threadId, accessOf(connection, threadId), {
-          changes: (now) => ({ ...configured(params.config), ...askedSettings(params, now.cwd, context) }),
+          changes: (now) => ({
+            ...configured(params.config, context),
+            ...askedSettings(params, now.cwd, context),
+          }),
           load: askedLoadSettings(params, context.config),
           docs: projectDocs,
           replayed: params.afterCursor == null ? undefined : connection,

@@ -1,0 +1,77 @@
+import { resolve } from "node:path";
+import type { SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import { ConfigError } from "./config-error.ts";
+import { flag, list, oneOf, subtable, type Table, text } from "./table.ts";
+
+type WorkspaceWrite = Extract<SandboxPolicy, { type: "workspaceWrite" }>;
+
+/** What may be touched: by a mode, or by the profile that it was chosen by. */
+export interface SandboxChoice {
+  readonly sandbox: SandboxPolicy;
+  readonly permissionProfile: string | null;
+}
+
+/** The profiles that are built in, and the sandbox that each of them is. */
+export const PERMISSION_PROFILES: ReadonlyMap<string, SandboxMode> = new Map([
+  [":read-only", "read-only"],
+  [":workspace", "workspace-write"],
+  [":danger-full-access", "danger-full-access"],
+]);
+
+const PLAIN: WorkspaceWrite = {
+  type: "workspaceWrite",
+  writableRoots: [],
+  networkAccess: false,
+  excludeTmpdirEnvVar: false,
+  excludeSlashTmp: false,
+};
+
+/** `[sandbox_workspace_write]`; what it does not say is as `below`. Folders are found from the home. */
+export function readWorkspaceWrite(
+  table: Table,
+  home: string,
+  below: WorkspaceWrite = PLAIN,
+): WorkspaceWrite {
+  const at = "sandbox_workspace_write.";
+  const given = subtable(table, "sandbox_workspace_write") ?? {};
+  const roots = list(given, "writable_roots", at)?.map((root) => resolve(home, root));
+  return {
+    type: "workspaceWrite",
+    writableRoots: roots ?? below.writableRoots,
+    networkAccess: flag(given, "network_access", at) ?? below.networkAccess,
+    excludeTmpdirEnvVar: flag(given, "exclude_tmpdir_env_var", at) ?? below.excludeTmpdirEnvVar,
+    excludeSlashTmp: flag(given, "exclude_slash_tmp", at) ?? below.excludeSlashTmp,
+  };
+}
+
+/** `default_permissions` goes before `sandbox_mode`. */
+export function readSandbox(table: Table, workspaceWrite: WorkspaceWrite): SandboxChoice {
+  const profile = text(table, "default_permissions");
+  if (profile !== undefined) return ofProfile(profile, subtable(table, "permissions"));
+  const mode = oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]);
+  if (mode === undefined) return ofProfile(":read-only");
+  return { sandbox: sandboxPolicy(mode, workspaceWrite), permissionProfile: null };
+}
+
+/** `own`: the profiles that people have written. We can not hold what they say, so they allow as little as can be. */
+export function ofProfile(profile: string, own?: Table): SandboxChoice {
+  const mode = PERMISSION_PROFILES.get(profile);
+  if (mode !== undefined) return { sandbox: sandboxPolicy(mode, PLAIN), permissionProfile: profile };
+  if (profile.startsWith(":"))
+    throw new ConfigError(`default_permissions refers to unknown built-in profile \`${profile}\``);
+  if (own === undefined) throw new ConfigError("default_permissions requires a `[permissions]` table");
+  if (!Object.hasOwn(own, profile))
+    throw new ConfigError(`default_permissions refers to undefined profile \`${profile}\``);
+  return { sandbox: sandboxPolicy("read-only", PLAIN), permissionProfile: profile };
+}
+
+export function sandboxPolicy(mode: SandboxMode, workspaceWrite: WorkspaceWrite): SandboxPolicy {
+  switch (mode) {
+    case "read-only":
+      return { type: "readOnly", networkAccess: false };
+    case "workspace-write":
+      return workspaceWrite;
+    case "danger-full-access":
+      return { type: "dangerFullAccess" };
+  }
+}
