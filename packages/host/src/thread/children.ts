@@ -1,5 +1,5 @@
 import { threadView } from "../core/life/views.ts";
-import { type Child, eventKey } from "../core/rap/records.ts";
+import type { Child, RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
@@ -44,10 +44,10 @@ export class Children {
   async #make(parent: Actor, state: ThreadState, { childId, event }: Child): Promise<void> {
     if (event === null) return;
     const { registry, idle, clock, unlist } = this.#ports;
-    const known = await this.#stateOf(childId);
-    if (known?.rap.keys.includes(eventKey(event))) return;
+    const known = await this.#read(childId, (journal) => hasReceived(journal, event));
+    if (known === true) return;
     // A host died in the middle of it: nobody knows of what it left.
-    if (known !== undefined)
+    if (known === false)
       await registry.withStored(childId, ANYONE, "deleted", async (journal) => {
         await unlist(childId);
         await journal.destroy();
@@ -57,7 +57,7 @@ export class Children {
       type: "eventReceived",
       at: clock.now(),
       event,
-      key: eventKey(event),
+      key: null,
     });
     const child = await registry.start({
       facts: {
@@ -82,18 +82,31 @@ export class Children {
   }
 
   async #isOver(childId: string): Promise<boolean> {
-    const state = await this.#stateOf(childId);
-    return state === undefined || state.status.type === "notLoaded";
+    const status = await this.#read(childId, async (_journal, state) => state.status.type);
+    return status === undefined || status === "notLoaded";
   }
 
-  async #stateOf(childId: string): Promise<ThreadState | undefined> {
+  /** Undefined if there is no such thread. */
+  async #read<T>(
+    childId: string,
+    look: (journal: JournalReader, state: ThreadState) => Promise<T>,
+  ): Promise<T | undefined> {
     try {
-      return await this.#ports.registry.read(childId, ANYONE, async (_journal, state) => state);
+      return await this.#ports.registry.read(childId, ANYONE, look);
     } catch (cause) {
       if (cause instanceof Fault && cause.code === "threadNotLoaded") return undefined;
       throw cause;
     }
   }
+}
+
+/** Of one that was closed in the meantime only the journal tells. */
+async function hasReceived(journal: JournalReader, { id }: RapEvent): Promise<boolean> {
+  for await (const { commit } of journal.backwards()) {
+    if (commit.records.some((record) => record.type === "eventReceived" && record.event.id === id))
+      return true;
+  }
+  return false;
 }
 
 async function* eventHistory(

@@ -120,11 +120,6 @@ export interface Child {
   readonly event: RapEvent | null;
 }
 
-/** By this a thread knows an event that it was begun for. */
-export function eventKey({ id }: RapEvent): string {
-  return `event ${id}`;
-}
-
 export interface MadeChoice {
   readonly requestId: number;
   readonly callId: string;
