@@ -140,28 +140,6 @@ describe("a callback", () => {
   });
 });
 
-describe("two hosts on one home", () => {
-  it("hand each other what comes for a thread that the other one has, and nothing to anyone else", async () => {
-    const { client, turnId, heard, home, host, model } = await waiting();
-    const other = await spawnHost({ home, args: SOCKET });
-    const { port } = await other.logged(({ msg }) => msg === "listening for tool servers");
-    const elsewhere = new URL(heard.body.callback_url as string);
-    const own = elsewhere.port;
-    elsewhere.port = String(port);
-    expect(elsewhere.port).not.toBe(own);
-    const posted = result(heard, "by way of the other");
-    expect(await postBack(elsewhere.href, posted)).toBe(200);
-    await client.turnCompleted(turnId);
-    expect(outputs(model, 1)).toEqual(["by way of the other"]);
-    expect(await postBack(elsewhere.href, { ...posted, id: "another" })).toBe(400);
-    // Each keeps its port. One that is free for others may be someone else's by now.
-    await host.kill();
-    const stranger = await FakeToolServer.start({}, { port: Number(own) });
-    expect([200, 410]).toContain(await postBack(elsewhere.href, posted));
-    expect(stranger.heard).toEqual([]);
-  });
-});
-
 describe("a turn that waits for a tool server", () => {
   it("survives restarts and kills of the host, and goes on when the answer comes", async () => {
     const stage = await waiting();

@@ -27,8 +27,8 @@ export interface CallbackPorts {
   addressOf(threadId: string, server: string): ServerAddress | undefined;
   /** Whether a thread has a server of this name. */
   hasServer(thread: ThreadState, server: string): boolean;
-  /** Hands a request to whichever host has the thread; the status that it is answered with. */
-  forward(request: IncomingRequest, body: Uint8Array): Promise<number>;
+  /** Hands a request to whichever host has the thread; what that answers, or `otherwise`. */
+  forward(request: IncomingRequest, body: Uint8Array, otherwise: 410 | 503): Promise<number>;
   count(type: CallbackMessage["type"] | "unreadable", status: number): void;
 }
 
@@ -81,7 +81,8 @@ export class Callbacks {
     const { message, bytes } = read;
     const key = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY)) ?? null;
     const taken = await this.#deliver(subject, message, key);
-    const status = taken === "elsewhere" ? await this.#ports.forward(request, bytes) : taken;
+    const status =
+      typeof taken === "number" ? taken : await this.#ports.forward(request, bytes, taken.otherwise);
     this.#ports.count(message.type, status);
     return status;
   }
@@ -137,7 +138,7 @@ export class Callbacks {
     subject: CallbackSubject,
     message: CallbackMessage,
     key: string | null,
-  ): Promise<number | "elsewhere"> {
+  ): Promise<number | { readonly otherwise: 410 | 503 }> {
     const command = this.#command(subject, message, key);
     if (typeof command === "number") return command;
     try {
@@ -156,9 +157,10 @@ export class Callbacks {
       this.#log("a tool server sent what nobody waits for", subject, { type: message.type, closed: gone });
       return gone ? 410 : 200;
     } catch (cause) {
-      if (cause instanceof Fault && (cause.code === "noRollout" || cause.code === "threadNotFound"))
-        return 410;
-      if (cause instanceof Fault && cause.code === "heldElsewhere") return "elsewhere";
+      const code = cause instanceof Fault ? cause.code : undefined;
+      // One that only another host's memory has looks like none.
+      if (code === "noRollout" || code === "threadNotFound") return { otherwise: 410 };
+      if (code === "heldElsewhere") return { otherwise: 503 };
       this.#ports.log.warn("what a tool server sent could not be taken", { ...subject, cause });
       return 503;
     }

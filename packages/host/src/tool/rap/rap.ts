@@ -127,7 +127,7 @@ export class Rap {
       addressOf: (threadId, server) => this.#addressOf(threadId, server),
       hasServer: ({ load }, server) => ports.serversOf(load).used.some(({ name }) => name === server),
       deliver: (threadId, command) => ports.deliver(threadId, command),
-      forward: (request, body) => this.#listener.forward(request, body),
+      forward: (request, body, otherwise) => this.#listener.forward(request, body, otherwise),
       count: (type, status) => callbacks({ type, status: String(status) }),
     });
     this.#listener = new CallbackListener({
@@ -136,9 +136,13 @@ export class Rap {
     });
   }
 
-  /** Answers to calls of before may come as soon as the host is there. */
+  /** Answers to calls of before may come as soon as the host is there. Where that can not be, it is tried again. */
   async listen(): Promise<void> {
-    await this.#listener.open();
+    try {
+      await this.#listener.open();
+    } catch (cause) {
+      this.#ports.log.error("no place to listen for tool servers", { cause });
+    }
   }
 
   /** A thread is loaded: its servers are asked for their tools, and may post what they have for it. */
