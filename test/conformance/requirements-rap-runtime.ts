@@ -42,7 +42,7 @@ export const rapRuntimeLines = {
   // Toolsets.
   "RAPR-20": [
     "toolsets",
-    "Toolsets are fetched from {base}/.well-known/rap-toolset, and come from nowhere else.",
+    "Toolsets are fetched from {base}/.well-known/rap-toolset; what is kept of one serves no new load.",
   ],
   "RAPR-21": [
     "toolsets",
@@ -57,7 +57,7 @@ export const rapRuntimeLines = {
   "RAPR-25": ["toolsets", "A toolset is cached for a load of a thread, and fetched afresh for a new one."],
   "RAPR-26": [
     "lifecycle",
-    "A fetch that fails leaves the toolset that was known before; without one, it is reported.",
+    "A fetch that fails leaves the toolset that was known before, to a thread that outlived its host too; without one, it is reported.",
   ],
   "RAPR-27": ["toolsets", "Names of tools are told apart by case."],
   "RAPR-28": [

@@ -5,7 +5,17 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { responses } from "../support/mock-model.ts";
-import { answer, asked, call, EXPERIMENTAL, offered, rapStage, SOCKET, say } from "../support/rap-stage.ts";
+import {
+  acknowledged,
+  answer,
+  asked,
+  call,
+  EXPERIMENTAL,
+  offered,
+  rapStage,
+  SOCKET,
+  say,
+} from "../support/rap-stage.ts";
 import { isOfUnknownModel } from "../support/story.ts";
 import { FakeToolServer, hang, status, toolset } from "../support/tool-server.ts";
 import type { WireClient } from "../support/wire-client.ts";
@@ -112,30 +122,58 @@ describe("discovery", () => {
     ]);
   });
 
-  it("[RAPR-26] keeps what it knew for the next host, which may start while a server is away", async () => {
+  it("[RAPR-20] [RAPR-26] keeps what it knew for threads that outlive their host, and for no others", async () => {
     const desk = await FakeToolServer.start({ look: {} });
-    const stage = await rapStage([say("ok")], { servers: { desk } });
-    await stage.client.turn(stage.threadId, "one");
-    const next = async (): Promise<WireClient> => {
-      const host = await spawnHost({ home: stage.home, args: SOCKET });
-      const client = await host.join(undefined, EXPERIMENTAL);
-      await client.call("thread/resume", { threadId: stage.threadId });
-      await client.turn(stage.threadId, "again");
-      await host.kill();
-      return client;
-    };
+    const look = call(responses.call("look", "{}"));
+    const stage = await rapStage([look, say("Seen")], { servers: { desk } });
+    const turnId = await stage.client.say(stage.threadId, "one");
+    const heard = await desk.next("/invoke");
+    await acknowledged(stage);
     await stage.host.kill();
     desk.on.set(TOOLSET, status(503));
-    const client = await next();
-    expect(warnings(client)).toEqual([
+    const host = await spawnHost({ home: stage.home, args: SOCKET });
+    const client = await host.join(undefined, EXPERIMENTAL);
+    await client.call("thread/resume", { threadId: stage.threadId });
+    const other = await client.startThread({ cwd: stage.cwd });
+    stage.model.reply(say("ok"));
+    await client.turn(other, "and I?");
+    expect(await answer(heard, "seen")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect([0, 1, 2].map((nth) => offered(stage.model, nth, "look"))).toEqual(["look", "", "look"]);
+    const reload = async () => {
+      await client.call("thread/unload", { threadId: stage.threadId });
+      await client.call("thread/resume", { threadId: stage.threadId });
+    };
+    // Its next load is a new one.
+    await reload();
+    await client.turn(stage.threadId, "again");
+    expect(offered(stage.model, 3, "look")).toBe("");
+    const gone = expect.stringMatching(/desk is not available: it answered with status 503/);
+    expect(warnings(client).sort()).toEqual([
+      gone,
+      gone,
       expect.stringMatching(/desk is used as it was known before: it answered with status 503/),
     ]);
+  });
+
+  it("[RAPR-26] does without what it can not read of what it knew", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    const stage = await rapStage([call(responses.call("look", "{}")), say("Seen")], { servers: { desk } });
+    const turnId = await stage.client.say(stage.threadId, "one");
+    const heard = await desk.next("/invoke");
+    await acknowledged(stage);
+    await stage.host.kill();
+    desk.on.set(TOOLSET, status(503));
     const [file] = await readdir(join(stage.home, "rap_toolsets"));
     expect(file).toBe("desk.json");
-    // What is there may be half of something: then nothing is known.
     await writeFile(join(stage.home, "rap_toolsets", file!), '{"of":');
-    expect(warnings(await next())).toEqual([expect.stringMatching(/desk is not available/)]);
-    expect([0, 1, 2].map((nth) => offered(stage.model, nth, "look"))).toEqual(["look", "look", ""]);
+    const host = await spawnHost({ home: stage.home, args: SOCKET });
+    const client = await host.join(undefined, EXPERIMENTAL);
+    await client.call("thread/resume", { threadId: stage.threadId });
+    expect(await answer(heard, "seen")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(offered(stage.model, 1, "look")).toBe("");
+    expect(warnings(client)).toEqual([expect.stringMatching(/desk is not available/)]);
   });
 
   it("[RAPR-8] [RAPR-10] sends credentials to the server, and warns where others could read them", async () => {

@@ -30,6 +30,7 @@ export interface CatalogPorts {
 export class Catalog {
   readonly #ports: CatalogPorts;
   #known: (KnownToolset & { readonly offer: Ready }) | undefined;
+  #recalled: Promise<Ready | undefined> | undefined;
   #last: Offer | undefined;
   #running: Promise<Offer> | undefined;
   #next: Promise<Offer> | undefined;
@@ -57,6 +58,23 @@ export class Catalog {
     return this.#next;
   }
 
+  /**
+   * For a thread that goes on with a load of an earlier host: what the server said to that is good enough where it can
+   * not be asked. Nobody else gets it: a new load has to have what the server says now.
+   */
+  async askAgain(): Promise<Offer> {
+    const offer = await this.ask();
+    if (offer.kind !== "unreachable") return offer;
+    this.#recalled ??= this.#recall();
+    const before = await this.#recalled;
+    return before === undefined ? offer : { ...before, stale: offer.says };
+  }
+
+  async #recall(): Promise<Ready | undefined> {
+    const known = await this.#ports.recall();
+    return known && this.#fresh(known.toolset);
+  }
+
   async #ask(): Promise<Offer> {
     this.#last = await this.#offer(await this.#ports.discover(this.#known));
     return this.#last;
@@ -64,21 +82,21 @@ export class Catalog {
 
   async #offer(found: Discovery): Promise<Offer> {
     if (found.kind === "invalid") return found;
-    const before = this.#known ?? (await this.#ports.recall());
     if (found.kind === "ready") {
       // Before the first call: what is sent then may have to be sent again by the next host.
-      if (before?.text !== found.text) await this.#ports.keep(found.text);
+      if (this.#known?.text !== found.text) await this.#ports.keep(found.text);
       return this.#ready(found);
     }
     // A toolset that is not valid any more is not there; one that can not be asked for is as it was.
-    return before === undefined ? found : { ...this.#ready(before), stale: found.says };
+    return this.#known === undefined ? found : { ...this.#known.offer, stale: found.says };
   }
 
   #ready({ text, toolset }: KnownToolset): Ready {
-    if (this.#known?.text !== text) {
-      const offer: Ready = { kind: "ready", toolset, tools: this.#ports.tools(toolset), stale: null };
-      this.#known = { text, toolset, offer };
-    }
+    if (this.#known?.text !== text) this.#known = { text, toolset, offer: this.#fresh(toolset) };
     return this.#known.offer;
+  }
+
+  #fresh(toolset: Toolset): Ready {
+    return { kind: "ready", toolset, tools: this.#ports.tools(toolset), stale: null };
   }
 }

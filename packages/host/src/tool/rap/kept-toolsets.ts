@@ -20,8 +20,9 @@ interface Kept {
 }
 
 /**
- * What configured servers said last, for the next host: a server that is away when the host starts is known all the
- * same. Servers that a thread brings along are not kept, or whoever starts threads could fill the disk.
+ * What configured servers said last, for threads that outlive their host: a server that is away when the next one
+ * starts is known to them all the same. Servers that a thread brings along are not kept, or whoever starts threads could
+ * fill the disk.
  */
 export class KeptToolsets {
   readonly #ports: Ports;
@@ -44,6 +45,7 @@ export class KeptToolsets {
   /** Does without where it can not be kept. */
   async keep(server: ToolServerSettings, text: string): Promise<void> {
     if (!this.#isConfigured(server)) return;
+    if ((await this.recall(server)) === text) return;
     const kept: Kept = { of: hashOf(server), text };
     try {
       await this.#ports.files.replaceText(this.#path(server), `${JSON.stringify(kept)}\n`);

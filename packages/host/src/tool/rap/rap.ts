@@ -147,10 +147,12 @@ export class Rap {
 
   /** A thread is loaded: its servers are asked for their tools, and may post what they have for it. */
   async load(thread: ThreadState): Promise<void> {
-    const { used } = this.#ports.serversOf(thread.load);
-    this.#catalogs.hold(used);
-    this.#release(thread.facts.id);
-    this.#toolsets.load(thread.facts.id, used, this.#ports.taken(thread));
+    const { facts, epoch, loadEpoch, load } = thread;
+    const { used: servers } = this.#ports.serversOf(load);
+    this.#catalogs.hold(servers);
+    this.#release(facts.id);
+    const taken = this.#ports.taken(thread);
+    this.#toolsets.load(facts.id, { servers, taken, adopted: epoch > loadEpoch });
     await this.listen();
   }
 

@@ -14,9 +14,15 @@ export interface ToolsetsPorts {
   log(problem: string, threadId: string): void;
 }
 
-interface Binding {
+/** What a thread is loaded with. */
+export interface ToolsetsLoad {
   readonly servers: readonly ToolServerSettings[];
   readonly taken: ReadonlyMap<string, string>;
+  /** It goes on with the load that it had in another host. */
+  readonly adopted: boolean;
+}
+
+interface Binding extends ToolsetsLoad {
   offered: readonly Offered[];
   bound: Bound | undefined;
   /** Resolves when each server has answered or had its time. */
@@ -47,10 +53,9 @@ export class Toolsets {
   }
 
   /** Begins to ask; nobody waits for it but the thread's first call of its model. */
-  load(threadId: string, servers: readonly ToolServerSettings[], taken: ReadonlyMap<string, string>): void {
+  load(threadId: string, load: ToolsetsLoad): void {
     const binding: Binding = {
-      servers,
-      taken,
+      ...load,
       offered: [],
       bound: undefined,
       asked: Promise.resolve(),
@@ -124,7 +129,9 @@ export class Toolsets {
       binding.servers.map(async (server): Promise<Offered> => {
         // What is there stays what it is for this load.
         const before = known.find((one) => one.server === server && one.offer.kind === "ready");
-        return before ?? { server, offer: await this.#ports.catalog(server).ask() };
+        if (before !== undefined) return before;
+        const catalog = this.#ports.catalog(server);
+        return { server, offer: await (binding.adopted ? catalog.askAgain() : catalog.ask()) };
       }),
     );
     if (this.#bindings.get(threadId) !== binding) return;
