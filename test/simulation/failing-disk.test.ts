@@ -79,4 +79,30 @@ describe("a disk that fails", () => {
       world.check(() => expect(journals(world.disk)).toEqual([]));
     },
   );
+
+  simulate(
+    "when a new thread's journal is made leaves the thread, which can be used and deleted later",
+    { count: 100 },
+    async (world) => {
+      world.expectError(/ENOSPC/);
+      const host = await world.start();
+      const client = await initialized(host.connect());
+      const threadId = await client.startThread();
+      const other = await client.startThread();
+      const isJournal = (path: string) => path.includes("rollout") && path.includes(threadId);
+      world.disk.fail({ op: world.random.pick(["openAppend", "append"] as const), code: "ENOSPC", path: isJournal });
+      const name = (to: string) => client.request("thread/name/set", { threadId, name: to });
+      const refused = await name("one");
+      world.check(() => expect("reply" in refused && refused.reply.error?.message).toMatch(/ENOSPC/));
+      await client.call("thread/delete", { threadId: other });
+      await client.call("thread/unload", { threadId });
+      await client.call("thread/resume", { threadId });
+      await name("two");
+      const kept = await nameOf(client, threadId);
+      world.check(() => expect(kept).toBe("two"));
+      await client.call("thread/delete", { threadId });
+      await host.close();
+      world.check(() => expect(journals(world.disk)).toEqual([]));
+    },
+  );
 });

@@ -62,7 +62,7 @@ function written(world: World, path: string): readonly Journaled[] {
 describe("an event for a child", () => {
   simulate(
     "is handled once, by the thread itself if no child can be made, however often the host dies",
-    { count: 80, full: 1_000 },
+    { count: 80, full: 3_000 },
     async (world) => {
       const { random, network, scheduler, disk } = world;
       // Slower, and a server that is there is taken for one that is not.

@@ -108,25 +108,38 @@ export class FileThreadJournal implements ThreadJournal, Holder {
       const making = this.#shared.making.run(async () => {
         await this.#makeOf(line ?? (await this.#shared.starts.read(at, length)));
       });
-      // Whoever waits for it is told.
-      making.catch(() => {});
       this.#birth = { kind: "making", making };
+      // Whoever waits for it is told. Whoever comes next tries again.
+      making.catch(() => {
+        this.#birth = { kind: "acknowledged", at, length, line };
+      });
     }
     return this.#birth.kind === "making" ? this.#birth.making : Promise.resolve();
   }
 
   async #makeOf(line: Uint8Array): Promise<void> {
     const { files, leases, starts, openFiles } = this.#shared;
-    const [file] = await Promise.all([
-      files.openAppend(this.#path, { fresh: true }),
-      leases.takeNew(this.#threadId),
-    ]);
-    this.#file = Promise.resolve(file);
-    await file.append(line);
-    this.#size = file.size;
-    openFiles.used(this);
-    await starts.made(this.#threadId);
-    this.#birth = { kind: "made" };
+    const opening = files.openAppend(this.#path, { fresh: true });
+    try {
+      const [file] = await Promise.all([opening, leases.takeNew(this.#threadId)]);
+      await file.append(line);
+      await starts.made(this.#threadId);
+      this.#size = file.size;
+      this.#file = opening;
+      openFiles.used(this);
+      this.#birth = { kind: "made" };
+    } catch (cause) {
+      await this.#unmake(opening);
+      throw cause;
+    }
+  }
+
+  /** What is there of a journal that could not be made goes: its first commit is among the starts as before. */
+  async #unmake(opening: Promise<AppendFile>): Promise<void> {
+    const file = await opening.catch(() => undefined);
+    if (file === undefined) return;
+    await file.close();
+    await this.#shared.files.remove(this.#path);
   }
 
   sync(): Promise<void> {

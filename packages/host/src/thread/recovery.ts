@@ -43,7 +43,7 @@ export class Recovery {
     const seen = new Set<string>();
     let failed = 0;
     const look = async (id: string) => {
-      if (seen.has(id) || this.#ports.starting(id) || this.#ports.stopped()) return;
+      if (seen.has(id) || this.#ports.stopped()) return;
       seen.add(id);
       const madeGood = await this.#recover(id, async (lost) => {
         if ((await this.#ports.recovering(lost)).open) await this.#closeLost(lost);
@@ -77,7 +77,7 @@ export class Recovery {
   async #whileNotLoaded(id: string, work: (id: string) => Promise<void>): Promise<void> {
     for (;;) {
       // A host that ends takes nothing more; its claim stays, for the next start to find.
-      if (this.#ports.stopped()) return;
+      if (this.#ports.stopped() || this.#ports.starting(id)) return;
       const { slots } = this.#ports;
       const slot = slots.get(id);
       if (slot?.kind === "loaded") {

@@ -169,9 +169,16 @@ export class Registry {
   /** A new thread; what it starts with behind `created` is written a commit at a time. */
   async start(request: StartRequest): Promise<Actor> {
     if (this.#closing) throw fault("shuttingDown");
-    const started = this.#stored.create(request).then((held) => this.#enter(held));
-    const done = started.catch(() => {}).finally(() => this.#starting.delete(request.facts.id));
-    this.#starting.set(request.facts.id, done);
+    const { id } = request.facts;
+    const slot = this.#slots.get(id);
+    // Only a child has an id before it is started: someone may look after what is left of it.
+    const free = slot?.kind === "busy" ? slot.done : undefined;
+    const started = (async () => {
+      if (free !== undefined) await free;
+      return this.#enter(await this.#stored.create(request));
+    })();
+    const done = started.catch(() => {}).finally(() => this.#starting.delete(id));
+    this.#starting.set(id, done);
     return started;
   }
 
