@@ -51,6 +51,7 @@ export const inputLines = {
   "CONF-6": "A config.toml that can not be used is told to clients; no thread is loaded then.",
   "CONF-7":
     "Sandbox, permissions and who reviews approvals come from the configuration, unless a request says more.",
+  "CONF-8": "Instructions that are configured, and how files of them are looked for, are bound at each load.",
 
   // Files that users show.
   "FILE-1":

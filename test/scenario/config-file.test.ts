@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
+import { mockHost } from "../support/mock-host.ts";
+import { responses, stream } from "../support/mock-model.ts";
 
 const EXPERIMENTAL = { experimentalApi: true };
 const FLAGS = { sandbox_approval: true, rules: true, mcp_elicitations: false };
@@ -120,4 +122,54 @@ it("[CONF-7] binds what may be touched, and who decides, as the configuration sa
   expect((await client.refusal("thread/start")).message).toBe(
     "failed to load configuration: default_permissions refers to unknown built-in profile `:nope`",
   );
+});
+
+it("[CONF-8] binds the instructions that are configured, at each load anew", async () => {
+  const base = join(await freshFolder(), "base.md");
+  await writeFile(base, " BASE1 \n");
+  const { client, model, threadId } = await mockHost(
+    [stream(responses.stream(responses.message("ok")))],
+    ['developer_instructions = "DEV1"', `model_instructions_file = ${JSON.stringify(base)}`],
+  );
+  const seen = async (id: string) => {
+    await client.turn(id, "hi");
+    const { instructions, input } = model.asked.at(-1)!.body;
+    const first = input.find(({ role }: { role: string }) => role === "developer").content[0].text;
+    return [instructions, first];
+  };
+  expect(await seen(threadId)).toEqual(["BASE1", "DEV1"]);
+  const own = await client.startThread({ developerInstructions: "OWN", baseInstructions: "OWNBASE" });
+  expect(await seen(own)).toEqual(["OWNBASE", "OWN"]);
+  const asked = await client.startThread({ config: { developer_instructions: "ASKED" } });
+  expect(await seen(asked)).toEqual(["BASE1", "ASKED"]);
+
+  await writeFile(base, "BASE2");
+  const edit = { keyPath: "developer_instructions", value: "DEV2", mergeStrategy: "replace" };
+  await client.call("config/value/write", edit);
+  expect(await seen(threadId)).toEqual(["BASE1", "DEV1"]);
+  for (const id of [threadId, asked]) {
+    await client.call("thread/unload", { threadId: id });
+    expect((await client.call("thread/resume", { threadId: id })).instructionSources).toEqual([]);
+  }
+  expect(await seen(threadId)).toEqual(["BASE2", "DEV2"]);
+  expect(await seen(asked)).toEqual(["BASE2", "ASKED"]);
+
+  await writeFile(base, "\n");
+  expect((await client.refusal("thread/start")).message).toBe(
+    `failed to load configuration: model instructions file is empty: ${base}`,
+  );
+});
+
+it("[CONF-8] looks for a project's instructions by the configured names, and takes so many bytes of them", async () => {
+  const { client } = await stdioHost({
+    home: await homeWith('project_doc_fallback_filenames = ["NOTES.md"]\nproject_doc_max_bytes = 6\n'),
+  });
+  const cwd = await freshFolder("work");
+  await writeFile(join(cwd, "NOTES.md"), "äöüß");
+  expect((await client.call("thread/start", { cwd })).instructionSources).toEqual([join(cwd, "NOTES.md")]);
+  await writeFile(join(cwd, "AGENTS.md"), "usual");
+  expect((await client.call("thread/start", { cwd })).instructionSources).toEqual([join(cwd, "AGENTS.md")]);
+  const edit = { keyPath: "project_doc_max_bytes", value: 0, mergeStrategy: "replace" };
+  await client.call("config/value/write", edit);
+  expect((await client.call("thread/start", { cwd })).instructionSources).toEqual([]);
 });

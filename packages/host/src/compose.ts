@@ -202,7 +202,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     platform,
     registry,
     rap,
-    around: new LookAround(platform.files, home),
+    around: new LookAround(platform.files, home, () => current.projectDocs),
     keyedStarts: new KeyedStarts(registry, journal),
     idle,
     index,

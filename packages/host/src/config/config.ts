@@ -1,3 +1,4 @@
+import { basename, resolve } from "node:path";
 import type {
   ApprovalsReviewer,
   AskForApproval,
@@ -5,13 +6,15 @@ import type {
   ReasoningSummary,
   Verbosity,
 } from "@bobbin/protocol";
+import { type ProjectDocSettings, USUAL_DOCS } from "../core/life/project-docs.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readApprovalPolicy } from "./approval-policy.ts";
+import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
 import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
-import { oneOf, subtable, type Table, text, whole } from "./table.ts";
+import { list, oneOf, subtable, type Table, text, whole } from "./table.ts";
 import { readRap } from "./tool-servers.ts";
 
 /** What threads start with, unless they say otherwise. Keys in config.toml are the peer's. */
@@ -29,6 +32,11 @@ export interface Config {
   readonly compactPrompt: string | null;
   /** Which model reviews; null: the thread's own. */
   readonly reviewModel: string | null;
+  /** For threads that have none of their own. */
+  readonly developerInstructions: string | null;
+  /** Has the base instructions for them. */
+  readonly instructionsFile: string | null;
+  readonly projectDocs: ProjectDocSettings;
   readonly approvalPolicy: AskForApproval;
   readonly approvalsReviewer: ApprovalsReviewer;
   /** What may be touched; `workspaceWrite` is for those who ask for that mode. */
@@ -63,6 +71,7 @@ interface ConfigPlace {
 export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}): Config {
   const workspaceWrite = readWorkspaceWrite(table, home, below?.workspaceWrite);
   const reviewer = oneOf(table, "approvals_reviewer", ["user", "auto_review", "guardian_subagent"]);
+  const file = text(table, "model_instructions_file");
   const tier = text(table, "service_tier");
   return {
     ...readModelProviders(table),
@@ -71,6 +80,9 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     autoCompactTokens: whole(table, "model_auto_compact_token_limit", 1) ?? null,
     compactPrompt: text(table, "compact_prompt") ?? null,
     reviewModel: text(table, "review_model") ?? null,
+    developerInstructions: text(table, "developer_instructions") ?? null,
+    instructionsFile: file === undefined ? null : resolve(home, file),
+    projectDocs: readProjectDocSettings(table),
     approvalPolicy: readApprovalPolicy(table) ?? "on-request",
     approvalsReviewer: reviewer === undefined || reviewer === "user" ? "user" : "auto_review",
     sandbox: readSandbox(table, workspaceWrite),
@@ -87,6 +99,16 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     rap: readRap(table),
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };
+}
+
+function readProjectDocSettings(table: Table): ProjectDocSettings {
+  const fallbackNames = list(table, "project_doc_fallback_filenames") ?? [];
+  const wrong = fallbackNames.find((name) => name.trim() === "" || basename(name) !== name);
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `project_doc_fallback_filenames: expected names of files, found ${JSON.stringify(wrong)}`,
+    );
+  return { maxBytes: whole(table, "project_doc_max_bytes", 0) ?? USUAL_DOCS.maxBytes, fallbackNames };
 }
 
 /** Nothing leaves the machine for a search unless someone said so. */

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
+import type { ProjectDocSettings } from "../core/life/project-docs.ts";
 import type { ProjectDoc } from "../core/life/records.ts";
 import type { Files } from "../platform/platform.ts";
 
 const NAMES = ["AGENTS.override.md", "AGENTS.md"];
-const MAX_CHARACTERS = 32 * 1024;
 
 /**
  * `AGENTS.md` of the home, then those from the repository's root down to `cwd`; outside of a repository only that
@@ -13,17 +13,29 @@ export async function readProjectDocs(
   files: Pick<Files, "readText" | "exists">,
   home: string,
   cwd: string,
+  { maxBytes, fallbackNames }: ProjectDocSettings,
 ): Promise<readonly ProjectDoc[]> {
-  const found = await Promise.all((await foldersOf(files, home, cwd)).map((folder) => docIn(files, folder)));
+  const names = [...NAMES, ...fallbackNames];
+  const folders = await foldersOf(files, home, cwd);
+  const found = await Promise.all(
+    folders.map((folder, at) => docIn(files, folder, at === 0 ? NAMES : names)),
+  );
   const docs: ProjectDoc[] = [];
-  let left = MAX_CHARACTERS;
+  let left = maxBytes;
   for (const doc of found) {
     if (doc === undefined || left === 0) continue;
-    const text = doc.text.slice(0, left);
-    left -= text.length;
-    docs.push({ path: doc.path, text });
+    const bytes = Buffer.from(doc.text);
+    docs.push({ path: doc.path, text: bytes.length <= left ? doc.text : cut(bytes, left) });
+    left -= Math.min(left, bytes.length);
   }
   return docs;
+}
+
+/** No more than so many bytes, and no half of a character. */
+function cut(bytes: Buffer, most: number): string {
+  let end = most;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString("utf8", 0, end);
 }
 
 async function foldersOf(
@@ -40,8 +52,12 @@ async function foldersOf(
   }
 }
 
-async function docIn(files: Pick<Files, "readText">, folder: string): Promise<ProjectDoc | undefined> {
-  for (const name of NAMES) {
+async function docIn(
+  files: Pick<Files, "readText">,
+  folder: string,
+  names: readonly string[],
+): Promise<ProjectDoc | undefined> {
+  for (const name of names) {
     const path = join(folder, name);
     // A folder of that name, or a file that is not ours to read, is as good as none.
     const text = await files.readText(path).catch(() => undefined);

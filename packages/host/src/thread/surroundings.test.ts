@@ -110,4 +110,15 @@ describe("what is around a folder", () => {
     await second;
     expect((await files.around.at("/work")).docs).toMatchObject([{ text: "Changed." }]);
   });
+
+  it("is no more than so many bytes of instructions, and no half of a character", async () => {
+    const texts: Record<string, string> = { "/home/AGENTS.md": "abc", "/work/AGENTS.md": "äöü" };
+    const files = {
+      readText: async (path: string) => texts[path],
+      exists: async () => false,
+      stamps: async (paths: readonly string[]) => paths.map(() => 0),
+    };
+    const around = new LookAround(files, "/home", () => ({ maxBytes: 6, fallbackNames: [] }));
+    expect((await around.at("/work")).docs.map(({ text }) => text)).toEqual(["abc", "ä"]);
+  });
 });

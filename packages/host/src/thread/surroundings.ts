@@ -1,4 +1,5 @@
 import type { GitInfo } from "@bobbin/protocol";
+import { type ProjectDocSettings, USUAL_DOCS } from "../core/life/project-docs.ts";
 import type { ProjectDoc } from "../core/life/records.ts";
 import type { Files } from "../platform/platform.ts";
 import { readGitInfo } from "./git-info.ts";
@@ -27,14 +28,25 @@ const MAX_KNOWN = 64;
 export class LookAround {
   readonly #files: Pick<Files, "readText" | "exists" | "stamps">;
   readonly #home: string;
+  readonly #settings: () => ProjectDocSettings;
   readonly #known = new Map<string, Known>();
+  /** What was known was looked for by these. */
+  #lookedBy: ProjectDocSettings | undefined;
 
-  constructor(files: Pick<Files, "readText" | "exists" | "stamps">, home: string) {
+  constructor(
+    files: Pick<Files, "readText" | "exists" | "stamps">,
+    home: string,
+    settings: () => ProjectDocSettings = () => USUAL_DOCS,
+  ) {
     this.#files = files;
     this.#home = home;
+    this.#settings = settings;
   }
 
   async at(cwd: string): Promise<Surroundings> {
+    const settings = this.#settings();
+    if (settings !== this.#lookedBy) this.#known.clear();
+    this.#lookedBy = settings;
     const known = this.#known.get(cwd);
     const stamps = known && (await this.#files.stamps([...known.paths]).catch(() => undefined));
     if (known?.stamps !== undefined && isSame(known.stamps, stamps)) return known;
@@ -45,11 +57,12 @@ export class LookAround {
     };
     const [gitInfo, docs] = await Promise.all([
       readGitInfo(noting, cwd),
-      readProjectDocs(noting, this.#home, cwd),
+      readProjectDocs(noting, this.#home, cwd, settings),
     ]);
     // The first time it was not known yet what to look at.
     const covered = known !== undefined && [...paths].every((path) => known.paths.has(path));
     const now = { gitInfo, docs, paths: covered ? known.paths : paths, stamps: covered ? stamps : undefined };
+    if (settings !== this.#lookedBy) return now;
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(cwd, now);
     return now;

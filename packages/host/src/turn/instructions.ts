@@ -19,10 +19,12 @@ const MANNERS: { readonly [P in NonNullable<ThreadSettings["personality"]>]: str
   pragmatic: "Be direct and matter-of-fact.",
 };
 
-export function baseInstructions({ load, settings, turn }: ThreadState): string {
+export function baseInstructions({ load, docs, settings, turn }: ThreadState): string {
   if (turn?.kind === "review") return REVIEW_INSTRUCTIONS;
   const manner = settings.personality && MANNERS[settings.personality];
-  return [load.baseInstructions ?? BASE, ...(manner ? [manner] : [])].join("\n\n");
+  return [load.baseInstructions ?? configured(docs, "base") ?? BASE, ...(manner ? [manner] : [])].join(
+    "\n\n",
+  );
 }
 
 /** What stands before the conversation: the developer's instructions, those of files, and where we are. */
@@ -32,13 +34,20 @@ export function preamble(
 ): readonly ContextItem[] {
   // A reviewer has a way of its own.
   const mode = turn?.kind === "review" ? null : modeInstructions(settings.mode);
+  const developer = load.developerInstructions ?? configured(docs, "developer");
   const texts = [
-    ...(load.developerInstructions ? [load.developerInstructions] : []),
-    ...docs.map(({ path, text }) => `Instructions for this project, from ${path}:\n\n${text}`),
+    ...(developer ? [developer] : []),
+    ...docs
+      .filter((doc) => doc.as === undefined)
+      .map(({ path, text }) => `Instructions for this project, from ${path}:\n\n${text}`),
     ...(mode === null ? [] : [`<collaboration_mode>\n${mode}\n</collaboration_mode>`]),
     environment(settings, around),
   ];
   return texts.map((text) => message("developer", text));
+}
+
+function configured(docs: ThreadState["docs"], kind: "base" | "developer"): string | undefined {
+  return docs.find((doc) => doc.as === kind)?.text;
 }
 
 function environment(

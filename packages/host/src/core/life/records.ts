@@ -66,6 +66,8 @@ export type LifeRecord =
 export interface ProjectDoc {
   readonly path: string;
   readonly text: string;
+  /** It is what the configuration says for threads that have no such instructions of their own. */
+  readonly as?: "base" | "developer";
 }
 
 export type UnloadReason =

@@ -34,7 +34,7 @@ export function loadedView({ settings, docs }: ThreadState): Omit<Result<"thread
     disabledPluginIds: [],
     cwd: settings.cwd,
     runtimeWorkspaceRoots: [settings.cwd],
-    instructionSources: docs.map((doc) => doc.path),
+    instructionSources: docs.filter((doc) => doc.as === undefined).map((doc) => doc.path),
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,
     sandbox: settings.sandbox,

@@ -110,11 +110,20 @@ function askedSandbox(asked: Asked, context: HandlerContext): SandboxChoice | un
 }
 
 /** Settings that are bound when a thread is loaded; keys that were not given are left out. */
-export function askedLoadSettings(params: LoadSettings, { rap }: Config): LoadSettings {
+export function askedLoadSettings(
+  params: LoadSettings & Pick<Asked, "config">,
+  context: HandlerContext,
+): LoadSettings {
+  const { rap } = context.config;
   if (params.dynamicTools != null) checkDynamicTools(params.dynamicTools);
   if (params.toolServers != null) checkToolServers(params.toolServers, rap);
   const asked: Record<string, unknown> = {};
-  for (const key of LOAD_SETTINGS) if (params[key] !== undefined) asked[key] = params[key];
+  if (params.config != null) {
+    const { developerInstructions } = requestConfig(params.config, context);
+    if (developerInstructions !== null) asked.developerInstructions = developerInstructions;
+  }
+  for (const key of LOAD_SETTINGS)
+    if (params[key] !== undefined) asked[key] = params[key] ?? asked[key] ?? null;
   return asked;
 }
 

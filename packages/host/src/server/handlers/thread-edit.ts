@@ -45,7 +45,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       const command = {
         kind: "changeLoadSettings",
         at: now(),
-        changes: askedLoadSettings(asked, context.config),
+        changes: askedLoadSettings(asked, context),
       } as const;
       await registry.edit(threadId, accessOf(connection, threadId), command, (state) => {
         reply({ pending: state.pendingLoad ?? {} });

@@ -10,6 +10,7 @@ import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
 import { configured } from "./request-config.ts";
 import { askedLoadSettings, askedSettings, refuseWrongConfig } from "./settings.ts";
+import { surroundings } from "./surroundings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { threadAt } from "./thread-path.ts";
 
@@ -22,7 +23,7 @@ export type Fork = (
 
 /** Starts threads that have the history of others. */
 export function forker(context: HandlerContext): Fork {
-  const { registry, around } = context;
+  const { registry } = context;
   return async (connection, params, forked) => {
     refuseWrongConfig(context, connection);
     const threadId = params.path ? await threadAt(params.path, connection, context) : params.threadId;
@@ -39,8 +40,8 @@ export function forker(context: HandlerContext): Fork {
         ...askedSettings(params, from.settings.cwd, context),
       };
       const settings = { ...from.settings, ...changes };
-      const load = { ...from.load, ...askedLoadSettings(params, context.config) };
-      const { docs, gitInfo } = await around.at(settings.cwd);
+      const load = { ...from.load, ...askedLoadSettings(params, context) };
+      const { docs, gitInfo } = await surroundings(settings.cwd, context);
       const history = forkHistory(journal, from, params);
       await forked(await registry.start({ facts, settings, load, docs, gitInfo, history, origin: journal }));
     });

@@ -16,21 +16,22 @@ import { checkHistoryItems } from "./history-items.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
 import { configured } from "./request-config.ts";
 import { askedLoadSettings, askedSettings, newSettings, refuseWrongConfig } from "./settings.ts";
+import { surroundings } from "./surroundings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { resumedThread } from "./thread-path.ts";
 import { startCursors, turnsPage } from "./turn-pages.ts";
 
 /** How a thread comes to be loaded: started, resumed. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
-  const { registry, keyedStarts, platform, idle, around } = context;
-  const projectDocs = async (cwd: string) => (await around.at(cwd)).docs;
+  const { registry, keyedStarts, platform, idle } = context;
+  const projectDocs = async (cwd: string) => (await surroundings(cwd, context)).docs;
   /** A new thread on items that a client has kept by itself: told as one that was loaded. */
   const startedFrom = async (params: Params<"thread/resume">, connection: Connection): Promise<Actor> => {
     const items = params.history ?? [];
     if (items.length === 0) throw fault("historyEmpty");
     checkHistoryItems(items);
     const settings = newSettings(params, context);
-    const load = askedLoadSettings(params, context.config);
+    const load = askedLoadSettings(params, context);
     const facts = newFacts(context, connection, { ephemeral: false, serviceName: null, threadSource: null });
     const at = platform.clock.now();
     const history = (async function* () {
@@ -40,7 +41,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       facts,
       settings,
       load,
-      ...(await around.at(settings.cwd)),
+      ...(await surroundings(settings.cwd, context)),
       history,
     });
     registry.announce(actor, "thread/status/changed", { threadId: actor.id, status: actor.status });
@@ -51,9 +52,9 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
     async "thread/start"(params, { connection, reply }) {
       refuseWrongConfig(context, connection);
       const settings = newSettings(params, context);
-      const { gitInfo, docs } = await around.at(settings.cwd);
+      const { gitInfo, docs } = await surroundings(settings.cwd, context);
       const ephemeral = params.ephemeral ?? false;
-      const load = askedLoadSettings(params, context.config);
+      const load = askedLoadSettings(params, context);
       const start = (more: Partial<ThreadFacts> = {}) => {
         const facts = newFacts(context, connection, {
           ephemeral,
@@ -102,7 +103,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
             ...configured(params.config, context),
             ...askedSettings(params, now.cwd, context),
           }),
-          load: askedLoadSettings(params, context.config),
+          load: askedLoadSettings(params, context),
           docs: projectDocs,
           replayed: params.afterCursor == null ? undefined : connection,
         });

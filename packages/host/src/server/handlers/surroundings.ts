@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import type { GitInfo } from "@bobbin/protocol";
+import type { ProjectDoc } from "../../core/life/records.ts";
+import { fault } from "../../errors.ts";
+import type { HandlerContext } from "./context.ts";
+
+/** What a load binds: what is around the folder, and the instructions that are configured for all threads. */
+export async function surroundings(
+  cwd: string,
+  context: HandlerContext,
+): Promise<{ readonly gitInfo: GitInfo | null; readonly docs: readonly ProjectDoc[] }> {
+  const { gitInfo, docs } = await context.around.at(cwd);
+  const { developerInstructions: text, instructionsFile } = context.config;
+  if (text === null && instructionsFile === null) return { gitInfo, docs };
+  const path = join(context.home, "config.toml");
+  const configured: ProjectDoc[] = text === null ? [] : [{ path, text, as: "developer" }];
+  if (instructionsFile !== null) configured.push(await baseDoc(instructionsFile, context));
+  return { gitInfo, docs: [...configured, ...docs] };
+}
+
+async function baseDoc(path: string, { platform }: HandlerContext): Promise<ProjectDoc> {
+  const text = (await platform.files.readText(path).catch(() => undefined))?.trim();
+  if (text === undefined) throw fault("badConfig", `failed to read model instructions file ${path}`);
+  if (text === "") throw fault("badConfig", `model instructions file is empty: ${path}`);
+  return { path, text, as: "base" };
+}
