@@ -262,7 +262,12 @@ function rollback(thread: ModelThread, count: number, reply: Reply): void {
 function revert(thread: ModelThread, turnId: string, reply: Reply): void {
   const at = thread.turns.findIndex(({ id }) => id === turnId);
   if (at < 0) return reply("error turnNotFound");
-  if (thread.load!.running !== undefined) return reply("error turnInProgress");
+  const load = thread.load!;
+  const { leaving } = load;
+  // Whoever ends the turn has the thread until it is reverted.
+  load.leaving = undefined;
+  thread.endTurn("interrupted");
+  load.leaving = leaving;
   reply("ok");
   thread.drop(thread.turns.length - at);
   thread.tell("reverted", "everyone");

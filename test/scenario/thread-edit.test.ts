@@ -201,16 +201,38 @@ describe("turns that are dropped", () => {
     );
   });
 
-  it("[EDIT-9] are not dropped while a turn runs", async () => {
+  it("[EDIT-9] are not rolled back while a turn runs", async () => {
+    const threadId = await client.startThread();
+    await client.turn(threadId, "one");
+    const running = await client.speaking(threadId);
+    const { data } = await client.refusal("thread/rollback", { threadId, numTurns: 1 });
+    expect(data.code).toBe("turnInProgress");
+    expect((await read(threadId)).turns).toHaveLength(2);
+    await client.call("turn/interrupt", { threadId, turnId: running });
+  });
+
+  it("[EDIT-13] are reverted while a turn runs, which is interrupted first", async () => {
     const threadId = await client.startThread();
     const first = await client.turn(threadId, "one");
+    for (const beforeTurnId of [undefined, first]) {
+      const running = await client.speaking(threadId);
+      const from = client.frames.length;
+      await client.request("thread/revert", { threadId, beforeTurnId: beforeTurnId ?? running }, "revert");
+      await client.about(threadId, "thread/reverted", from);
+      const told = story(client.frames.slice(from), threadId).filter((word) => !/^item/.test(word));
+      expect(told).toEqual([
+        "thread/status/changed idle",
+        "turn/completed",
+        "reply revert",
+        "thread/reverted",
+      ]);
+      expect((await read(threadId)).turns).toHaveLength(beforeTurnId === undefined ? 1 : 0);
+    }
+    // What can not be reverted disturbs nothing.
     const running = await client.speaking(threadId);
-    const refusals = [
-      await client.refusal("thread/rollback", { threadId, numTurns: 1 }),
-      await client.refusal("thread/revert", { threadId, beforeTurnId: first }),
-    ];
-    expect(refusals.map(({ data }) => data.code)).toEqual(["turnInProgress", "turnInProgress"]);
-    expect((await read(threadId)).turns).toHaveLength(2);
+    const { data } = await client.refusal("thread/revert", { threadId, beforeTurnId: first });
+    expect(data.code).toBe("turnNotFound");
+    expect((await read(threadId)).status.type).toBe("active");
     await client.call("turn/interrupt", { threadId, turnId: running });
   });
 });

@@ -110,6 +110,11 @@ const ACTS: readonly Act[] = [
   ),
   (client, gossip, random) =>
     client.request("thread/rollback", { threadId: random.pick(gossip.threads), numTurns: 1 }),
+  (client, gossip, random) => {
+    const [turnId, threadId] = anyTurn(gossip, random) ?? [];
+    if (turnId === undefined) return undefined;
+    return client.request("thread/revert", { threadId, beforeTurnId: turnId });
+  },
   (client, _gossip, random) => {
     if (random.chance(0.3)) client.cut();
     return undefined;

@@ -28,9 +28,10 @@ export function decideLife(
     case "changeSection":
       return [{ type: "sectionChanged", at, sectionId: command.sectionId, position: command.position }];
     case "dropTurns":
-      if (state.turn !== null) return fault("turnInProgress", state.turn.id);
-      if ((state.lastTurn?.id ?? null) !== command.lastTurnId) return fault("historyMoved");
+      if (state.turn !== null && command.by === "rollback") return fault("turnInProgress", state.turn.id);
+      if (((state.turn ?? state.lastTurn)?.id ?? null) !== command.lastTurnId) return fault("historyMoved");
       return [
+        ...endTurn(state, at, "interrupted", shown),
         {
           type: "turnsDropped",
           at,

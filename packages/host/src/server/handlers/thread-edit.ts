@@ -75,9 +75,15 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       // Dropping is a marker, so what will be left can be read before it is written: the reply is ready then.
       const command = { kind: "dropTurns", at: now(), by: "revert", ...point } as const;
       const view = await viewer(context, connection);
-      await actor.submit(command, (state) => {
-        reply({ thread: view(state, actor.journal.place), ...cursorsAt(kept) });
-      });
+      const { lastTurnId: turnId } = point;
+      // A turn that runs goes, too, and its end is told before the reply. Nothing comes between the two commands.
+      const first = turnId !== null && actor.activeTurn === turnId;
+      await Promise.all([
+        first ? actor.submit({ kind: "interrupt", at: now(), turnId }) : undefined,
+        actor.submit(command, (state) => {
+          reply({ thread: view(state, actor.journal.place), ...cursorsAt(kept) });
+        }),
+      ]);
     },
 
     async "thread/inject_items"({ threadId, items }, { connection, reply }) {
