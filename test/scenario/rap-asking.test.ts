@@ -34,17 +34,21 @@ async function waiting(options: Partial<StageOptions> = {}) {
   return { ...stage, server, turnId, heard };
 }
 
-const choice = ({ body }: Heard, server: FakeToolServer, more: object = {}) =>
-  postBack(body.callback_url, {
-    type: "user_choice",
-    group_id: body.group_id,
-    id: body.id,
-    prompt: "Where to?",
-    choices: ["Production", "Staging", "Nowhere"],
-    default: 2,
-    response_url: `${server.url}${ANSWERS}`,
-    ...more,
-  });
+const choice = ({ body }: Heard, server: FakeToolServer, more: object = {}, key?: string) =>
+  postBack(
+    body.callback_url,
+    {
+      type: "user_choice",
+      group_id: body.group_id,
+      id: body.id,
+      prompt: "Where to?",
+      choices: ["Production", "Staging", "Nowhere"],
+      default: 2,
+      response_url: `${server.url}${ANSWERS}`,
+      ...more,
+    },
+    key === undefined ? {} : { "idempotency-key": key },
+  );
 
 const authorize = ({ body }: Heard, auth_url: string) =>
   postBack(body.callback_url, { type: "oauth", group_id: body.group_id, id: body.id, auth_url });
@@ -97,6 +101,30 @@ describe("a choice", () => {
     expect(client.count("item/tool/requestUserInput")).toBe(1);
     expect(server.at(ANSWERS)).toHaveLength(1);
     expect(server.at("/invoke")).toHaveLength(1);
+  });
+
+  it("is another one with another prompt, call or key, though all answers go to one address", async () => {
+    const { client, threadId, turnId, heard, server, model } = await waiting();
+    const told: number[] = [];
+    const choose = async (of: Heard, more: object, label: string, key?: string) => {
+      const nth = told.length;
+      expect(await choice(of, server, more, key)).toBe(200);
+      expect(await choice(of, server, more, key)).toBe(200);
+      await client.until(() => client.count("item/tool/requestUserInput") === nth + 1, "the question");
+      const { id } = client.told("item/tool/requestUserInput")[nth]!;
+      client.send({ id, result: { answers: { choice: { answers: [label] } } } });
+      told.push((await server.next(ANSWERS, nth + 1)).body.selected);
+    };
+    await choose(heard, {}, "Production");
+    await choose(heard, { prompt: "And then?" }, "Staging");
+    await choose(heard, { choices: ["Yes", "No"], default: 0 }, "No");
+    await choose(heard, {}, "Nowhere", "once-more");
+    await answer(heard, "Deployed.");
+    await client.turnCompleted(turnId);
+    model.reply(call(responses.call("deploy", "{}", "call_2")), say("Done"));
+    await client.say(threadId, "again");
+    await choose(await server.next("/invoke", 2), {}, "Staging");
+    expect(told).toEqual([0, 1, 1, 2, 1]);
   });
 
   it("[RAPR-122] is the default when the user selects nothing, or nobody is there to", async () => {

@@ -262,6 +262,8 @@ export type RapCommand =
       readonly choices: readonly string[];
       readonly fallback: number;
       readonly responseUrl: string;
+      /** By this the same question is known again. */
+      readonly key: string;
     }
   /** A tool server asks the user to allow something at an address that is not told here. */
   | {

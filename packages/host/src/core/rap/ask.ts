@@ -18,10 +18,10 @@ const MAX_QUESTIONS = 16;
 /** A tool server asks the user, for a call that goes on waiting. The same question again is not asked again. */
 export function askChoice(state: ThreadState, command: AskChoice): readonly ThreadRecord[] | Fault {
   const { requests, rap, facts } = state;
-  const { at, callId, requestId, server, prompt, choices, fallback, responseUrl } = command;
-  const known = requests.some(({ aside }) => aside?.kind === "choice" && aside.responseUrl === responseUrl);
+  const { at, callId, requestId, server, prompt, choices, fallback, responseUrl, key } = command;
+  const known = requests.some(({ aside }) => aside?.kind === "choice" && aside.key === key);
   const asking = callOf(state, callId);
-  if (asking === undefined || known || rap.keys.includes(choiceKey(responseUrl))) return [];
+  if (asking === undefined || known || rap.keys.includes(key)) return [];
   const open = [...requests, ...rap.choices].filter((one) => one.callId === callId);
   if (open.length >= MAX_QUESTIONS || isFullFor(state, command)) return fault("overloaded");
   const { turnId } = asking;
@@ -45,7 +45,7 @@ export function askChoice(state: ThreadState, command: AskChoice): readonly Thre
       autoResolutionMs: null,
     },
   };
-  const aside: Aside = { kind: "choice", server, responseUrl, choices, fallback };
+  const aside: Aside = { kind: "choice", server, responseUrl, choices, fallback, key };
   return [{ type: "requestSent", request: { ...ask, id: requestId, at, turnId, callId, aside } }];
 }
 
@@ -76,10 +76,6 @@ export function askOAuth(state: ThreadState, command: AskOAuth): readonly Thread
     { type: "requestSent", request: { ...ask, id: requestId, at, turnId, callId, aside: { kind: "oauth" } } },
     ...(before.length > 0 ? [] : ([{ type: "callNoted", turnId, at, text }] as const)),
   ];
-}
-
-export function choiceKey(responseUrl: string): string {
-  return `choice ${responseUrl}`;
 }
 
 /** A call that somebody outside still works on. */

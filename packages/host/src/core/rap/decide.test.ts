@@ -140,7 +140,8 @@ describe("what a thread holds of tool servers", () => {
       prompt: "Where to?",
       choices: ["here", "there"],
       fallback: 0,
-      responseUrl: `https://desk/${callId}/${at}`,
+      responseUrl: "https://desk/answer",
+      key: `choice ${callId} ${at}`,
     });
     let state = threadWith({ late });
     for (let at = 0; at < 16; at++) state = accepted(state, ask("c0", at)).state;

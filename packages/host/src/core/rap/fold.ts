@@ -1,4 +1,3 @@
-import { choiceKey } from "./ask.ts";
 import type { RapRecord, RapState, View } from "./records.ts";
 
 /** Whoever sends the same again does so soon: it did not hear the answer. */
@@ -45,11 +44,9 @@ export function foldRap(rap: RapState, record: RapRecord): RapState {
       return rap;
     case "choiceMade": {
       const { choice } = record;
-      return {
-        ...rap,
-        choices: [...rap.choices, choice],
-        keys: withKey(rap.keys, choiceKey(choice.responseUrl)),
-      };
+      const { key } = choice;
+      const keys = key === undefined ? rap.keys : withKey(rap.keys, key);
+      return { ...rap, keys, choices: [...rap.choices, choice] };
     }
     case "choiceDelayed": {
       const { requestId, until } = record;

@@ -127,6 +127,7 @@ export interface MadeChoice {
   readonly server: string;
   readonly responseUrl: string;
   readonly selected: number;
+  readonly key?: string | undefined;
 }
 
 /** A choice on its way. */

@@ -38,6 +38,8 @@ export type Aside =
       readonly choices: readonly string[];
       /** The index that counts when nothing is chosen. */
       readonly fallback: number;
+      /** By this the same question is known again. */
+      readonly key?: string | undefined;
     }
   /** The address that the user has to visit is kept elsewhere. */
   | { readonly kind: "oauth" };

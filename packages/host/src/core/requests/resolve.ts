@@ -10,8 +10,8 @@ export function resolve(request: PendingRequest, at: number, answer: RequestAnsw
   const resolved: ThreadRecord = { type: "requestResolved", at, requestId, answer, ...sealed };
   // Nobody waits for what was cleared.
   if (aside?.kind !== "choice" || answer.kind === "cleared") return [resolved];
-  const { server, responseUrl } = aside;
-  const choice = { requestId, callId, server, responseUrl, selected: selected(aside, answer) };
+  const { server, responseUrl, key } = aside;
+  const choice = { requestId, callId, server, responseUrl, key, selected: selected(aside, answer) };
   return [resolved, { type: "choiceMade", at, choice }];
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type CallbackSubject, isOwn, type ServerAddress } from "@bobbin/rap/runtime";
 import {
   type CallbackMessage,
@@ -220,7 +221,9 @@ export class Callbacks {
           return 400;
         }
         const asked = { server, prompt, choices, fallback, responseUrl };
-        return { kind: "askChoice", ...about, requestId: ids.integer(), ...asked };
+        // A server may have one address for all answers.
+        const name = `choice ${callId} ${key ?? digest(asked)}`;
+        return { kind: "askChoice", ...about, requestId: ids.integer(), ...asked, key: name };
       }
       case "oauth":
         return { kind: "askOAuth", ...about, requestId: ids.integer() };
@@ -230,6 +233,11 @@ export class Callbacks {
   #log(message: string, subject: CallbackSubject, more: object): void {
     this.#ports.log.info(message, { ...subject, ...more });
   }
+}
+
+/** Two that are the same have the same. */
+function digest(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }
 
 /** The address says what it is good for; what is said in the message has to be the same. */
