@@ -33,6 +33,8 @@ export const inputLines = {
   "GOAL-7": "Whoever resumes a thread is told its goal, or that it has none.",
   "GOAL-8": "A fork takes the goal only if asked to, and goes on with it after its first turn.",
 
+  "GOAL-9": "A thread with a goal and no message is listed and found by what it is for, also cold.",
+
   // What a provider says besides its answer.
   "NEWS-1":
     "What a provider says about an account's limits is told to those who follow the thread, and can be read.",

@@ -11,7 +11,7 @@ export const lifeLines = {
   "LIFE-8": "A resume of a running thread shows the turn, and none of its text is missed.",
   "LIFE-9":
     "A resumed thread runs on what the request says, else on what it used last, else on the configuration.",
-  "LIFE-10": "A thread without a user message is not listed, but can be read and resumed.",
+  "LIFE-10": "A thread without a user message or a goal is not listed, but can be read and resumed.",
   "LIFE-11": "A fork has the turns up to a point, with their ids; its origin is not touched.",
   "LIFE-15": "A fork has what clients put into the history, where it stands, up to its point.",
   "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",

@@ -1,3 +1,5 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { stdioHost } from "../support/host-process.ts";
@@ -24,6 +26,27 @@ function given(model: MockModel): string[] {
 }
 
 describe("a goal", () => {
+  it("[GOAL-9] is what its thread is listed and found by, if nothing was said in it", async () => {
+    const { host, client, threadId, home } = await mockHost([answer]);
+    await client.startThread();
+    await client.call("thread/goal/set", { threadId, objective: "write the book", status: "paused" });
+    const look = async (from: WireClient) => [
+      (await from.call("thread/list", {})).data.map(({ preview }: { preview: string }) => preview),
+      (await from.call("thread/search", { searchTerm: "book" })).data.map(
+        ({ thread }: { thread: { id: string } }) => thread.id,
+      ),
+    ];
+    expect(await look(client)).toEqual([["write the book"], [threadId]]);
+    await client.call("thread/goal/clear", { threadId });
+    host.signal("SIGKILL");
+    await host.exited;
+    const indexes = (await readdir(home)).filter((name) => name.startsWith("threads.v"));
+    expect(indexes).not.toEqual([]);
+    for (const name of indexes) await rm(join(home, name));
+    const again = await stdioHost({ home, capabilities: { experimentalApi: true } });
+    expect(await look(again.client)).toEqual([["write the book"], [threadId]]);
+  });
+
   it("[GOAL-1] is set, changed, read and cleared, and refused in known words", async () => {
     const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
     const threadId = await client.startThread();

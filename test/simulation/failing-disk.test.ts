@@ -90,7 +90,11 @@ describe("a disk that fails", () => {
       const threadId = await client.startThread();
       const other = await client.startThread();
       const isJournal = (path: string) => path.includes("rollout") && path.includes(threadId);
-      world.disk.fail({ op: world.random.pick(["openAppend", "append"] as const), code: "ENOSPC", path: isJournal });
+      world.disk.fail({
+        op: world.random.pick(["openAppend", "append"] as const),
+        code: "ENOSPC",
+        path: isJournal,
+      });
       const name = (to: string) => client.request("thread/name/set", { threadId, name: to });
       const refused = await name("one");
       world.check(() => expect("reply" in refused && refused.reply.error?.message).toMatch(/ENOSPC/));

@@ -11,7 +11,8 @@ export function rowOf(state: ThreadState, seq: number, place: Place): ThreadRow 
     owner: facts.owner,
     seq,
     archived: place.archived,
-    listed: state.hasUserMessage,
+    // A thread with a goal alone has a preview, too: what it is for.
+    listed: state.hasUserMessage || state.preview !== "",
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,
     recencyAt: state.updatedAt,

@@ -1,5 +1,8 @@
-/** Another number makes another file: hosts of two versions can then run on one home. */
-export const SCHEMA_VERSION = 2;
+/**
+ * Another number makes another file: hosts of two versions can then run on one home. It changes with what rows and
+ * texts are made of, too.
+ */
+export const SCHEMA_VERSION = 3;
 
 /** Texts of a thread have keys in a range of their own: the thread of a hit is known without a look-up. */
 export const TEXT_BITS = 21;

@@ -7,7 +7,7 @@ export interface ThreadRow {
   /** The last commit that this row knows of. */
   readonly seq: number;
   readonly archived: boolean;
-  /** Lists show threads with a user message. */
+  /** Lists show threads with a user message, or with a goal. */
   readonly listed: boolean;
   /** Milliseconds. */
   readonly createdAt: number;
