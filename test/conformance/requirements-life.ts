@@ -17,6 +17,9 @@ export const lifeLines = {
   "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",
   "LIFE-13": "thread/read loads nothing, tells nothing and writes nothing.",
   "LIFE-14": "Threads that are not there are refused in the words that clients match, with a code.",
+  "PLACE-1":
+    "A thread has the workspace and the environment that were asked for; one that is not there is refused.",
+  "PLACE-2": "A request with a permission profile in the old form is refused, not taken without it.",
   "PATH-1": "A thread is resumed and forked by the path that clients were told; another one is refused.",
   "PATH-2": "A history that a client kept by itself starts a thread of its own, never one that is loaded.",
 

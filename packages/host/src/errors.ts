@@ -69,6 +69,33 @@ const catalogue = {
     text: (id: string) => `cannot resume thread ${id} with history while it is already running`,
   },
   historyEmpty: { wire: -32600, retryable: false, text: () => "history must not be empty" },
+  noEnvironment: {
+    wire: -32600,
+    retryable: false,
+    text: () => "environments must not be empty: this host works in its environment `local`",
+  },
+  unknownEnvironment: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `unknown turn environment id \`${id}\``,
+  },
+  twoEnvironments: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `duplicate turn environment id \`${id}\``,
+  },
+  environmentCwd: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string, cwd: string) =>
+      `invalid cwd for environment \`${id}\`: path \`${cwd}\` does not use absolute POSIX or Windows path syntax`,
+  },
+  noPermissionProfile: {
+    wire: -32602,
+    retryable: false,
+    text: (method: string) =>
+      `\`permissionProfile\` is no longer supported for \`${method}\`; use \`permissions\` with a named profile id instead`,
+  },
   turnNotFound: { wire: -32600, retryable: false, text: (id: string) => `turn not found: ${id}` },
   twoRelations: {
     wire: -32600,

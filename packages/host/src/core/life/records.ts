@@ -104,6 +104,8 @@ export interface ThreadSettings {
   readonly modelProvider: string;
   readonly serviceTier: string | null;
   readonly cwd: string;
+  /** What belongs to the workspace, where someone said so; else it is `cwd`. */
+  readonly roots?: readonly string[];
   readonly approvalPolicy: AskForApproval;
   readonly approvalsReviewer: ApprovalsReviewer;
   readonly sandbox: SandboxPolicy;

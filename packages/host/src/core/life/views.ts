@@ -23,9 +23,7 @@ export function threadView(state: ThreadState, place: Place, turns: Turn[] = [])
   const loaded = state.status.type !== "notLoaded";
   return {
     id: facts.id,
-    environments: loaded
-      ? [{ environmentId: "local", cwd: settings.cwd, runtimeWorkspaceRoots: [settings.cwd] }]
-      : null,
+    environments: loaded ? environmentsOf(settings) : null,
     extra: null,
     sessionId: facts.id,
     forkedFromId: facts.forkedFromId,
@@ -58,6 +56,15 @@ export function threadView(state: ThreadState, place: Place, turns: Turn[] = [])
     turns,
     ...(state.pendingLoad && { pendingLoadSettings: state.pendingLoad }),
   };
+}
+
+export function workspaceRoots({ roots, cwd }: ThreadSettings): string[] {
+  return [...(roots ?? [cwd])];
+}
+
+/** Where a thread works; there is one place. */
+export function environmentsOf(settings: ThreadSettings): NonNullable<Thread["environments"]> {
+  return [{ environmentId: "local", cwd: settings.cwd, runtimeWorkspaceRoots: workspaceRoots(settings) }];
 }
 
 export function activeProfile({ permissionProfile: id }: ThreadSettings): ActivePermissionProfile | null {

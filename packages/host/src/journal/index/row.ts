@@ -1,4 +1,4 @@
-import { type Place, threadView } from "../../core/life/views.ts";
+import { environmentsOf, type Place, threadView } from "../../core/life/views.ts";
 import type { Commit } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { IndexedText, ThreadRow } from "./thread-index.ts";
@@ -19,7 +19,11 @@ export function rowOf(state: ThreadState, seq: number, place: Place): ThreadRow 
     parentThreadId: facts.parentThreadId,
     sectionId: section?.id ?? null,
     sectionPosition: section?.position ?? null,
-    thread: threadView({ ...state, status: { type: "notLoaded" } }, place),
+    // Whether it is loaded is known where the list is shown.
+    thread: {
+      ...threadView({ ...state, status: { type: "notLoaded" } }, place),
+      environments: environmentsOf(state.settings),
+    },
   };
 }
 

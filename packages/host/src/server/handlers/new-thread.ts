@@ -1,6 +1,6 @@
 import type { Result } from "@bobbin/protocol";
 import type { ThreadFacts } from "../../core/life/records.ts";
-import { activeProfile } from "../../core/life/views.ts";
+import { activeProfile, workspaceRoots } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { PEER_VERSION } from "../../version.ts";
 import { ownerOf } from "../authorize.ts";
@@ -33,7 +33,7 @@ export function loadedView({ settings, docs }: ThreadState): Omit<Result<"thread
     serviceTier: settings.serviceTier,
     disabledPluginIds: [],
     cwd: settings.cwd,
-    runtimeWorkspaceRoots: [settings.cwd],
+    runtimeWorkspaceRoots: workspaceRoots(settings),
     instructionSources: docs.filter((doc) => doc.as === undefined).map((doc) => doc.path),
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { CollaborationMode, LoadSettings, Params, SandboxMode } from "@bobbin/protocol";
 import { wholePolicy } from "../../config/approval-policy.ts";
 import type { Config } from "../../config/config.ts";
@@ -11,6 +10,7 @@ import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
 import { isHostUser } from "../authorize.ts";
 import type { Connection } from "../connection.ts";
 import type { Principal } from "../listen/door.ts";
+import { type AskedPlaces, askedPlaces } from "./asked-places.ts";
 import type { HandlerContext } from "./context.ts";
 import { configured, requestConfig } from "./request-config.ts";
 
@@ -52,7 +52,7 @@ export function newSettings(
   return { ...settings, serviceTier: ownTier(settings.serviceTier, settings.model) };
 }
 
-interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadId"> {
+interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadId" | "cwd">, AskedPlaces {
   readonly modelProvider?: string | null | undefined;
   readonly sandbox?: SandboxMode | null | undefined;
   readonly config?: Readonly<Record<string, unknown>> | null | undefined;
@@ -66,7 +66,7 @@ export function askedSettings(params: Asked, cwd: string, context: HandlerContex
     modelProvider: params.modelProvider,
     // Null is an answer here: none, whatever it was.
     serviceTier: params.serviceTier === undefined ? undefined : serviceTier(params.serviceTier),
-    cwd: params.cwd == null ? undefined : resolve(cwd, params.cwd),
+    ...askedPlaces(params, cwd),
     approvalPolicy: params.approvalPolicy == null ? undefined : wholePolicy(params.approvalPolicy),
     approvalsReviewer: params.approvalsReviewer,
     ...askedSandbox(params, context),

@@ -6,6 +6,7 @@ import { forkHistory } from "../../thread/fork.ts";
 import { allTurns } from "../../thread/history.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
+import { refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
 import { configured } from "./request-config.ts";
@@ -56,6 +57,7 @@ export function threadForkHandlers(context: HandlerContext, fork: Fork): Handler
   const { registry, idle } = context;
   return {
     async "thread/fork"(params, { connection, reply }) {
+      refusePermissionProfile("thread/fork", params);
       if (params.lastTurnId != null && params.beforeTurnId != null) throw fault("twoForkPoints");
       if (params.deferGoalContinuation && params.ephemeral) throw fault("deferredEphemeral");
       await fork(connection, params, async (actor) => {

@@ -11,6 +11,7 @@ import { type Cursor, parseCursor } from "../../thread/subscription.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
+import { refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
@@ -50,6 +51,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
   const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
   return {
     async "thread/start"(params, { connection, reply }) {
+      refusePermissionProfile("thread/start", params);
       refuseWrongConfig(context, connection);
       const settings = newSettings(params, context);
       const { gitInfo, docs } = await surroundings(settings.cwd, context);
@@ -95,6 +97,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/resume"(params, { connection, reply }) {
+      refusePermissionProfile("thread/resume", params);
       refuseWrongConfig(context, connection);
       const threadId = await resumedThread(params, connection, context);
       const resumed = () =>

@@ -20,11 +20,15 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
   /** Rows as threads: what changes without their journals is filled in. */
   const shown = async (connection: Connection) => {
     const sections = await context.sections.all(seenOwner(connection));
-    return (row: ThreadRow): Thread => ({
-      ...row.thread,
-      section: sections.find(({ id }) => id === row.sectionId) ?? null,
-      status: registry.statusOf(row.id) ?? row.thread.status,
-    });
+    return (row: ThreadRow): Thread => {
+      const status = registry.statusOf(row.id);
+      return {
+        ...row.thread,
+        environments: status === undefined ? null : row.thread.environments,
+        section: sections.find(({ id }) => id === row.sectionId) ?? null,
+        status: status ?? row.thread.status,
+      };
+    };
   };
 
   const sectionIds = async (connection: Connection) => {

@@ -3,6 +3,7 @@ import { acceptedTurn } from "../../core/turn/accepted.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
+import { refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { askedSettings } from "./settings.ts";
 import { keepFiles, readContext, readInput, readMessageId } from "./user-input.ts";
@@ -16,6 +17,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
   };
   return {
     async "turn/start"(params, { connection, reply }) {
+      refusePermissionProfile("turn/start", params);
       const actor = await own(connection, params.threadId);
       const input = readInput(params.input);
       const clientUserMessageId = readMessageId(params.clientUserMessageId);
