@@ -71,7 +71,7 @@ const ids = async (index: ThreadIndex, query = sampleQuery()) =>
   (await index.list(query)).rows.map((row) => row.id);
 const found = async (index: ThreadIndex, term: string) =>
   (await index.search(sampleSearch(term))).hits.map((hit) => [hit.row.id, hit.snippet]);
-const FIRST = "threads.v2.sqlite";
+const FIRST = "threads.v3.sqlite";
 
 describe("the index", () => {
   it("touches nothing until it is used", async () => {
@@ -473,11 +473,11 @@ describe("a rebuild", () => {
   it("takes the place of a file that is no database, and keeps that one aside", async () => {
     await writeFile(join(home, FIRST), "this is not a database ".repeat(1000));
     expect(await ids(open(), top)).toEqual(last);
-    expect(await readdir(home)).toEqual(expect.arrayContaining([FIRST, "threads.v2.1.sqlite"]));
-    await writeFile(join(home, "threads.v2.7.sqlite"), "this is not a database ".repeat(1000));
+    expect(await readdir(home)).toEqual(expect.arrayContaining([FIRST, "threads.v3.1.sqlite"]));
+    await writeFile(join(home, "threads.v3.7.sqlite"), "this is not a database ".repeat(1000));
     expect(await ids(open(), top)).toEqual(last);
     const names = (await readdir(home)).filter((name) => name.endsWith(".sqlite"));
-    expect(names.sort()).toEqual(["threads.v2.7.sqlite", "threads.v2.8.sqlite"]);
+    expect(names.sort()).toEqual(["threads.v3.7.sqlite", "threads.v3.8.sqlite"]);
   });
 
   it("takes the place of a file whose pages turn out to be broken while it is used", async () => {
@@ -583,7 +583,7 @@ describe("two hosts on one home", () => {
     expect(await ids(one)).toEqual(["a"]);
     expect(await ids(two)).toEqual(["a"]);
     // What a host does that finds the file broken, seen from the one that has not noticed.
-    await writeFile(join(home, "threads.v2.1.sqlite"), "");
+    await writeFile(join(home, "threads.v3.1.sqlite"), "");
     const three = open();
     expect(await ids(three)).toEqual(["a"]);
     record(two, sampleRow("b", { createdAt: 2 }));
