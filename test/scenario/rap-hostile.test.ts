@@ -1,5 +1,6 @@
 // Tool servers, and those who claim to be one, at their worst: nothing is injected, deleted or reached.
 import { readdir, readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -20,6 +21,34 @@ async function journals(home: string): Promise<Map<string, string>> {
   );
   return new Map(await Promise.all(texts));
 }
+
+describe("bodies that come slowly, or never", () => {
+  it("[RAPR-9] keep nobody out but those who send them", async () => {
+    const slow = await FakeToolServer.start({ drag: {} }, { name: "slow" });
+    const desk = await FakeToolServer.start({ look: {} });
+    const calls = call(responses.call("drag", "{}", "call_2"), look());
+    const { client, threadId, model } = await rapStage([calls, say("Seen")], { servers: { slow, desk } });
+    const turnId = await client.say(threadId, "look");
+    const dragged = await slow.next("/invoke");
+    const heard = await desk.next("/invoke");
+    const { hostname, port, pathname } = new URL(dragged.body.callback_url);
+    let refused = 0;
+    const sockets = Array.from({ length: 64 }, () => {
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => {});
+      socket.on("data", (chunk) => void (String(chunk).startsWith("HTTP/1.1 503") && refused++));
+      const lines = ["Host: x", "Content-Type: application/json", "Content-Length: 100"];
+      socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n{`);
+      return socket;
+    });
+    await eventually(() => refused === 48, "what is too much is refused");
+    expect(await answer(heard, "here")).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => (await answer(dragged, "at last")) === 200, "its own result is taken then");
+    await client.turnCompleted(turnId);
+    expect(new Set(outputs(model, 1))).toEqual(new Set(["at last", "here"]));
+  });
+});
 
 describe("an address that a tool server names", () => {
   it("[RAPR-28] is not asked for anything unless it is the server's own", async () => {

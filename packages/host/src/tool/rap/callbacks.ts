@@ -14,11 +14,13 @@ import type { ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { Fault } from "../../errors.ts";
 import type { Log } from "../../observe/log.ts";
-import type { Clock, Ids, IncomingRequest } from "../../platform/platform.ts";
+import type { Clock, Ids, IncomingRequest, Timers } from "../../platform/platform.ts";
+import { BodyReadings } from "./body-readings.ts";
 import { eventOf, reportOf } from "./result.ts";
 
 export interface CallbackPorts {
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly ids: Ids;
   readonly log: Log;
   readonly secrets: SecretsPort;
@@ -51,8 +53,6 @@ export interface SecretsPort {
   forget(threadId: string, requestId: number): Promise<void>;
 }
 
-/** Bodies that are read at once; each of them is held in memory. */
-const MAX_READING = 64;
 /** A view is kept in memory with its thread, and sent to all who follow it. */
 const MAX_VIEW = 1024 * 1024;
 /** What one thread is sent at once, and each second from then on. */
@@ -64,12 +64,13 @@ const MAX_RATES = 10_000;
 /** What is posted to callback URLs. */
 export class Callbacks {
   readonly #ports: CallbackPorts;
-  #reading = 0;
+  readonly #readings: BodyReadings;
   /** How much each thread may still be sent, and when that was true. */
   readonly #rates = new Map<string, { left: number; at: number }>();
 
   constructor(ports: CallbackPorts) {
     this.#ports = ports;
+    this.#readings = new BodyReadings(ports);
   }
 
   /** The status to answer with. What can not be taken now is 503: tool servers do not try again after 4xx. */
@@ -93,17 +94,10 @@ export class Callbacks {
     if (method !== "POST") return 405;
     if (!isJson(headers.get("content-type"))) return 415;
     if (Number(headers.get("content-length") ?? 0) > LIMITS.callbackBytes) return 413;
-    if (this.#reading >= MAX_READING || !this.#mayTake(subject.threadId)) return 503;
-    this.#reading++;
+    if (!this.#mayTake(subject.threadId)) return 503;
     try {
-      const chunks: Uint8Array[] = [];
-      let length = 0;
-      for await (const chunk of body) {
-        length += chunk.byteLength;
-        if (length > LIMITS.callbackBytes) return 413;
-        chunks.push(chunk);
-      }
-      const bytes = Buffer.concat(chunks);
+      const bytes = await this.#readings.read(subject, body);
+      if (typeof bytes === "number") return bytes;
       const json = parseJson(bytes);
       const message = json.ok ? parseCallback(json.value) : json;
       if (!message.ok) {
@@ -118,8 +112,6 @@ export class Callbacks {
     } catch {
       // Its sender is gone; nobody hears this.
       return 400;
-    } finally {
-      this.#reading--;
     }
   }
 

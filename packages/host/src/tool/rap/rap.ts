@@ -121,6 +121,7 @@ export class Rap {
     });
     const taken = new Callbacks({
       clock: platform.clock,
+      timers: platform.timers,
       ids: platform.ids,
       log,
       secrets: ports.secrets,
