@@ -64,6 +64,30 @@ describe("an event of a subscription", () => {
     expect(thread.turns).toHaveLength(2);
   });
 
+  it("is not lost if it comes before the result that begins its subscription", async () => {
+    const server = await FakeToolServer.start({ watch: {} });
+    const stage = await rapStage([call(watch()), say("Watching")], { servers: { desk: server } });
+    const { client, threadId, model } = stage;
+    const turnId = await client.say(threadId, "watch");
+    const heard = await server.next("/invoke");
+    expect(await emit(heard, "early", inline)).toBe(503);
+    expect(await answer(heard, "Subscribed.", { subscription: true })).toBe(200);
+    await client.turnCompleted(turnId);
+    model.reply(say("A bird"));
+    const from = client.frames.length;
+    expect(await emit(heard, "early", inline)).toBe(200);
+    await client.about(threadId, "turn/completed", from);
+    expect(events(stage, 2)).toEqual([[ORIGIN, "early"]]);
+    // One that subscribes to nothing sends nothing.
+    model.reply(call(watch("call_2")), say("Seen"));
+    const second = await client.say(threadId, "look");
+    const other = await server.next("/invoke", 2);
+    expect(await emit(other, "never", inline)).toBe(503);
+    expect(await answer(other, "Nothing.")).toBe(200);
+    await client.turnCompleted(second);
+    expect(await emit(other, "never", inline)).toBe(200);
+  });
+
   it("joins a turn that waits for tools, before the model's next answer", async () => {
     const stage = await watching();
     const { client, threadId, heard, model, server } = stage;

@@ -108,6 +108,8 @@ function receive(
   { at, callId, key, eventId, event, childId, final }: Extract<RapCommand, { kind: "receiveEvent" }>,
 ): readonly ThreadRecord[] | Fault {
   const call = state.rap.subscriptions.find((subscription) => subscription.callId === callId);
+  // It may have overtaken the result that begins its subscription.
+  if (call === undefined && callOf(state, callId) !== undefined) return fault("overloaded");
   if (call === undefined || (key !== null && state.rap.keys.includes(key))) return [];
   const full = tooMuch(state, event);
   if (full !== undefined) return full;
