@@ -120,6 +120,25 @@ describe("what a thread holds of tool servers", () => {
     expect(codeOf(shown, result("c15", MIB))).toBe("accepted");
   });
 
+  it("is bounded for children, which keep out none but further ones", () => {
+    const event = (childId: string | null): RapCommand => ({
+      kind: "receiveEvent",
+      at: 1,
+      load,
+      callId: "s",
+      key: null,
+      eventId: `event ${childId}`,
+      event: { output: "a bird", success: true, shown: { content: [], _meta: null } },
+      childId,
+      final: false,
+    });
+    let state = threadWith({ late, subscriptions: [{ ...CALL, callId: "s" }] });
+    for (let at = 0; at < 32; at++) state = accepted(state, event(`child ${at}`)).state;
+    expect(codeOf(state, event("one more"))).toBe("overloaded");
+    expect(codeOf(state, event(null))).toBe("accepted");
+    expect(codeOf(state, result("c0", MIB))).toBe("accepted");
+  });
+
   it("is bounded for views, and what they had before does not count", () => {
     let state = threadWith({ late });
     for (let at = 0; at < 7; at++) state = accepted(state, view(`v${at}`, { text: "x".repeat(MIB) })).state;

@@ -111,6 +111,7 @@ function receive(
   // It may have overtaken the result that begins its subscription.
   if (call === undefined && callOf(state, callId) !== undefined) return fault("overloaded");
   if (call === undefined || (key !== null && state.rap.keys.includes(key))) return [];
+  if (childId !== null && state.rap.children.length >= MAX_CHILDREN) return fault("overloaded");
   const full = tooMuch(state, event);
   if (full !== undefined) return full;
   const shown: RapEvent = { ...event, id: eventId, kind: "event", call };
@@ -144,10 +145,9 @@ function arrived(at: number, event: RapEvent, key: string | null): ThreadRecord 
 
 function tooMuch(state: ThreadState, coming: object): Fault | undefined {
   const { events, children } = state.rap;
-  const many = events.length >= MAX_EVENTS || children.length >= MAX_CHILDREN;
   // One at a time passes, however large: there would never be more room for it.
   const waits = events.length > 0 || children.some(({ event }) => event !== null);
-  const full = many || (waits && isFullFor(state, coming));
+  const full = events.length >= MAX_EVENTS || (waits && isFullFor(state, coming));
   return full ? fault("overloaded") : undefined;
 }
 
