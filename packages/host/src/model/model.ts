@@ -67,6 +67,8 @@ export interface ContextMessage {
   readonly parts: readonly ContextPart[];
   /** The name that a client gave to what it said. */
   readonly clientId?: string | null;
+  /** What the model meant a message of its own to be; those who say so want to be told again. */
+  readonly phase?: MessagePhase | null;
 }
 
 export type ContextPart =

@@ -43,7 +43,12 @@ export function responsesBody(request: ModelRequest): object {
 function inputItem(item: ContextItem): unknown {
   switch (item.type) {
     case "message":
-      return { type: "message", role: item.role, content: contentOf(item) };
+      return {
+        type: "message",
+        role: item.role,
+        content: contentOf(item),
+        ...(item.phase != null && { phase: item.phase }),
+      };
     case "reasoning":
       return {
         type: "reasoning",

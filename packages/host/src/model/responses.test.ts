@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MockModel, responses, sse, stream } from "../../../../test/support/mock-model.ts";
 import { eventsOf, requestOf, said, settingsFor } from "../../../../test/support/model-calls.ts";
+import type { ContextItem } from "./model.ts";
 
 const usage = {
   totalTokens: 120,
@@ -144,7 +145,7 @@ describe("the responses wire", () => {
           { type: "toolCall", callId: "c2", name: "patch", namespace: null, arguments: "x", kind: "custom" },
           { type: "toolOutput", callId: "c1", kind: "function", output: "text", success: true },
           { type: "toolOutput", callId: "c2", kind: "custom", output: "done", success: true },
-          said("assistant", "Seen"),
+          { ...said("assistant", "Seen"), phase: "final_answer" } as ContextItem,
           { type: "raw", item: { type: "anything" } },
         ],
         tools: [
@@ -180,7 +181,12 @@ describe("the responses wire", () => {
         { type: "custom_tool_call", call_id: "c2", name: "patch", input: "x" },
         { type: "function_call_output", call_id: "c1", output: "text" },
         { type: "custom_tool_call_output", call_id: "c2", output: "done" },
-        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Seen" }] },
+        {
+          type: "message",
+          role: "assistant",
+          content: [{ type: "output_text", text: "Seen" }],
+          phase: "final_answer",
+        },
         { type: "anything" },
       ],
       tools: [

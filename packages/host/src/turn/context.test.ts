@@ -229,6 +229,30 @@ describe("what the model is told of the past", () => {
     ).toEqual([`raw ${JSON.stringify(search)}`, "user: go"]);
   });
 
+  it("has what the model meant its messages to be", async () => {
+    const phased = (phase: string) => {
+      const record = agent("so") as Extract<ThreadRecord, { type: "itemCompleted" }>;
+      return { ...record, item: { ...record.item, phase } } as ThreadRecord;
+    };
+    const content = [{ type: "output_text", text: "put in" }];
+    const items = await conversation(
+      [
+        phased("commentary"),
+        phased("final_answer"),
+        agent("none"),
+        injected({ type: "message", role: "assistant", phase: "final_answer", content }),
+      ],
+      "p",
+      () => [],
+    );
+    expect(items.map((item) => (item as { phase?: string }).phase)).toEqual([
+      "commentary",
+      "final_answer",
+      undefined,
+      "final_answer",
+    ]);
+  });
+
   it("has the output of a call that was put in by another request", async () => {
     expect(
       await told(

@@ -56,7 +56,11 @@ export async function conversation(
           answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
         } else
           answer.add(
-            ...modelItems(item, { carry: carry?.provider === provider ? carry.data : undefined, cut, said }),
+            ...modelItems(item, {
+              carry: carry?.provider === provider ? carry.data : undefined,
+              cut,
+              whole: said,
+            }),
           );
         break;
       }
@@ -111,16 +115,18 @@ export async function conversation(
 
 function modelItems(
   item: ThreadItem,
-  { carry, cut, said }: { carry: unknown; cut: Cut | undefined; said: string | undefined },
+  { carry, cut, whole }: { carry: unknown; cut: Cut | undefined; whole: string | undefined },
 ): readonly ContextItem[] {
   switch (item.type) {
     case "plan":
     case "agentMessage": {
       // A plan that is whole stands in the message that proposes it.
-      const text = said ?? (item.type === "agentMessage" || cut !== undefined ? item.text : "");
+      const text = whole ?? (item.type === "agentMessage" || cut !== undefined ? item.text : "");
       if (text === "") return [];
       const note = cut && CUTS[cut];
-      return [message("assistant", text), ...(note === undefined ? [] : [message("developer", note)])];
+      const phase = item.type === "agentMessage" ? item.phase : null;
+      const said = { ...message("assistant", text), ...(phase != null && { phase }) };
+      return [said, ...(note === undefined ? [] : [message("developer", note)])];
     }
     case "reasoning":
       return carry === undefined ? [] : [{ type: "reasoning", summary: item.summary, carry }];

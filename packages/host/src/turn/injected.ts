@@ -1,4 +1,4 @@
-import type { ImageDetail } from "@bobbin/protocol";
+import type { ImageDetail, MessagePhase } from "@bobbin/protocol";
 import type { ContextItem, ContextPart } from "../model/model.ts";
 import { isResponseItem } from "../model/response-items.ts";
 
@@ -53,7 +53,7 @@ const ROLES: Readonly<Record<string, "user" | "assistant" | "developer">> = {
   system: "developer",
 };
 
-function messageOf({ role, content }: Loose): ContextItem | undefined {
+function messageOf({ role, content, phase }: Loose): ContextItem | undefined {
   const known = ROLES[String(role)];
   if (known === undefined) return undefined;
   if (typeof content === "string")
@@ -62,7 +62,12 @@ function messageOf({ role, content }: Loose): ContextItem | undefined {
   const parts = content.map(partOf);
   return parts.includes(undefined)
     ? undefined
-    : { type: "message", role: known, parts: parts as ContextPart[] };
+    : {
+        type: "message",
+        role: known,
+        parts: parts as ContextPart[],
+        ...(typeof phase === "string" && { phase: phase as MessagePhase }),
+      };
 }
 
 function partOf(part: Loose): ContextPart | undefined {
