@@ -53,6 +53,7 @@ describe("discovery", () => {
       [tool({ description: undefined }), /description must be a string/],
       [tool({ inputSchema: { type: "nothing" } }), /inputSchema\.type/],
       [tool({ inputSchema: { $ref: "#/nowhere" } }), /schema of look/],
+      [tool({ inputSchema: { $ref: "#" } }), /schema of look can not be used: it goes too deep/],
       [{ ...good, tools: [...(good.tools as []), ...(good.tools as [])] }, /unique/],
       ["{ not json", /not JSON/],
     ];

@@ -18,7 +18,6 @@ export {
   parseReturnAddress,
   type ReturnAddress,
 } from "./invocation.ts";
-export { type ArgumentsCheck, argumentsCheck } from "./json-schema.ts";
 export { LIMITS } from "./limits.ts";
 export {
   type CancelToolCall,
@@ -31,6 +30,7 @@ export {
   type UserChoiceResponse,
 } from "./notice.ts";
 export { EVENT_TOOL, IDEMPOTENCY_KEY, PATHS, underBase } from "./paths.ts";
+export { type ArgumentsCheck, argumentsCheck } from "./schema/arguments-check.ts";
 export { isObject, type JsonObject, type Parsed, type Problem } from "./shape.ts";
 export { parseToolset, type ToolAnnotations, type ToolDefinition, type Toolset } from "./toolset.ts";
 export { isId } from "./values.ts";

@@ -1,5 +1,4 @@
 // Tool arguments are described in JSON Schema by whoever wrote the tool server, so nothing here trusts a schema.
-import { type OutputUnit, type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
 import { LIMITS } from "./limits.ts";
 import { isObject, type JsonObject, mismatch, type Shape } from "./shape.ts";
 
@@ -89,15 +88,14 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
     },
   ],
   ["pattern", pattern],
-  // What is elsewhere would have to be fetched, and nobody said that we may.
-  [
-    "$ref",
-    (value, path) => {
-      if (typeof value !== "string") return mismatch(path, "must be a string");
-      if (!value.startsWith("#")) return mismatch(path, "must stay inside of the schema");
-    },
-  ],
+  ...["$ref", "$dynamicRef", "$recursiveRef"].map((name) => [name, ref] as const),
 ]);
+
+/** What is elsewhere would have to be fetched, and nobody said that we may. */
+function ref(value: unknown, path: string): void {
+  if (typeof value !== "string") return mismatch(path, "must be a string");
+  if (!value.startsWith("#")) return mismatch(path, "must stay inside of the schema");
+}
 
 function pattern(value: unknown, path: string): void {
   if (typeof value !== "string") return mismatch(path, "must be a string");
@@ -114,51 +112,3 @@ export const jsonSchema: Shape<JsonObject> = (value, path) => {
   schema(value, path, LIMITS.depth);
   return value;
 };
-
-/** Tells what is wrong with arguments, in words that a model can act on; nothing if they fit. */
-export type ArgumentsCheck = (args: unknown) => string | undefined;
-
-/**
- * Prepares the check of a tool's arguments. Throws on a schema that can not be used, such as one whose ref points
- * nowhere.
- *
- * @example
- * const check = argumentsCheck({ type: "object", required: ["city"] });
- * check({ city: "Bern" }); // undefined
- * check({}); // "must have the property \"city\""
- */
-export function argumentsCheck(inputSchema: JsonObject): ArgumentsCheck {
-  const validator = new Validator(inputSchema as Schema, draftOf(inputSchema), false);
-  // The first look at a ref that is not there is what throws.
-  validator.validate({});
-  return (args) => {
-    const { valid, errors } = validator.validate(args);
-    return valid ? undefined : told(errors);
-  };
-}
-
-function draftOf(inputSchema: JsonObject): SchemaDraft {
-  const named = String(inputSchema["$schema"] ?? "");
-  if (named.includes("draft-04")) return "4";
-  if (/draft-0[67]/.test(named)) return "7";
-  if (named.includes("2019-09")) return "2019-09";
-  return "2020-12";
-}
-
-/** Keywords that only say that something inside of them does not fit. */
-const AROUND = new Set(
-  "properties patternProperties additionalProperties items prefixItems $ref allOf anyOf oneOf then else".split(
-    " ",
-  ),
-);
-
-/** What is wrong with the values themselves; what stands around them only repeats that something is. */
-function told(errors: readonly OutputUnit[]): string {
-  const inside = errors.filter(({ keyword }) => !AROUND.has(keyword));
-  const lines = (inside.length > 0 ? inside : errors).map(({ instanceLocation, keyword, error }) => {
-    const where = instanceLocation.replace(/^#\/?/, "");
-    const what = keyword === "false" ? "It is not one of the properties." : error;
-    return where === "" ? what : `${where}: ${what}`;
-  });
-  return [...new Set(lines)].slice(0, 5).join(" ");
-}
