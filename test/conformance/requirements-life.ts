@@ -14,6 +14,8 @@ export const lifeLines = {
   "LIFE-10": "A thread without a user message or a goal is not listed, but can be read and resumed.",
   "LIFE-11": "A fork has the turns up to a point, with their ids; its origin is not touched.",
   "LIFE-15": "A fork has what clients put into the history, where it stands, up to its point.",
+  "LIFE-16":
+    "A fork works where its origin does and asks whom it asks; its model and sandbox are those of a new thread.",
   "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",
   "LIFE-13": "thread/read loads nothing, tells nothing and writes nothing.",
   "LIFE-14": "Threads that are not there are refused in the words that clients match, with a code.",

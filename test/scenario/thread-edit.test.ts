@@ -60,6 +60,7 @@ describe("thread/metadata/update", () => {
       expect(await update(all)).toEqual(all);
       expect(await update({ branch: null })).toEqual({ ...all, branch: null });
       expect((await read(threadId)).gitInfo).toEqual({ ...all, branch: null });
+      expect(await update({ sha: null, originUrl: null })).toBeNull();
       expect((await client.refusal("thread/metadata/update", { threadId, gitInfo: {} })).message).toBe(
         "gitInfo must include at least one field",
       );
@@ -307,7 +308,10 @@ describe("sections", () => {
     await client.call("thread/section/move", { threadId: b, sectionId: null });
     expect(await listed()).toEqual([c, a]);
     expect(await client.call("threadSection/delete", { sectionId: section.id })).toEqual({});
-    expect((await read(c)).section).toBeNull();
+    const nowhere = { section: null, sectionEnteredAt: null };
+    expect(await read(c)).toMatchObject(nowhere);
+    const { data } = await client.call("thread/list", { limit: 100 });
+    expect(data.find(({ id }: { id: string }) => id === c)).toMatchObject(nowhere);
     const gone = await client.refusal("thread/section/move", { threadId: c, sectionId: section.id });
     expect(gone.data.code).toBe("sectionNotFound");
   });

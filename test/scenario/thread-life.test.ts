@@ -299,6 +299,35 @@ describe("thread/resume", () => {
 });
 
 describe("thread/fork", () => {
+  it("[LIFE-16] works where its origin does and asks as it does; the rest is configured, or asked for", async () => {
+    const [threadId] = await stored(["one"], {
+      cwd: "/",
+      model: "own",
+      sandbox: "workspace-write",
+      approvalPolicy: "untrusted",
+      serviceTier: "flex",
+      threadSource: "user",
+      config: { model_reasoning_effort: "high" },
+    });
+    const readOnly = { type: "readOnly", networkAccess: false };
+    const { thread, ...settings } = await client.call("thread/fork", { threadId });
+    expect(thread).toMatchObject({ cwd: "/", model: "configured", threadSource: null });
+    expect(settings).toMatchObject({
+      cwd: "/",
+      approvalPolicy: "untrusted",
+      model: "configured",
+      serviceTier: null,
+      sandbox: readOnly,
+      reasoningEffort: null,
+    });
+    const asked = { model: "asked", threadSource: "user", config: { model_reasoning_effort: "low" } };
+    expect(await client.call("thread/fork", { threadId, ...asked })).toMatchObject({
+      model: "asked",
+      reasoningEffort: "low",
+      thread: { threadSource: "user" },
+    });
+  });
+
   it("[LIFE-11] copies turns up to a point, with their ids, and tells of a thread of its own", async () => {
     const [threadId, turns] = await stored(["one", "two", "three"]);
     await client.call("thread/name/set", { threadId, name: "origin" });

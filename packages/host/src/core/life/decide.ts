@@ -23,7 +23,9 @@ export function decideLife(
       return [{ type: "renamed", at, name: command.name }];
     case "changeGitInfo": {
       const before = state.gitInfo ?? { sha: null, branch: null, originUrl: null };
-      return [{ type: "gitInfoChanged", at, gitInfo: { ...before, ...command.changes } }];
+      const gitInfo = { ...before, ...command.changes };
+      const isNothing = Object.values(gitInfo).every((value) => value === null);
+      return [{ type: "gitInfoChanged", at, gitInfo: isNothing ? null : gitInfo }];
     }
     case "changeSection":
       return [{ type: "sectionChanged", at, sectionId: command.sectionId, position: command.position }];

@@ -1,4 +1,4 @@
-import type { Thread, Turn } from "@bobbin/protocol";
+import type { Thread, ThreadSection, Turn } from "@bobbin/protocol";
 import type { RateLimits } from "../../account/rate-limits.ts";
 import type { Config } from "../../config/config.ts";
 import { type Place, threadView } from "../../core/life/views.ts";
@@ -51,10 +51,14 @@ export type Viewer = (state: ThreadState, place: Place, turns?: Turn[]) => Threa
 /** Views with the sections as they are now. */
 export async function viewer({ sections }: HandlerContext, connection: Connection): Promise<Viewer> {
   const known = await sections.all(seenOwner(connection));
-  return (state, place, turns) => ({
-    ...threadView(state, place, turns),
-    section: known.find(({ id }) => id === state.section?.id) ?? null,
-  });
+  return (state, place, turns) =>
+    inSection(threadView(state, place, turns), known, state.section?.id ?? null);
+}
+
+/** A thread with its section; one that was deleted has nobody in it, and nobody went there. */
+export function inSection(thread: Thread, known: readonly ThreadSection[], sectionId: string | null): Thread {
+  const section = known.find(({ id }) => id === sectionId) ?? null;
+  return { ...thread, section, sectionEnteredAt: section && thread.sectionEnteredAt };
 }
 
 /** Whose threads and sections a connection sees: undefined for everybody's. */

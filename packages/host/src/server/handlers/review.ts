@@ -21,25 +21,30 @@ export function reviewHandlers(context: HandlerContext, fork: Fork): Handlers {
         const command = { kind: "startReview", at, turnId, label, prompt } as const;
         return actor.submit(command, () => reply({ turn: asked(turnId, label), reviewThreadId: actor.id }));
       }
-      await fork(connection, { threadId }, async (actor) => {
-        const thread = threadView(await actor.peek(), actor.journal.place);
-        idle.follow(actor, connection);
-        const text = `${prompt}\n\n${IN_WORDS}`;
-        const command: Command = {
-          kind: "startTurn",
-          at,
-          turnId,
-          userItemId: platform.ids.uuid(),
-          clientUserMessageId: null,
-          input: [{ type: "text", text, text_elements: [] }],
-          outputSchema: null,
-          changes: {},
-        };
-        await actor.submit(command, () => {
-          reply({ turn: asked(turnId, text), reviewThreadId: actor.id });
-          registry.announce(actor, "thread/started", { thread });
-        });
-      });
+      await fork(
+        connection,
+        { threadId },
+        async (actor) => {
+          const thread = threadView(await actor.peek(), actor.journal.place);
+          idle.follow(actor, connection);
+          const text = `${prompt}\n\n${IN_WORDS}`;
+          const command: Command = {
+            kind: "startTurn",
+            at,
+            turnId,
+            userItemId: platform.ids.uuid(),
+            clientUserMessageId: null,
+            input: [{ type: "text", text, text_elements: [] }],
+            outputSchema: null,
+            changes: {},
+          };
+          await actor.submit(command, () => {
+            reply({ turn: asked(turnId, text), reviewThreadId: actor.id });
+            registry.announce(actor, "thread/started", { thread });
+          });
+        },
+        (settings) => settings,
+      );
     },
   };
 }

@@ -25,12 +25,29 @@ export function wrongConfigFor(why: string, principal: Principal): string {
 }
 
 /** What a new thread runs on: what was asked for, else what is configured. */
-export function newSettings(
-  params: Asked & Pick<Params<"thread/start">, "config">,
-  context: HandlerContext,
-): ThreadSettings {
-  const { config, cwd } = context;
-  const defaults: ThreadSettings = {
+export function newSettings(params: Asked, context: HandlerContext): ThreadSettings {
+  return withAsked(configuredSettings(context), params, context);
+}
+
+/**
+ * What a fork runs on: where its thread works and who is asked are its thread's, the rest is as for a new thread. A
+ * thread that is on another provider than the configured one stays there, with its model.
+ */
+export function forkSettings(from: ThreadSettings, params: Asked, context: HandlerContext): ThreadSettings {
+  const { cwd, roots, approvalPolicy, approvalsReviewer, modelProvider } = from;
+  const isConfigured = modelProvider === context.config.modelProvider;
+  const kept = {
+    cwd,
+    ...(roots && { roots }),
+    approvalPolicy,
+    approvalsReviewer,
+    ...(!isConfigured && { modelProvider, model: from.model }),
+  };
+  return withAsked({ ...configuredSettings(context), ...kept }, params, context);
+}
+
+function configuredSettings({ config, cwd }: HandlerContext): ThreadSettings {
+  return {
     model: config.model,
     modelProvider: config.modelProvider,
     serviceTier: config.serviceTier,
@@ -43,13 +60,13 @@ export function newSettings(
     personality: config.personality,
     verbosity: config.verbosity,
   };
-  const settings = {
-    ...defaults,
-    ...configured(params.config, context),
-    ...askedSettings(params, cwd, context),
-  };
-  context.providers.get(settings.modelProvider);
-  return { ...settings, serviceTier: ownTier(settings.serviceTier, settings.model) };
+}
+
+function withAsked(settings: ThreadSettings, params: Asked, context: HandlerContext): ThreadSettings {
+  const asked = { ...configured(params.config, context), ...askedSettings(params, settings.cwd, context) };
+  const all = { ...settings, ...asked };
+  context.providers.get(all.modelProvider);
+  return { ...all, serviceTier: ownTier(all.serviceTier, all.model) };
 }
 
 interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadId" | "cwd">, AskedPlaces {

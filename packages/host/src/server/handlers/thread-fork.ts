@@ -9,8 +9,7 @@ import type { Connection } from "../connection.ts";
 import { refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
-import { configured } from "./request-config.ts";
-import { askedLoadSettings, askedSettings, refuseWrongConfig } from "./settings.ts";
+import { askedLoadSettings, forkSettings, refuseWrongConfig } from "./settings.ts";
 import { surroundings } from "./surroundings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { threadAt } from "./thread-path.ts";
@@ -20,12 +19,14 @@ export type Fork = (
   params: Params<"thread/fork">,
   /** With the new thread, while the one that it was taken from is read. */
   forked: (actor: Actor) => Promise<void>,
+  /** What it runs on. */
+  settingsOf?: typeof forkSettings,
 ) => Promise<void>;
 
 /** Starts threads that have the history of others. */
 export function forker(context: HandlerContext): Fork {
   const { registry } = context;
-  return async (connection, params, forked) => {
+  return async (connection, params, forked, settingsOf = forkSettings) => {
     refuseWrongConfig(context, connection);
     const threadId = params.path ? await threadAt(params.path, connection, context) : params.threadId;
     const done = registry.read(threadId, accessOf(connection, threadId), async (journal, from) => {
@@ -33,14 +34,10 @@ export function forker(context: HandlerContext): Fork {
       const facts = newFacts(context, connection, {
         ephemeral: params.ephemeral ?? false,
         serviceName: from.facts.serviceName,
-        threadSource: params.threadSource ?? from.facts.threadSource,
+        threadSource: params.threadSource ?? null,
         forkedFromId: from.facts.id,
       });
-      const changes = {
-        ...configured(params.config, context),
-        ...askedSettings(params, from.settings.cwd, context),
-      };
-      const settings = { ...from.settings, ...changes };
+      const settings = settingsOf(from.settings, params, context);
       const load = { ...from.load, ...askedLoadSettings(params, context) };
       const { docs, gitInfo } = await surroundings(settings.cwd, context);
       const history = forkHistory(journal, from, params);
@@ -71,8 +68,8 @@ export function threadForkHandlers(context: HandlerContext, fork: Fork): Handler
           idle.refused(actor, connection.unloadDelayMs);
         }
         if (!params.excludeTurns) tellUsage(connection, state);
-        if (state.goal !== null) tellGoal(connection, state);
         registry.announce(actor, "thread/started", { thread });
+        if (state.goal !== null) tellGoal(connection, state);
       });
     },
   };

@@ -7,7 +7,7 @@ import { parseThreadId } from "../../thread/thread-id.ts";
 import { maySee } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { accessOf, type HandlerContext, seenOwner, viewer } from "./context.ts";
+import { accessOf, type HandlerContext, inSection, seenOwner, viewer } from "./context.ts";
 import { itemsPage, turnsPage } from "./turn-pages.ts";
 
 const DEFAULT_LIMIT = 25;
@@ -22,10 +22,10 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     const sections = await context.sections.all(seenOwner(connection));
     return (row: ThreadRow): Thread => {
       const status = registry.statusOf(row.id);
+      const environments = status === undefined ? null : row.thread.environments;
       return {
-        ...row.thread,
-        environments: status === undefined ? null : row.thread.environments,
-        section: sections.find(({ id }) => id === row.sectionId) ?? null,
+        ...inSection(row.thread, sections, row.sectionId),
+        environments,
         status: status ?? row.thread.status,
       };
     };
