@@ -23,7 +23,8 @@ export interface CallRecord {
   readonly invocation: Invocation;
   /** A call that waits for a person has not done anything yet, and may begin again after a restart. */
   readonly phase: "running" | "waiting";
-  readonly choices: readonly AskedChoice[];
+  /** By the order in which they come; null for those that were remembered, and so never asked. */
+  readonly choices: readonly (AskedChoice | null)[];
   /** Names of the authorizations that were asked for. */
   readonly authorizations: readonly string[];
   readonly result?: ToolResult;
@@ -84,8 +85,16 @@ export class Call {
     return this.#asked++;
   }
 
+  choice(index: number): AskedChoice | undefined {
+    return this.#record.choices[index] ?? undefined;
+  }
+
   async saveChoice(index: number, choice: AskedChoice): Promise<void> {
-    await this.save({ choices: this.#record.choices.toSpliced(index, 1, choice) });
+    const { choices } = this.#record;
+    const length = Math.max(choices.length, index + 1);
+    await this.save({
+      choices: Array.from({ length }, (_, at) => (at === index ? choice : (choices[at] ?? null))),
+    });
   }
 
   /** Counts the time from now on; the call is aborted when it is over. */

@@ -235,4 +235,44 @@ describe("a question", () => {
     expect((await world.next("tool_result")).text).toMatch(/^Error: The tool server was restarted/);
     expect(acts).toEqual(["Yes No"]);
   });
+
+  it("[RAPS-116] that was answered behind others that were remembered is not asked again after a restart", async () => {
+    const world = new RapWorld();
+    const data = memoryData();
+    const yesOrNo = { choices: ["Yes", "No"], default: 1 };
+    const ask = tool({
+      name: "ask",
+      description: "Asks.",
+      async run(_, ctx) {
+        for (const key of ["a", "b", "c"])
+          await ctx.choose({ prompt: key, ...yesOrNo, remember: { key, labels: ["Yes"] } });
+        await ctx.choose({ prompt: "last but one", ...yesOrNo });
+        return (await ctx.choose({ prompt: "last", ...yesOrNo })).label;
+      },
+    });
+    const first = world.life(data);
+    const before = world.server({ tools: [ask], ...first.options });
+    const next = async (server: typeof before, id: string, from: number): Promise<void> => {
+      const asked = await world.next("user_choice", from);
+      await answer(world, server, asked, { id, selected: 0 });
+    };
+    await world.call(before, "ask", {}, { id: "one" });
+    for (let n = 0; n < 5; n++) await next(before, "one", n);
+    expect((await world.next("tool_result")).text).toBe("Yes");
+    await world.call(before, "ask", {}, { id: "two" });
+    await next(before, "two", 6);
+    await world.next("user_choice", 7);
+    await world.quiet();
+    first.kill();
+
+    const after = world.server({ tools: [ask], ...world.life(data).options });
+    await after.start();
+    await world.quiet();
+    expect(world.messages().map(({ prompt }) => prompt)).toEqual([
+      ...["a", "b", "c", "last but one", "last", undefined],
+      ...["last but one", "last"],
+    ]);
+    await next(after, "two", 7);
+    expect((await world.next("tool_result", 8)).text).toBe("Yes");
+  });
 });

@@ -44,7 +44,7 @@ export class Choices {
     const index = call.nextChoice();
     const kept = this.#remembered(call, question);
     if (kept !== undefined) return kept;
-    const selected = call.record.choices[index]?.selected ?? (await this.#askNow(call, index, question));
+    const selected = call.choice(index)?.selected ?? (await this.#askNow(call, index, question));
     const choice = { index: selected, label: choices[selected]! };
     if (remember?.labels.includes(choice.label)) await scope.remember(remember.key, choice.label);
     return choice;
@@ -59,7 +59,7 @@ export class Choices {
   }
 
   async #askNow(call: Call, index: number, question: Question): Promise<number> {
-    const known = call.record.choices[index];
+    const known = call.choice(index);
     const token = known?.token ?? randomToken(this.#options.platform);
     if (known === undefined) await call.saveChoice(index, { token, sent: false });
     const { promise, resolve, reject } = withResolvers<number>();
@@ -86,7 +86,7 @@ export class Choices {
     );
     if (delivery.kind === "aborted") return;
     if (delivery.kind !== "delivered") throw new ToolError(`${FAILED}: the host did not take the question.`);
-    const now = call.record.choices[index];
+    const now = call.choice(index);
     if (now?.selected === undefined) await call.saveChoice(index, { token, sent: true });
   }
 
