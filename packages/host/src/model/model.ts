@@ -118,12 +118,11 @@ export type ModelEvent =
       readonly carry: unknown;
     }
   | { readonly type: "toolCall"; readonly call: ToolCall }
-  | { readonly type: "webSearchStarted"; readonly itemId: string }
+  | { readonly type: "webSearchStarted"; readonly itemId: string; readonly action: WebSearchAction }
   | {
       readonly type: "webSearchDone";
       readonly itemId: string;
-      readonly query: string;
-      readonly action: WebSearchAction | null;
+      readonly action: WebSearchAction;
       readonly carry: unknown;
     }
   /** What is known of the account's limits at the provider. */

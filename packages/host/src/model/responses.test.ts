@@ -79,14 +79,25 @@ describe("the responses wire", () => {
         type: "toolCall",
         call: { callId: "c2", name: "patch", namespace: null, arguments: "*** Begin", kind: "custom" },
       },
-      { type: "webSearchStarted", itemId: "item 1" },
+      { type: "webSearchStarted", itemId: "item 1", action: { type: "other" } },
       {
         type: "webSearchDone",
         itemId: "item 1",
-        query: "weather",
         action: { type: "search", query: "weather", queries: null },
         carry: { type: "web_search_call", action: { type: "search", query: "weather" } },
       },
+    ]);
+  });
+
+  it("tells what a search is for from its start, if it is known then", async () => {
+    const item = { type: "web_search_call", id: "ws", action: { type: "open_page", url: "https://x" } };
+    const { events: told } = await events(
+      sse([{ type: "response.output_item.done", item }, responses.completed()]),
+    );
+    const action = { type: "openPage", url: "https://x" };
+    expect(told.slice(0, 2)).toMatchObject([
+      { type: "webSearchStarted", action },
+      { type: "webSearchDone", action },
     ]);
   });
 

@@ -92,7 +92,7 @@ class Output {
 
   *begun(event: Loose): Iterable<ModelEvent> {
     const item = objectIn(event.item);
-    yield* this.#begin(textIn(item.type), item.id, event.output_index, phaseOf(item));
+    yield* this.#begin(textIn(item.type), item.id, event.output_index, item);
   }
 
   *grown(event: Loose): Iterable<ModelEvent> {
@@ -101,7 +101,7 @@ class Output {
     const text = textIn(event.delta);
     let open = this.#find(kind, event.item_id, event.output_index);
     if (open === undefined) {
-      yield* this.#begin(kind, event.item_id, event.output_index, null);
+      yield* this.#begin(kind, event.item_id, event.output_index, {});
       open = this.#open.at(-1)!;
     }
     const { itemId } = open;
@@ -119,20 +119,20 @@ class Output {
     if (!SHOWN.has(kind)) return;
     let open = this.#find(kind, item.id, event.output_index);
     if (open === undefined) {
-      yield* this.#begin(kind, item.id, event.output_index, phaseOf(item));
+      yield* this.#begin(kind, item.id, event.output_index, item);
       open = this.#open.at(-1)!;
     }
     this.#open.splice(this.#open.indexOf(open), 1);
     yield completed(open.itemId, kind, item);
   }
 
-  *#begin(kind: string, id: unknown, index: unknown, phase: MessagePhase | null): Iterable<ModelEvent> {
+  *#begin(kind: string, id: unknown, index: unknown, item: Loose): Iterable<ModelEvent> {
     if (!SHOWN.has(kind)) return;
     const itemId = this.#ports.platform.ids.uuid();
     this.#open.push({ itemId, kind, id, index });
-    if (kind === "message") yield { type: "messageStarted", itemId, phase };
+    if (kind === "message") yield { type: "messageStarted", itemId, phase: phaseOf(item) };
     else if (kind === "reasoning") yield { type: "reasoningStarted", itemId };
-    else yield { type: "webSearchStarted", itemId };
+    else yield { type: "webSearchStarted", itemId, action: searchAction(item) };
   }
 
   #find(kind: string, id: unknown, index: unknown): Open | undefined {
@@ -162,10 +162,8 @@ function completed(itemId: string, kind: string, item: Loose): ModelEvent {
         carry: textIn(item.encrypted_content) || undefined,
       };
     default: {
-      const action = searchAction(objectIn(item.action));
-      const query = action?.type === "search" ? (action.query ?? action.queries?.[0] ?? "") : "";
       const { id: _, ...carry } = item;
-      return { type: "webSearchDone", itemId, query, action, carry };
+      return { type: "webSearchDone", itemId, action: searchAction(item), carry };
     }
   }
 }
@@ -182,7 +180,8 @@ function callOf(kind: string, item: Loose) {
   };
 }
 
-function searchAction(action: Loose): WebSearchAction | null {
+function searchAction(item: Loose): WebSearchAction {
+  const action = objectIn(item.action);
   const text = (name: string) => textIn(action[name]) || null;
   switch (action.type) {
     case "search": {
@@ -194,8 +193,6 @@ function searchAction(action: Loose): WebSearchAction | null {
     case "find_in_page":
     case "find":
       return { type: "findInPage", url: text("url"), pattern: text("pattern") };
-    case undefined:
-      return null;
     default:
       return { type: "other" };
   }

@@ -57,13 +57,13 @@ export class AnswerWriter {
         return undefined;
       }
       case "webSearchStarted":
-        this.#writer.start(event.itemId, (times) =>
-          webSearch(event.itemId, { query: "", action: null }, times),
-        );
+        this.#writer.start(event.itemId, (times) => webSearch(event.itemId, event.action, times));
         return undefined;
       case "webSearchDone": {
         const { carry } = event;
-        this.#writer.complete(event.itemId, (times) => webSearch(event.itemId, event, times), { carry });
+        this.#writer.complete(event.itemId, (times) => webSearch(event.itemId, event.action, times), {
+          carry,
+        });
         return undefined;
       }
       case "toolCall":

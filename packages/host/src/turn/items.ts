@@ -26,12 +26,27 @@ export function reasoning(
   return { type: "reasoning", id, summary: [...summary], content: [...content], ...times };
 }
 
-export function webSearch(
-  id: string,
-  { query, action }: { readonly query: string; readonly action: WebSearchAction | null },
-  times: Times,
-): ThreadItem {
-  return { type: "webSearch", id, query, action, ...times };
+export function webSearch(id: string, action: WebSearchAction, times: Times): ThreadItem {
+  return { type: "webSearch", id, query: queryOf(action), action, results: null, ...times };
+}
+
+/** What is looked for, in one line for people. */
+function queryOf(action: WebSearchAction): string {
+  switch (action.type) {
+    case "search": {
+      const [first = "", ...more] = action.queries ?? [];
+      return action.query ?? (more.length > 0 ? `${first} ...` : first);
+    }
+    case "openPage":
+      return action.url ?? "";
+    case "findInPage": {
+      const { pattern, url } = action;
+      if (pattern === null) return url ?? "";
+      return url === null ? `'${pattern}'` : `'${pattern}' in ${url}`;
+    }
+    case "other":
+      return "";
+  }
 }
 
 export interface Times {
