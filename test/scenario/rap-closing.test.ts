@@ -88,6 +88,23 @@ describe("a thread that closes", () => {
     }
   });
 
+  it("[RAPR-8] is told with the credentials that its calls had, though the address is configured with others", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    const { client, threadId } = await rapStage([call(responses.call("look", "{}")), say("Seen")], {
+      servers: { desk },
+      lines: ['headers = { authorization = "Bearer of-config" }'],
+      params: { toolServers: { desk: { url: desk.url, headers: { authorization: "Bearer of-thread" } } } },
+    });
+    const turnId = await client.say(threadId, "look");
+    await desk.next("/invoke");
+    await client.call("turn/interrupt", { threadId, turnId });
+    await client.turnCompleted(turnId);
+    await client.call("thread/unload", { threadId });
+    await desk.next("/close_thread");
+    for (const path of ["/invoke", "/cancel_tool_call", "/close_thread"])
+      expect(desk.at(path).map(({ headers }) => headers.authorization)).toEqual(["Bearer of-thread"]);
+  });
+
   it("because its host was killed is told at the next start, and never again", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const stage = await rapStage([say("ok")], { servers: { desk } });

@@ -84,6 +84,20 @@ describe("a thread's own tool servers", () => {
     ]);
   });
 
+  it("are told with the credentials that they are called with, each once", () => {
+    const { url } = DESK;
+    const [of, own] = [{ authorization: "config" }, { authorization: "thread" }];
+    const known = readRap({ rap_servers: { desk: { url, headers: of } } });
+    const told = (given: Record<string, unknown>) =>
+      threadServers(known, given).told.map(({ headers }) => headers["authorization"]);
+    expect(told({ desk: { url, headers: own } })).toEqual(["thread"]);
+    expect(told({ desk: false, mine: { url, headers: own } })).toEqual(["thread"]);
+    // Both are called.
+    expect(told({ mine: { url, headers: own } })).toEqual(["config", "thread"]);
+    expect(told({ mine: { url, headers: of } })).toEqual(["config"]);
+    expect(told({ desk: false })).toEqual(["config"]);
+  });
+
   it("can not read the host's environment", () => {
     const own = { own: { url: "https://own.example.com", bearer_token_env_var: "OPENAI_API_KEY" } };
     expect(() => threadServers(rap, own)).toThrow(/only config.toml/);

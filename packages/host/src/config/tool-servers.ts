@@ -43,10 +43,16 @@ export function threadServers(
   }
   const replaced = (name: string): boolean => own.some((one) => one.name === name);
   const left = ({ name }: ToolServerSettings): boolean => given[name] === false || given[name] === null;
-  return {
-    used: [...servers.filter((one) => !left(one) && !replaced(one.name)), ...own],
-    told: [...servers, ...own.filter(({ url }) => !servers.some((one) => one.url === url))],
-  };
+  const kept = servers.filter((one) => !left(one) && !replaced(one.name));
+  // Whoever has an address from the thread is called, and so told, with the thread's credentials.
+  const others = servers.filter((one) => kept.includes(one) || !own.some(({ url }) => url === one.url));
+  const known = new Set(others.map(access));
+  return { used: [...kept, ...own], told: [...others, ...own.filter((one) => !known.has(access(one)))] };
+}
+
+/** Two that are the same are one server, by whatever names. */
+function access({ url, headers: given, bearerTokenEnvVar }: ToolServerSettings): string {
+  return JSON.stringify([url, given, bearerTokenEnvVar]);
 }
 
 function server(name: string, entry: Table, at: string, deadline: number | null): ToolServerSettings {
