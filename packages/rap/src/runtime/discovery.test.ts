@@ -76,10 +76,10 @@ describe("discovery", () => {
     server.on.set(TOOLSET, status(302, { location: "/moved" }));
     expect((await ask(at(server.url))).kind).toBe("ready");
     server.on.set(TOOLSET, status(302, { location: `${other.url}${TOOLSET}` }));
-    expect(await ask(at(server.url))).toMatchObject({ kind: "invalid", says: /redirects/ });
+    expect(await ask(at(server.url))).toMatchObject({ kind: "unreachable", says: /redirects/ });
     expect(other.heard).toEqual([]);
     server.on.set(TOOLSET, status(302, { location: TOOLSET }));
-    expect((await ask(at(server.url))).kind).toBe("invalid");
+    expect((await ask(at(server.url))).kind).toBe("unreachable");
   });
 
   it("refuses an endpoint at an origin that is not the server's own, unless it is allowed", async () => {
@@ -112,12 +112,34 @@ describe("discovery", () => {
     expect(await ask(at(server.url))).toMatchObject({ kind: "invalid", says: /larger/ });
   });
 
+  it("has one time for all of it, redirects included", async () => {
+    let now = 0;
+    const timers = new Set<{ readonly at: number; readonly run: () => void }>();
+    const slow: RuntimePorts = {
+      ...ports,
+      after(ms, run) {
+        const timer = { at: now + ms, run };
+        timers.add(timer);
+        return () => timers.delete(timer);
+      },
+      async send() {
+        now += 2000;
+        for (const { at, run } of timers) if (at <= now) run();
+        return new Response(null, { status: 302, headers: { location: "/again" } });
+      },
+    };
+    const found = await discover(at("http://tools.example.com"), slow, { timeoutMs: 5000 });
+    expect(found).toMatchObject({ kind: "unreachable", says: /in time/ });
+    expect(now).toBe(6000);
+    expect(timers.size).toBe(0);
+  });
+
   it("tells a server that is down from one that says nonsense", async () => {
     const server = await FakeToolServer.start();
     for (const [behave, kind] of [
       [reset, "unreachable"],
       [status(503), "unreachable"],
-      [status(404), "invalid"],
+      ...[201, 304, 403, 404, 429].map((code) => [status(code), "unreachable"] as const),
       [status(200, { "content-type": "text/html" }), "invalid"],
     ] as const) {
       server.on.set(TOOLSET, behave);

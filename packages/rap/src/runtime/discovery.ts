@@ -20,10 +20,11 @@ export interface KnownToolset {
 
 export type Discovery =
   | ({ readonly kind: "ready" } & KnownToolset)
+  /** Unreachable: it did not say what it has. Invalid: what it says can not be used. */
   | { readonly kind: "unreachable" | "invalid"; readonly says: string };
 
 export interface DiscoveryOptions {
-  /** How long all of it may take. */
+  /** How long all of it may take, redirects included. */
   readonly timeoutMs: number;
   /** What was read before. */
   readonly known?: KnownToolset | undefined;
@@ -42,13 +43,30 @@ const MAX_REDIRECTS = 3;
 export async function discover(
   server: ServerAddress,
   ports: RuntimePorts,
+  options: DiscoveryOptions,
+): Promise<Discovery> {
+  const late = new AbortController();
+  const cancel = ports.after(options.timeoutMs, () => late.abort());
+  try {
+    return await followed(server, ports, options, late.signal);
+  } finally {
+    cancel();
+  }
+}
+
+async function followed(
+  server: ServerAddress,
+  ports: RuntimePorts,
   { timeoutMs, known, signal }: DiscoveryOptions,
+  late: AbortSignal,
 ): Promise<Discovery> {
   let url = new URL(underBase(server.url, PATHS.toolset));
   const headers = { ...server.headers, accept: "application/json" };
+  const cut = signal === undefined ? late : AbortSignal.any([signal, late]);
   for (let redirects = 0; ; redirects++) {
-    const got = await exchange(ports, url, { method: "GET", headers }, timeoutMs, take, signal);
-    if (got.kind !== "answered") return { kind: "unreachable", says: noAnswer(got) };
+    const got = await exchange(ports, url, { method: "GET", headers }, timeoutMs, take, cut);
+    if (got.kind !== "answered")
+      return { kind: "unreachable", says: noAnswer(late.aborted ? { kind: "timedOut" } : got) };
     if ("text" in got.value) return readToolset(server, got.value.text, known);
     if (!("location" in got.value)) return got.value;
     const { location } = got.value;
@@ -58,7 +76,7 @@ export async function discover(
       !URL.canParse(location, url.href) ||
       !isOwn(server, new URL(location, url).href)
     )
-      return { kind: "invalid", says: "it redirects to another address, which is not followed" };
+      return { kind: "unreachable", says: "it redirects to another address, which is not followed" };
     url = new URL(location, url);
   }
 }
@@ -75,9 +93,10 @@ async function take(answer: Answer): Promise<Taken> {
     await discard(answer);
     return { location };
   }
+  // Whoever answers so does not tell what there is: it may be a proxy, a limit, or a token that has run out.
   if (status !== 200) {
     await discard(answer);
-    return { kind: status >= 500 ? "unreachable" : "invalid", says: `it answered with status ${status}` };
+    return { kind: "unreachable", says: `it answered with status ${status}` };
   }
   if (!isJson(headers.get("content-type"))) {
     await discard(answer);
