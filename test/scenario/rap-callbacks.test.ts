@@ -16,7 +16,7 @@ import {
   say,
   toolItems,
 } from "../support/rap-stage.ts";
-import { FakeToolServer, type Heard, ok, postBack } from "../support/tool-server.ts";
+import { FakeToolServer, type Heard, hang, ok, postBack, status } from "../support/tool-server.ts";
 
 const look = (callId = "call_1") => responses.call("look", "{}", callId);
 
@@ -195,6 +195,26 @@ describe("a turn that waits for a tool server", () => {
     const { body } = await server.next("/cancel_tool_call");
     expect(body).toEqual({ thread_id: threadId, tool_call_id: "call_1" });
     expect(await answer(heard, "late")).toBe(200);
+  });
+});
+
+describe("a call that is not acknowledged", () => {
+  it.each([
+    ["takes it and says nothing", hang],
+    ["can not take it", status(503)],
+  ])("[RAPR-50] has its deadline from when it was sent, where the server %s", async (_, behave) => {
+    const server = await FakeToolServer.start({ look: {} });
+    server.on.set("/invoke", behave);
+    const stage = await rapStage([call(look()), say("Seen")], {
+      servers: { desk: server },
+      lines: ["call_deadline_secs = 1"],
+    });
+    const { client, threadId, model } = stage;
+    await client.turnCompleted(await client.say(threadId, "look"));
+    expect(outputs(model, 1)).toEqual([expect.stringMatching(/did not answer within 1 seconds/)]);
+    const { body } = await server.next("/cancel_tool_call");
+    expect(body).toEqual({ thread_id: threadId, tool_call_id: "call_1" });
+    expect(toolItems(client, "item/completed")[0]).toMatchObject({ status: "failed" });
   });
 });
 

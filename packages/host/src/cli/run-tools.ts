@@ -47,7 +47,7 @@ export async function tools(options: { json?: boolean; config?: readonly string[
 
 function ask(server: ToolServerSettings, { http, timers }: Platform): ReturnType<Catalog["ask"]> {
   const wire = { send: http, after: timers.after, random: () => 0 };
-  const nobodyCalls = { now: () => 0, send: async () => ({ kind: "aborted" }) as const };
+  const nobodyCalls = { now: () => 0, after: timers.after, send: async () => ({ kind: "aborted" }) as const };
   return new Catalog({
     discover: () => discover(serverAddress(server, process.env), wire, { timeoutMs: PATIENCE_MS }),
     tools: (toolset) => rapTools(server, toolset, nobodyCalls),

@@ -18,7 +18,12 @@ export type CallStage =
   /** They have answered, and the tool has to go on from that. */
   | { readonly kind: "heard"; readonly method: Ask["method"]; readonly answer: RequestAnswer }
   /** The tool acts on the world. */
-  | { readonly kind: "dispatched"; readonly again: boolean; readonly via?: string | undefined }
+  | {
+      readonly kind: "dispatched";
+      readonly again: boolean;
+      readonly via?: string | undefined;
+      readonly at?: number;
+    }
   /** The answer comes by itself. */
   | { readonly kind: "waiting"; readonly until: number | null; readonly via?: string | undefined }
   | { readonly kind: "settled" };

@@ -114,7 +114,12 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         callCount: state.callCount + 1,
       };
     case "toolDispatched":
-      return withStage(state, record, { kind: "dispatched", again: record.again, via: record.via });
+      return withStage(state, record, {
+        kind: "dispatched",
+        again: record.again,
+        via: record.via,
+        at: record.at,
+      });
     case "toolWaiting":
       return withStage(state, record, {
         kind: "waiting",

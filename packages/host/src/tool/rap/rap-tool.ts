@@ -17,6 +17,7 @@ export interface OutgoingCall {
 
 export interface RapToolPorts {
   now(): number;
+  after(ms: number, run: () => void): () => void;
   send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance>;
 }
 
@@ -92,12 +93,12 @@ function plainTool(
     async perform(invocation, signal) {
       const args = invocation.args as JsonObject;
       const call = { server, endpoint, operation: name, args, idempotent, invocation };
-      const sent = await ports.send(call, signal);
+      const { callDeadlineSecs: secs } = server;
+      const until = secs === null ? null : dispatchedAt(invocation) + secs * 1000;
+      const sent = await withinTime(until, ports, signal, (both) => ports.send(call, both));
       switch (sent.kind) {
-        case "accepted": {
-          const { callDeadlineSecs: secs } = server;
-          return { kind: "wait", until: secs === null ? null : ports.now() + secs * 1000 };
-        }
+        case "accepted":
+          return { kind: "wait", until };
         case "refused":
           return failure(invocation, `The tool server ${toolset} refused the call: ${sent.says}.`);
         case "unreachable":
@@ -108,12 +109,38 @@ function plainTool(
             `The tool server ${toolset} did not acknowledge the call, so whether it had its effect is not known.`,
           );
         case "aborted":
-          return refusal("The call was given up.");
+          // It has had its time: it waits no longer, and its server is told to cancel what it may have taken.
+          return signal.aborted ? refusal("The call was given up.") : { kind: "wait", until };
       }
     },
     late: (invocation) =>
       failure(invocation, `${toolset} did not answer within ${server.callDeadlineSecs} seconds.`),
   };
+}
+
+/** A host that sends it again does not begin anew with its time. */
+function dispatchedAt({ thread, call: { callId }, now }: Invocation): number {
+  const stage = thread.turn?.calls.find(({ call }) => call.callId === callId)?.stage;
+  return (stage?.kind === "dispatched" ? stage.at : undefined) ?? now;
+}
+
+/** Works until the deadline, or until the call is given up. */
+async function withinTime(
+  deadline: number | null,
+  ports: RapToolPorts,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Acceptance>,
+): Promise<Acceptance> {
+  if (deadline === null) return work(signal);
+  const left = deadline - ports.now();
+  if (left <= 0) return { kind: "aborted" };
+  const over = new AbortController();
+  const cancel = ports.after(left, () => over.abort(new Error("the call has had its time")));
+  try {
+    return await work(AbortSignal.any([signal, over.signal]));
+  } finally {
+    cancel();
+  }
 }
 
 function needsApproval({ approval }: ToolServerSettings, { annotations }: ToolDefinition): boolean {

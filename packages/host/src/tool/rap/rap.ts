@@ -250,6 +250,7 @@ export class Rap {
       tools: (toolset) =>
         rapTools(server, toolset, {
           now: () => platform.clock.now(),
+          after: (ms, run) => platform.timers.after(ms, run),
           send: (call, signal) => this.#send(call, signal),
         }),
       recall: async () => {
