@@ -316,3 +316,24 @@ describe("sections", () => {
     expect(gone.data.code).toBe("sectionNotFound");
   });
 });
+
+it("[EDIT-14] of threads that do not last is refused, in the peer's words", async () => {
+  const threadId = await client.startThread({ ephemeral: true });
+  const turnId = await client.turn(threadId, "hi");
+  const metadata = `ephemeral thread does not support metadata updates: ${threadId}`;
+  for (const [method, params, message] of [
+    ["thread/name/set", { name: "n" }, metadata],
+    ["thread/metadata/update", { gitInfo: { branch: "b" } }, metadata],
+    ["thread/memoryMode/set", { mode: "enabled" }, metadata],
+    [
+      "thread/section/move",
+      { sectionId: null },
+      `ephemeral thread does not support section moves: ${threadId}`,
+    ],
+    ["thread/delete", {}, `thread is not persisted and cannot be deleted: ${threadId}`],
+    ["thread/revert", { beforeTurnId: turnId }, "ephemeral threads do not support thread/revert"],
+  ] as const) {
+    expect(await client.refusal(method, { threadId, ...params })).toMatchObject({ code: -32600, message });
+  }
+  expect((await client.call("thread/read", { threadId })).thread.name).toBeNull();
+});

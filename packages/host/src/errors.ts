@@ -123,6 +123,26 @@ const catalogue = {
     retryable: false,
     text: () => "ephemeral threads do not support includeTurns",
   },
+  ephemeralMetadata: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `ephemeral thread does not support metadata updates: ${id}`,
+  },
+  ephemeralSection: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `ephemeral thread does not support section moves: ${id}`,
+  },
+  ephemeralDelete: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `thread is not persisted and cannot be deleted: ${id}`,
+  },
+  ephemeralRevert: {
+    wire: -32600,
+    retryable: false,
+    text: (_id: string) => "ephemeral threads do not support thread/revert",
+  },
   emptyName: { wire: -32600, retryable: false, text: () => "thread name must not be empty" },
   nameTooLong: {
     wire: -32602,

@@ -28,3 +28,18 @@ export async function lastingThread(
       : cause;
   }
 }
+
+type EphemeralRefusal = "ephemeralMetadata" | "ephemeralSection" | "ephemeralDelete" | "ephemeralRevert";
+
+/** For what is of use to threads only that last. Ephemeral ones are loaded, or they are no more. */
+export async function refuseEphemeral(
+  registry: Registry,
+  threadId: string,
+  access: Access,
+  refusal: EphemeralRefusal,
+): Promise<void> {
+  const actor = await registry.findLoaded(threadId);
+  if (actor === undefined || !actor.ephemeral) return;
+  access(actor.owner);
+  throw fault(refusal, actor.id);
+}

@@ -4,6 +4,7 @@ import { positionBetween } from "../../journal/sections.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, seenOwner } from "./context.ts";
+import { refuseEphemeral } from "./lasting-thread.ts";
 
 export function sectionHandlers({ sections, index, registry, platform }: HandlerContext): Handlers {
   return {
@@ -21,6 +22,8 @@ export function sectionHandlers({ sections, index, registry, platform }: Handler
     },
     async "thread/section/move"({ threadId, sectionId, beforeThreadId }, { connection, reply }) {
       const owner = seenOwner(connection);
+      const access = accessOf(connection, threadId);
+      await refuseEphemeral(registry, threadId, access, "ephemeralSection");
       if (sectionId !== null && !(await sections.all(owner)).some(({ id }) => id === sectionId)) {
         throw fault("sectionNotFound", sectionId);
       }
@@ -28,7 +31,7 @@ export function sectionHandlers({ sections, index, registry, platform }: Handler
         sectionId === null ? null : await positionIn(index, owner, sectionId, beforeThreadId ?? null);
       const at = platform.clock.now();
       const command = { kind: "changeSection", at, sectionId, position } as const;
-      await registry.edit(threadId, accessOf(connection, threadId), command, () => reply({}));
+      await registry.edit(threadId, access, command, () => reply({}));
     },
   };
 }

@@ -4,6 +4,7 @@ import { allTurns, type StoredTurn, turnsBackwards } from "../../thread/history.
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
+import { refuseEphemeral } from "./lasting-thread.ts";
 import { askedLoadSettings, askedSettings } from "./settings.ts";
 import { cursorsAt } from "./turn-pages.ts";
 
@@ -18,17 +19,21 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       const trimmed = name.trim();
       if (trimmed === "") throw fault("emptyName");
       if (trimmed.length > MAX_NAME) throw fault("nameTooLong", MAX_NAME);
+      const access = accessOf(connection, threadId);
+      await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "rename", at: now(), name: trimmed } as const;
-      await registry.edit(threadId, accessOf(connection, threadId), command, () => reply({}));
+      await registry.edit(threadId, access, command, () => reply({}));
     },
 
     async "thread/metadata/update"({ threadId, gitInfo }, { connection, reply }) {
       // Null clears a value; what is not named stays.
       const given = Object.entries(gitInfo ?? {}).filter(([, value]) => value !== undefined);
       if (given.length === 0) throw fault("nothingToUpdate");
+      const access = accessOf(connection, threadId);
+      await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "changeGitInfo", at: now(), changes: Object.fromEntries(given) } as const;
       const view = await viewer(context, connection);
-      await registry.edit(threadId, accessOf(connection, threadId), command, (state, place) => {
+      await registry.edit(threadId, access, command, (state, place) => {
         reply({ thread: view(state, place) });
       });
     },
@@ -53,8 +58,10 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/memoryMode/set"({ threadId, mode }, { connection, reply }) {
+      const access = accessOf(connection, threadId);
+      await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "changeLoadSettings", at: now(), changes: { memoryMode: mode } } as const;
-      await registry.edit(threadId, accessOf(connection, threadId), command, () => reply({}));
+      await registry.edit(threadId, access, command, () => reply({}));
     },
 
     async "thread/rollback"({ threadId, numTurns }, { connection, reply }) {
@@ -69,6 +76,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/revert"({ threadId, beforeTurnId }, { connection, reply }) {
+      await refuseEphemeral(registry, threadId, accessOf(connection, threadId), "ephemeralRevert");
       const actor = await registry.find(threadId);
       accessOf(connection, threadId)(actor.owner);
       const { kept, ...point } = await before(actor.journal, beforeTurnId);

@@ -4,6 +4,7 @@ import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
+import { refuseEphemeral } from "./lasting-thread.ts";
 
 /** How a thread comes to be not loaded: left, unloaded, archived, deleted. */
 export function threadLeaveHandlers(context: HandlerContext): Handlers {
@@ -75,6 +76,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
 
     async "thread/delete"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
+      await refuseEphemeral(registry, threadId, access, "ephemeralDelete");
       await registry.withStored(threadId, access, "deleted", async (journal, { state }, announce) => {
         if (state.facts.startKey !== undefined) await context.keyedStarts.forget(state.facts.startKey);
         // The journal last: as long as it is there, a start after a crash finds the thread and lists it again.
