@@ -58,6 +58,8 @@ describe("tool servers in config.toml", () => {
       [() => read(DESK, { callback_public_url: "me" }), /rap\.callback_public_url/],
     ];
     for (const [reads, says] of bad) expect(reads).toThrow(says);
+    for (const name of ["", "x".repeat(129)])
+      expect(() => readRap({ rap_servers: { [name]: DESK } })).toThrow(/has 1 to 128 characters/);
   });
 });
 

@@ -55,7 +55,14 @@ function access({ url, headers: given, bearerTokenEnvVar }: ToolServerSettings):
   return JSON.stringify([url, given, bearerTokenEnvVar]);
 }
 
+/** It stands in addresses and in names of files. */
+const LONGEST_NAME = 128;
+
 function server(name: string, entry: Table, at: string, deadline: number | null): ToolServerSettings {
+  if (name === "" || name.length > LONGEST_NAME)
+    throw new ConfigError(
+      `${at.slice(0, 200)}: the name of a tool server has 1 to ${LONGEST_NAME} characters`,
+    );
   const url = text(entry, "url", at);
   if (url === undefined) throw new ConfigError(`${at}url: it has to be there`);
   return {

@@ -20,6 +20,16 @@ describe("a callback path", () => {
     expect(readCallbackPath(callbackPath(strange, sign), sign)).toEqual(strange);
   });
 
+  it.each(["..", ".", "%2e%2E", "a/b", "ü".repeat(128), "🧵\ud83e", "a.0062"])(
+    "reads the same after it was an address, with the name %s",
+    (server) => {
+      const subject = { ...SUBJECT, server };
+      const { pathname } = new URL(`https://host.example.com/hooks${callbackPath(subject, sign)}`);
+      expect(pathname).not.toContain("%");
+      expect(readCallbackPath(pathname, sign)).toEqual(subject);
+    },
+  );
+
   it("[RAPR-7] can be neither guessed nor altered", () => {
     const path = callbackPath(SUBJECT, sign);
     const end = path.length - 1;

@@ -1,3 +1,5 @@
+import { LIMITS } from "../wire/index.ts";
+
 /** The one call that a callback URL is for. */
 export interface CallbackSubject {
   readonly threadId: string;
@@ -12,7 +14,7 @@ export interface CallbackSubject {
 export type Sign = (text: string) => string;
 
 const FOLDER = "/rap/callback/";
-const PATH = /\/rap\/callback\/([^/]{1,200})\/(\d{1,9})\/([^/]{1,400})\/([^/]{1,400})\/([\w-]{20,200})$/;
+const PATH = /\/rap\/callback\/([\w.-]+)\/(\d{1,9})\/([\w.-]+)\/([\w.-]+)\/([\w-]{20,200})$/;
 
 /**
  * The path of a callback URL. Whoever holds it may speak for that one call, and nobody can make one who does not have
@@ -23,7 +25,7 @@ const PATH = /\/rap\/callback\/([^/]{1,200})\/(\d{1,9})\/([^/]{1,400})\/([^/]{1,
  */
 export function callbackPath(subject: CallbackSubject, sign: Sign): string {
   const { threadId, load, server, callId } = subject;
-  const named = [threadId, load, server, callId].map(encodeURIComponent).join("/");
+  const named = [written(threadId), load, written(server), written(callId)].join("/");
   return `${FOLDER}${named}/${sign(named)}`;
 }
 
@@ -36,22 +38,28 @@ export function callbackPath(subject: CallbackSubject, sign: Sign): string {
  * if (subject === undefined) return 404;
  */
 export function readCallbackPath(path: string, sign: Sign): CallbackSubject | undefined {
-  const found = PATH.exec(path);
+  // No host gives out one that tool servers would not take.
+  const found = path.length > LIMITS.url ? null : PATH.exec(path);
   if (found === null) return undefined;
   const [, ...parts] = found;
   const given = parts.pop()!;
   if (!isSame(sign(parts.join("/")), given)) return undefined;
-  try {
-    const [threadId, load, server, callId] = parts.map(decodeURIComponent) as [
-      string,
-      string,
-      string,
-      string,
-    ];
-    return { threadId, load: Number(load), server, callId };
-  } catch {
-    return undefined;
-  }
+  const [threadId, load, server, callId] = parts as [string, string, string, string];
+  return { threadId: read(threadId), load: Number(load), server: read(server), callId: read(callId) };
+}
+
+/**
+ * In letters that nobody on the way has another spelling for, and never as one of the segments `.` and `..`, which whoever
+ * reads an address takes out of it, also where they are written with percent signs.
+ */
+function written(name: string): string {
+  return name.replace(/[^\w-]/g, (unit) => `.${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function read(segment: string): string {
+  return segment.replace(/\.([\da-f]{4})/g, (_, unit: string) =>
+    String.fromCharCode(Number.parseInt(unit, 16)),
+  );
 }
 
 /** Takes as long for the first wrong letter as for the last. */
