@@ -30,20 +30,34 @@ function isError(text: string): boolean {
 }
 
 /** Whole characters, none that ends a text, and not too many. */
-export function modelText(text: string): string {
+export function modelText(text: string, limit = MAX_TEXT): string {
   const whole = text.replaceAll("\0", "\uFFFD").replace(LONE_SURROGATE, "\uFFFD");
-  if (whole.length <= MAX_TEXT) return whole;
-  const half = MAX_TEXT / 2;
-  const left = whole.length - MAX_TEXT;
-  return `${whole.slice(0, half)}\n… (${left} characters are left out) …\n${whole.slice(-half)}`.replace(
+  if (whole.length <= limit) return whole;
+  const half = Math.floor(limit / 2);
+  const left = whole.length - 2 * half;
+  const end = half === 0 ? "" : whole.slice(-half);
+  return `${whole.slice(0, half)}\n… (${left} characters are left out) …\n${end}`.replace(
     LONE_SURROGATE,
     "\uFFFD",
   );
 }
 
+/** How long each text of a result may be, so that all are not too long: the short ones stay whole. */
+function limitOf(content: readonly ContentItem[]): number {
+  const lengths = content.map((item) => (item.type === "text" ? item.text.length : 0));
+  let left = MAX_TEXT;
+  for (const [at, length] of lengths.sort((one, other) => one - other).entries()) {
+    const share = Math.floor(left / (lengths.length - at));
+    if (length > share) return share;
+    left -= length;
+  }
+  return MAX_TEXT;
+}
+
 function contentOutput(content: readonly ContentItem[]): FunctionCallOutputBody {
+  const limit = limitOf(content);
   return content.map((item): FunctionCallOutputContentItem => {
-    if (item.type === "text") return { type: "input_text", text: modelText(item.text) };
+    if (item.type === "text") return { type: "input_text", text: modelText(item.text, limit) };
     return {
       type: "input_image",
       image_url: `data:${item.mediaType};base64,${item.data}`,
@@ -58,27 +72,42 @@ function shownContent(
   text: string | undefined,
 ): CallReport["shown"] {
   const segment = display?.[0];
-  if (segment !== undefined) return { content: [segmentContent(segment)], _meta: { display_as: segment } };
+  if (segment !== undefined) return shownSegment(segment);
   if (text !== undefined || content === undefined) return { content: [textContent(text ?? "")], _meta: null };
+  const limit = limitOf(content);
   return {
-    content: content.map((item) => (item.type === "text" ? textContent(item.text) : imageContent(item))),
+    content: content.map((item) =>
+      item.type === "text" ? textContent(item.text, limit) : imageContent(item),
+    ),
     _meta: null,
   };
 }
 
-function segmentContent(segment: DisplaySegment): unknown {
+/** `_meta` says what it is, for those who can show that; a picture is not said twice. */
+function shownSegment(segment: DisplaySegment): CallReport["shown"] {
+  const { type } = segment;
   switch (segment.type) {
-    case "text":
-      return textContent(segment.content);
-    case "diff":
-      return textContent(segment.content.patch);
-    case "image":
-      return imageContent(segment.content);
+    case "text": {
+      const content = modelText(segment.content);
+      return { content: [{ type: "text", text: content }], _meta: { display_as: { type, content } } };
+    }
+    case "diff": {
+      const patch = modelText(segment.content.patch);
+      const content = { path: modelText(segment.content.path), patch };
+      return { content: [{ type: "text", text: patch }], _meta: { display_as: { type, content } } };
+    }
+    case "image": {
+      const { mediaType } = segment.content;
+      return {
+        content: [imageContent(segment.content)],
+        _meta: { display_as: { type, content: { mediaType } } },
+      };
+    }
   }
 }
 
-function textContent(text: string): unknown {
-  return { type: "text", text: modelText(text) };
+function textContent(text: string, limit?: number): unknown {
+  return { type: "text", text: modelText(text, limit) };
 }
 
 function imageContent({ data, mediaType }: { readonly data: string; readonly mediaType: string }): unknown {
