@@ -125,4 +125,15 @@ describe("a call over HTTP", () => {
     for (let step = await reader.next(); !step.done; step = await reader.next()) rest += step.value.length;
     expect(rest).toBeGreaterThan(60 * 1024 * 1024);
   });
+
+  it("has an answer in another protocol as an answer, and lets the connection go", async () => {
+    const { url, sockets } = await serve((_, { socket }) => {
+      socket?.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nbytes");
+    });
+    const answer = await nodeHttp()(url, post);
+    expect(answer.status).toBe(101);
+    expect(answer.headers.get("upgrade")).toBe("x");
+    expect(await textOf(answer)).toBe("");
+    if (!sockets[0]!.closed) await once(sockets[0]!, "close");
+  });
 });

@@ -62,7 +62,7 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
         agent,
         headers: { ...headers, ...length, "accept-encoding": "identity" },
       });
-      sent.once("response", (response) => {
+      const answer = (response: IncomingMessage): void => {
         begun = true;
         // Until the whole answer is read, an abort ends it.
         response.once("close", () => signal.removeEventListener("abort", abort));
@@ -70,6 +70,12 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
         // Read from here on: what came with the head is not put aside first.
         const heads = { get: (name: string) => headerOf(given[name]), keys: () => Object.keys(given) };
         resolve({ status, headers: heads, body: new Chunks(response) });
+      };
+      sent.once("response", answer);
+      // Another protocol: that is an answer too, and nobody here speaks it. Unheard, it would be no event at all.
+      sent.once("upgrade", (response, socket) => {
+        answer(response);
+        socket.destroy();
       });
       sent.on("error", (cause: NodeJS.ErrnoException) => {
         if (signal.aborted) return reject(signal.reason);
