@@ -4,9 +4,14 @@ import { readdir } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { memoryData, noAuth } from "@bobbin/rap";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
 import { freshFolder } from "../../test/support/folder.ts";
+import { RapWorld } from "../../test/support/rap-world.ts";
+import { createReminderServer } from "./server.ts";
+
+const DAY_MS = 24 * 3_600_000;
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -103,4 +108,21 @@ it("[RAPS-85] [RAPS-88] a reminder survives that its server is killed, and arriv
   await eventually(async () => (await readdir(join(data, "entries"))).length === 1, "the first is forgotten");
   expect(await stopped(second.process, "SIGTERM")).toBe(0);
   expect(await readdir(join(data, "entries"))).toHaveLength(1);
+});
+
+it("a reminder of next year comes, however long nothing was heard of it", async () => {
+  const world = new RapWorld();
+  world.time = Date.now();
+  const server = createReminderServer({
+    auth: noAuth,
+    data: memoryData(),
+    platform: world.platform,
+    limits: { sweepMs: DAY_MS },
+  });
+  const text = "renew the passport";
+  await world.result(server, "remind_me", { text, in_seconds: 366 * 24 * 3600 });
+  await world.advance(365 * DAY_MS);
+  expect(world.posts).toHaveLength(1);
+  await world.advance(2 * DAY_MS);
+  expect(world.texts().slice(1)).toEqual([`Reminder: ${text}`]);
 });

@@ -1,7 +1,8 @@
 import { createToolServer, type ToolServer, type ToolServerOptions, tool } from "@bobbin/rap";
 import { z } from "zod";
 
-const LONGEST_S = 366 * 24 * 3600;
+const DAY_S = 24 * 3600;
+const LONGEST_S = 366 * DAY_S;
 
 const remindMe = tool({
   name: "remind_me",
@@ -28,5 +29,12 @@ const remindMe = tool({
 
 /** Reminds conversations of things: an example of subscriptions. */
 export function createReminderServer(options: Omit<ToolServerOptions, "name" | "tools">): ToolServer {
-  return createToolServer({ name: "reminder", description: "Reminders", tools: [remindMe], ...options });
+  return createToolServer({
+    name: "reminder",
+    description: "Reminders",
+    tools: [remindMe],
+    ...options,
+    // One that says nothing until its time must not be over before.
+    limits: { subscriptionTtlMs: (LONGEST_S + DAY_S) * 1000, ...options.limits },
+  });
 }
