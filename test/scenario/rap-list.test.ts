@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { responses } from "../support/mock-model.ts";
 import { acknowledged, answer, call, rapStage, say } from "../support/rap-stage.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
-import { FakeToolServer } from "../support/tool-server.ts";
+import { FakeToolServer, toolset } from "../support/tool-server.ts";
 
 describe("tool servers, for people", () => {
   it("are listed with their health, tools, and what is under way at them", async () => {
@@ -65,6 +65,29 @@ describe("tool servers, for people", () => {
     expect(JSON.parse(json.stdout)[0]).toMatchObject({ name: "desk", pendingCalls: 1, subscriptions: 1 });
     const none = await runBobbin(["tools", "-c", "rap_servers={}"], { env: { BOBBIN_HOME: home } });
     expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/No tool servers are configured/)]);
+  });
+
+  it("are listed with what threads do not get of them, and why", async () => {
+    const desk = await FakeToolServer.start({ update_plan: {}, cancel_subscription: {}, look: {} });
+    const { client, home } = await rapStage([], { servers: { desk } });
+    const tools = [
+      { name: "update_plan", available: false, reason: "a tool of the host has this name" },
+      { name: "cancel_subscription", available: false, reason: "a tool of the host has this name" },
+      { name: "look", available: true, reason: null },
+    ];
+    const { data } = await client.call("rap/servers/list", {});
+    expect(data[0].tools).toMatchObject(tools);
+    const env = { BOBBIN_HOME: home };
+    const json = await runBobbin(["tools", "--json"], { env });
+    expect([json.code, JSON.parse(json.stdout)[0].tools]).toMatchObject([1, tools]);
+    desk.offer(toolset(desk.url, { look: {} }));
+    expect((await runBobbin(["tools"], { env })).code).toBe(0);
+    // One server by two names has every tool twice.
+    const twice = await runBobbin(["tools", "-c", `rap_servers.twin.url=${desk.url}`], { env });
+    expect([twice.code, twice.stdout]).toEqual([
+      1,
+      expect.stringMatching(/look +not available: .* both have/),
+    ]);
   });
 
   it("[RAPR-49] are logged and counted, call by call", async () => {

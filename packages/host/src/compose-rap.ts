@@ -11,6 +11,7 @@ import type { Platform } from "./platform/platform.ts";
 import { notificationFrame } from "./thread/notification-frame.ts";
 import type { Registry } from "./thread/registry.ts";
 import type { Secrets } from "./thread/secrets.ts";
+import { ownNames } from "./tool/own-tools.ts";
 import type { Delivered } from "./tool/rap/callbacks.ts";
 import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
 import { LazyRap } from "./tool/rap/lazy-rap.ts";
@@ -25,14 +26,16 @@ interface RapParts {
   readonly metrics: Metrics;
   readonly supervisor: Supervisor;
   readonly secrets: Secrets;
-  /** Tools that threads have besides. */
+  /** Tools that threads have of the host. */
+  readonly own: readonly ToolSource[];
+  /** Those, and what else they have besides. */
   readonly others: readonly ToolSource[];
   /** Made after this. */
   registry(): Registry;
 }
 
 /** Wires tool servers to the host. */
-export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
+export function composeRap({ registry, own, others, ...parts }: RapParts): LazyRap {
   const { settings, platform, supervisor, secrets } = parts;
   const names = new Names();
   const serversOf = (load: LoadSettings) => threadServers(settings, load.toolServers);
@@ -48,6 +51,7 @@ export function composeRap({ registry, others, ...parts }: RapParts): LazyRap {
         ...parts,
         env: process.env,
         serversOf,
+        ownNames: ownNames(own),
         taken: (thread) => names.of([cancelSubscription, ...others.flatMap((source) => source(thread))]),
         deliver: (threadId, command) => deliver(registry(), threadId, command),
         warn: (threadId, message) => warn(registry(), threadId, message, platform.clock.now()),

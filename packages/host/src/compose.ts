@@ -34,14 +34,10 @@ import { Secrets } from "./thread/secrets.ts";
 import { LookAround } from "./thread/surroundings.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
-import { goalTools } from "./tool/goal.ts";
-import { planTools } from "./tool/plan.ts";
-import { eventTool } from "./tool/rap/event-tool.ts";
+import { ownTools } from "./tool/own-tools.ts";
 import { serverLabel } from "./tool/rap/server.ts";
 import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
-import { requestUserInput } from "./tool/user-input.ts";
-import { viewImage } from "./tool/view-image.ts";
 import { Pasts } from "./turn/past.ts";
 import { Runners } from "./turn/runners.ts";
 
@@ -95,8 +91,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
-  const builtIn = [requestUserInput, viewImage(platform.files), eventTool];
-  const ofGoals = goalTools(config.maxGoalTokenBudget);
+  const own = ownTools(platform.files, config.maxGoalTokenBudget);
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({
     home,
@@ -106,7 +101,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     metrics,
     supervisor,
     secrets,
-    others: [planTools, () => builtIn, ofGoals, dynamicTools],
+    own,
+    others: [...own, dynamicTools],
     registry: () => registry,
   });
   const committedRap = (commit: Commit, state: ThreadState): void => {
@@ -116,9 +112,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   };
   const toolbox = new Toolbox(
     [
-      planTools,
-      () => builtIn,
-      ofGoals,
+      ...own,
       dynamicTools,
       (thread) => rap.tools(thread),
       ...(options.tools === undefined ? [] : [options.tools]),

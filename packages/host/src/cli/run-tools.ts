@@ -9,7 +9,8 @@ import { recall } from "../journal/recall.ts";
 import { logSettings, pinoLog } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
-import { bind } from "../tool/rap/binding.ts";
+import { ownNames, ownTools } from "../tool/own-tools.ts";
+import { bind, takenByHost } from "../tool/rap/binding.ts";
 import { Catalog } from "../tool/rap/catalog.ts";
 import { rapTools } from "../tool/rap/rap-tool.ts";
 import { serverAddress } from "../tool/rap/server.ts";
@@ -24,12 +25,15 @@ export async function tools(options: { json?: boolean; config?: readonly string[
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
   const platform = nodePlatform();
-  const { rap } = await loadConfig(platform.files, home, options.config ?? []);
+  const config = await loadConfig(platform.files, home, options.config ?? []);
+  const { rap } = config;
   const [offered, outside] = await Promise.all([
     Promise.all(rap.servers.map(async (server) => ({ server, offer: await ask(server, platform) }))),
     underWay(home, platform),
   ]);
-  const { missing } = bind(offered, new Map());
+  // Threads have more: what their clients bring along. That is not known here.
+  const own = ownNames(ownTools(platform.files, config.maxGoalTokenBudget));
+  const { missing } = bind(offered, takenByHost(own));
   const servers = offered.map(({ server, offer }): RapServer => {
     const count = (kind: keyof Outside): number =>
       outside.reduce((sum, of) => sum + countOf(of[kind], server.name), 0);
@@ -42,7 +46,7 @@ export async function tools(options: { json?: boolean; config?: readonly string[
   if (options.json) stdout.line(JSON.stringify(servers, null, 2));
   else stdout.write(forPeople(servers, stdout));
   await stdout.flushed();
-  return servers.every(({ health }) => health === "ready") ? 0 : 1;
+  return servers.every(({ health }) => health === "ready") && missing.size === 0 ? 0 : 1;
 }
 
 function ask(server: ToolServerSettings, { http, timers }: Platform): ReturnType<Catalog["ask"]> {

@@ -14,7 +14,7 @@ export function addTools(bobbin: Command): void {
 
 const NOTES = `
 Each server is asked for its toolset. Calls and subscriptions are those of all hosts on this home.
-Exit code: 0 when every server can be used; 1 otherwise.
+Exit code: 0 when every server, and each of its tools, can be used; 1 otherwise.
 
 Examples:
   bobbin tools

@@ -17,6 +17,11 @@ export interface Bound {
   readonly problems: readonly string[];
 }
 
+/** Names that the host has for itself. */
+export function takenByHost(names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(names.map((name) => [name, "a tool of the host"]));
+}
+
 /** `taken`: names that are not free, with whose they are. */
 export function bind(offered: readonly Offered[], taken: ReadonlyMap<string, string>): Bound {
   const problems: string[] = [];

@@ -20,6 +20,7 @@ import type { Metrics } from "../../observe/metrics.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Tool } from "../tool.ts";
+import { bind, type Offered, takenByHost } from "./binding.ts";
 import { CallbackListener } from "./callback-listener.ts";
 import { Callbacks, type Delivered, type SecretsPort } from "./callbacks.ts";
 import { Catalog } from "./catalog.ts";
@@ -41,6 +42,8 @@ export interface RapPorts {
   readonly metrics: Metrics;
   readonly supervisor: Supervisor;
   serversOf(load: LoadSettings): ThreadServers;
+  /** Names of tools that every thread has. */
+  readonly ownNames: readonly string[];
   /** Names of a thread's other tools, with whose they are. */
   taken(thread: ThreadState): ReadonlyMap<string, string>;
   /** Runs a command on a thread and makes what comes of it survive a power cut. */
@@ -177,14 +180,15 @@ export class Rap {
   ): Promise<readonly ServerView[]> {
     if (thread !== null) await this.#toolsets.ready(thread.facts.id);
     const known = thread === null ? undefined : this.#toolsets.offers(thread.facts.id);
-    return Promise.all(
-      used.map(async (server) => {
+    const all = await Promise.all(
+      used.map(async (server): Promise<Offered> => {
         const offered = known?.offered.find((one) => one.server.name === server.name)?.offer;
         const catalog = this.#catalogs.of(server);
-        const offer = offered ?? catalog.last ?? (await catalog.ask());
-        return serverView(server, offer, known?.bound.missing ?? new Map());
+        return { server, offer: offered ?? catalog.last ?? (await catalog.ask()) };
       }),
     );
+    const { missing } = known?.bound ?? bind(all, takenByHost(this.#ports.ownNames));
+    return all.map(({ server, offer }) => serverView(server, offer, missing));
   }
 
   /** Tells the server that asked what the user chose; false if it is not there now. It may be told twice, and always the same. */
