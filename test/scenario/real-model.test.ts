@@ -85,6 +85,33 @@ describe("a fork", () => {
     await client.call("thread/rollback", { threadId, numTurns: 2 });
     expect(await history({})).toEqual(["before", "next"]);
   });
+
+  it("[EDIT-14] asks the model again in the same turn for what clients put in while it spoke", async () => {
+    const [start, ...rest] = sse(responses.message("Well then")).split(/(?<=\n\n)/);
+    let goOn = () => {};
+    const held: Reply = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(start! + rest[0]!);
+      goOn = () => response.end(rest.slice(1).join("") + sse([responses.completed()]));
+    };
+    const { model, client, threadId } = await threadOn("responses", [
+      held,
+      stream(responses.stream(responses.message("Seen"))),
+    ]);
+    const turnId = await client.say(threadId, "go");
+    await client.about(threadId, "item/agentMessage/delta");
+    const item = { type: "message", role: "developer", content: [{ type: "input_text", text: "mind this" }] };
+    await client.call("thread/inject_items", { threadId, items: [item] });
+    goOn();
+    const { params } = await client.turnCompleted(turnId);
+    expect(params.turn).toMatchObject({ status: "completed", items: [{ text: "Seen" }] });
+    expect(model.asked).toHaveLength(2);
+    const words = model.asked[1]!.body.input.map(
+      ({ content }: { content: { text: string }[] }) => content[0]!.text,
+    );
+    expect(words.slice(-3)).toEqual(["go", "Well then", "mind this"]);
+    expect(client.count("turn/completed")).toBe(1);
+  });
 });
 
 describe("a turn on the responses wire", () => {

@@ -89,6 +89,8 @@ export interface TurnState {
   readonly shown: boolean;
   /** How many hosts were lost since the model last came to an end. */
   readonly lostHosts: number;
+  /** Clients have put something into the history since the model was called. */
+  readonly injected: boolean;
   /** How many calls of the model have come to their end. */
   readonly answers: number;
   /** Set while the model is asked for a summary in place of an answer. */

@@ -113,6 +113,8 @@ export function foldLife(
       return { ...state, lastTurn, context: NONE };
     }
     case "itemsInjected":
-      return state;
+      // A reviewer is not shown the conversation, and who makes a summary has it in what is kept.
+      if (state.turn?.kind !== "regular") return state;
+      return { ...state, turn: { ...state.turn, injected: true } };
   }
 }

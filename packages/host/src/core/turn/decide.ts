@@ -197,9 +197,14 @@ function sampled(
   ];
 }
 
-/** A model that called tools is called again with their answers, once all are there. */
+/**
+ * A model that called tools is called again with their answers, once all are there; and one that has not seen what
+ * clients put in while it spoke, with that.
+ */
 function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
-  if (turn.calls.length === 0) return [turnEnded(turn, at, "completed", null)];
+  if (turn.calls.length === 0) {
+    return turn.injected ? [requestSample(turn)] : [turnEnded(turn, at, "completed", null)];
+  }
   return turn.calls.every(isSettled) ? [requestSample(turn)] : [];
 }
 

@@ -35,6 +35,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
           plans: 0,
           calls: [],
           shown: false,
+          injected: false,
           lostHosts: 0,
           servedBy: null,
           answer: null,
@@ -55,6 +56,7 @@ export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
         sampled: false,
         retryAt: null,
         shown: false,
+        injected: false,
         compacting: null,
         calls: [],
       }));
