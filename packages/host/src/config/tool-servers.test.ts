@@ -56,9 +56,11 @@ describe("tool servers in config.toml", () => {
       [() => read({ ...DESK, allowed_origins: "x" }), /allowed_origins/],
       [() => read(DESK, { callback_listen: "8080" }), /rap\.callback_listen/],
       [() => read(DESK, { callback_public_url: "me" }), /rap\.callback_public_url/],
+      [() => read(DESK, { callback_public_url: "https://me.example/x?y=1" }), /without \? and #/],
+      [() => read(DESK, { callback_public_url: "https://me.example/#" }), /without \? and #/],
     ];
     for (const [reads, says] of bad) expect(reads).toThrow(says);
-    for (const name of ["", "x".repeat(129)])
+    for (const name of ["", "x".repeat(129), "a\nb", "\u001b[2J", "a\u0085"])
       expect(() => readRap({ rap_servers: { [name]: DESK } })).toThrow(/has 1 to 128 characters/);
   });
 });

@@ -9,7 +9,7 @@ export function readRap(table: Table): RapSettings {
   const deadline = whole(rap, "call_deadline_secs", 1, "rap.") ?? null;
   return {
     callbackListen: place(text(rap, "callback_listen", "rap.") ?? "127.0.0.1:0"),
-    callbackPublicUrl: publicUrl === undefined ? null : address(publicUrl, "rap.callback_public_url"),
+    callbackPublicUrl: publicUrl === undefined ? null : base(publicUrl, "rap.callback_public_url"),
     servers: Object.keys(subtable(table, "rap_servers") ?? {}).map((name) =>
       server(
         name,
@@ -59,9 +59,9 @@ function access({ url, headers: given, bearerTokenEnvVar }: ToolServerSettings):
 const LONGEST_NAME = 128;
 
 function server(name: string, entry: Table, at: string, deadline: number | null): ToolServerSettings {
-  if (name === "" || name.length > LONGEST_NAME)
+  if (name === "" || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
     throw new ConfigError(
-      `${at.slice(0, 200)}: the name of a tool server has 1 to ${LONGEST_NAME} characters`,
+      `${JSON.stringify(at.slice(0, 200))}: the name of a tool server has 1 to ${LONGEST_NAME} characters, and no control characters`,
     );
   const url = text(entry, "url", at);
   if (url === undefined) throw new ConfigError(`${at}url: it has to be there`);
@@ -88,6 +88,13 @@ function headers(entry: Table, at: string): Readonly<Record<string, string>> {
 function origins(entry: Table, at: string): readonly string[] {
   const given = list(entry, "allowed_origins", at) ?? [];
   return given.map((one) => new URL(address(one, `${at}allowed_origins`)).origin);
+}
+
+/** Paths are put behind it. */
+function base(url: string, key: string): string {
+  if (/[?#]/.test(url))
+    throw new ConfigError(`${key}: expected an address without ? and #, found ${JSON.stringify(url)}`);
+  return address(url, key);
 }
 
 function address(url: string, key: string): string {

@@ -59,10 +59,17 @@ export class KeptToolsets {
   }
 
   #path({ name }: ToolServerSettings): string {
-    return join(this.#ports.home, "rap_toolsets", `${encodeURIComponent(name)}.json`);
+    const written = encodeURIComponent(name);
+    // A file's name has 255 bytes.
+    const short = written.length <= 200 ? written : digest(name);
+    return join(this.#ports.home, "rap_toolsets", `${short}.json`);
   }
 }
 
 function hashOf(server: ToolServerSettings): string {
-  return createHash("sha256").update(serverKey(server)).digest("hex");
+  return digest(serverKey(server));
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
