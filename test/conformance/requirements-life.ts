@@ -54,7 +54,7 @@ export const lifeLines = {
   "EDIT-10": "Injected items are kept, and told to nobody.",
   "EDIT-12": "What is no response item is not injected; kinds that are not known are kept from the model.",
   "EDIT-14": "Ephemeral threads are not named, moved, deleted or reverted.",
-  "EDIT-14": "What is put in while the model speaks is shown to it in the same turn.",
+  "EDIT-15": "What is put in while the model speaks is shown to it in the same turn.",
   "EDIT-11": "Sections hold threads in an order; a section that is deleted holds none.",
 
   // Leaving.

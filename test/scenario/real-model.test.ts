@@ -86,7 +86,7 @@ describe("a fork", () => {
     expect(await history({})).toEqual(["before", "next"]);
   });
 
-  it("[EDIT-14] asks the model again in the same turn for what clients put in while it spoke", async () => {
+  it("[EDIT-15] asks the model again in the same turn for what clients put in while it spoke", async () => {
     const [start, ...rest] = sse(responses.message("Well then")).split(/(?<=\n\n)/);
     let goOn = () => {};
     const held: Reply = (response) => {
