@@ -22,6 +22,8 @@ export const lifeLines = {
   "PLACE-1":
     "A thread has the workspace and the environment that were asked for; one that is not there is refused.",
   "PLACE-2": "A request with a permission profile in the old form is refused, not taken without it.",
+  "LIFE-17":
+    "Requests that contradict themselves, or name what is not there, are refused in the peer's words.",
   "PATH-1": "A thread is resumed and forked by the path that clients were told; another one is refused.",
   "PATH-2": "A history that a client kept by itself starts a thread of its own, never one that is loaded.",
 

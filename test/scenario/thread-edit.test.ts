@@ -313,7 +313,7 @@ describe("sections", () => {
     const { data } = await client.call("thread/list", { limit: 100 });
     expect(data.find(({ id }: { id: string }) => id === c)).toMatchObject(nowhere);
     const gone = await client.refusal("thread/section/move", { threadId: c, sectionId: section.id });
-    expect(gone.data.code).toBe("sectionNotFound");
+    expect(gone.data.code).toBe("sectionMissing");
   });
 });
 

@@ -136,7 +136,6 @@ describe("a tool that lives in the client", () => {
           { type: "function", name: "hidden", description: "H", inputSchema: {}, deferLoading: true },
         ],
       },
-      { name: "old", description: "Older form.", inputSchema: { type: "object" }, namespace: "past" },
     ];
     const namespaced = responses.call("hidden", "{}");
     Object.assign((namespaced[0] as { item: object }).item, { namespace: "crm" });
@@ -156,14 +155,23 @@ describe("a tool that lives in the client", () => {
       "update_goal",
       "lookup",
       "crm",
-      "past",
     ]);
     expect(tools[7]).toMatchObject({
       type: "namespace",
       description: "Customers.",
       tools: [{ name: "find" }],
     });
-    expect(tools[8]).toMatchObject({ description: "Tools in the past namespace.", tools: [{ name: "old" }] });
+    const old = {
+      name: "old",
+      description: "Older form.",
+      inputSchema: { type: "object" },
+      namespace: "past",
+    };
+    await client.turn(await client.startThread({ dynamicTools: [old] }), "go");
+    expect(model.asked.at(-1)!.body.tools.at(-1)).toMatchObject({
+      description: "Tools in the past namespace.",
+      tools: [{ name: "old" }],
+    });
   });
 
   it("[DYN-3] is refused with what is wrong with it", async () => {

@@ -97,6 +97,26 @@ const catalogue = {
       `\`permissionProfile\` is no longer supported for \`${method}\`; use \`permissions\` with a named profile id instead`,
   },
   turnNotFound: { wire: -32600, retryable: false, text: (id: string) => `turn not found: ${id}` },
+  invalidRelation: {
+    wire: -32600,
+    retryable: false,
+    text: (relation: string, why: string) => `invalid ${relation} thread id: ${why}`,
+  },
+  sortNeedsSection: {
+    wire: -32600,
+    retryable: false,
+    text: () => "section-position sorting requires a section filter",
+  },
+  searchTermEmpty: {
+    wire: -32600,
+    retryable: false,
+    text: () => "thread/search requires a non-empty searchTerm",
+  },
+  twoSandboxes: {
+    wire: -32600,
+    retryable: false,
+    text: (other: string) => `\`permissions\` cannot be combined with \`${other}\``,
+  },
   twoRelations: {
     wire: -32600,
     retryable: false,
@@ -150,6 +170,16 @@ const catalogue = {
     text: (limit: number) => `thread name must not be longer than ${limit} characters`,
   },
   nothingToUpdate: { wire: -32600, retryable: false, text: () => "gitInfo must include at least one field" },
+  noMetadata: {
+    wire: -32600,
+    retryable: false,
+    text: () => "thread metadata update must include at least one field",
+  },
+  gitInfoEmpty: {
+    wire: -32600,
+    retryable: false,
+    text: (field: string) => `gitInfo.${field} must not be empty`,
+  },
   nothingToInject: { wire: -32600, retryable: false, text: () => "items must not be empty" },
   invalidResponseItem: {
     wire: -32600,
@@ -187,6 +217,7 @@ const catalogue = {
     text: () => "The thread has moved on; read it again and retry",
   },
   inputEmpty: { wire: -32600, retryable: false, text: () => "input must not be empty" },
+  expectedTurnEmpty: { wire: -32600, retryable: false, text: () => "expectedTurnId must not be empty" },
   noActiveTurnToSteer: { wire: -32600, retryable: false, text: () => "no active turn to steer" },
   steerMismatch: {
     wire: -32600,
@@ -339,6 +370,23 @@ const catalogue = {
     wire: -32602,
     retryable: false,
     text: (id: string) => `thread section not found: ${id}`,
+  },
+  sectionMissing: { wire: -32600, retryable: false, text: (id: string) => `section ${id} does not exist` },
+  sectionNameEmpty: { wire: -32602, retryable: false, text: () => "section name must not be empty" },
+  notInSection: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string, sectionId: string) => `before thread ${id} is not in section ${sectionId}`,
+  },
+  beforeNothing: {
+    wire: -32600,
+    retryable: false,
+    text: () => "beforeThreadId requires a non-null sectionId",
+  },
+  beforeItself: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `thread ${id} cannot be moved before itself`,
   },
   sectionFull: {
     wire: -32600,

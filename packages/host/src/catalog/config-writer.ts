@@ -69,9 +69,17 @@ export class ConfigWriter {
   }
 }
 
+/** What was a way to choose among configurations; written, it would be there and count for nothing. */
+const LEGACY: ReadonlyMap<string, string> = new Map([
+  ["profile", "is a legacy config selector and can no longer be written"],
+  ["profiles", "contains legacy config profile tables and can no longer be written"],
+]);
+
 function readEdit({ keyPath, value, mergeStrategy }: ConfigEdits["edits"][number]): ConfigChange {
   const path = keysOf(keyPath);
   if (typeof path === "string") throw refused("configValidationError", path);
+  const legacy = value == null ? undefined : LEGACY.get(path[0]!);
+  if (legacy !== undefined) throw refused("configValidationError", `\`${path[0]}\` ${legacy}`);
   if (value != null && !isWritable(value))
     throw refused("configValidationError", "invalid value: null can not be written within a value");
   return { path, value: value ?? null, mergeStrategy };

@@ -71,6 +71,10 @@ interface ConfigPlace {
 export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}): Config {
   const workspaceWrite = readWorkspaceWrite(table, home, below?.workspaceWrite);
   const reviewer = oneOf(table, "approvals_reviewer", ["user", "auto_review", "guardian_subagent"]);
+  // Who chose a profile may have wanted less to be allowed than is without it.
+  const profile = text(table, "profile");
+  if (profile !== undefined)
+    throw new ConfigError(`legacy \`profile = ${JSON.stringify(profile)}\` config is no longer supported`);
   const file = text(table, "model_instructions_file");
   const tier = text(table, "service_tier");
   return {

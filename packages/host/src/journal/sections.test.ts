@@ -102,7 +102,7 @@ describe("thread sections", () => {
   it("refuse what makes no sense", async () => {
     const sections = open();
     const pinned = PINNED_SECTION.id;
-    await refused(sections.create("local", { name: "  " }), "invalidParams", "name: must not be empty");
+    await refused(sections.create("local", { name: "  " }), "sectionNameEmpty", "must not be empty");
     await refused(sections.create("local", { name: "x".repeat(257) }), "invalidParams", "256");
     await refused(sections.update("local", { sectionId: " ", name: "x" }), "invalidParams", "sectionId");
     await refused(sections.update("local", { sectionId: pinned, name: "x" }), "sectionBuiltIn", "built in");

@@ -220,7 +220,7 @@ function checkedId(id: string): string {
 
 function checkedName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === "") throw fault("invalidParams", "name", "must not be empty");
+  if (trimmed === "") throw fault("sectionNameEmpty");
   if (trimmed.length > MAX_NAME) {
     throw fault("invalidParams", "name", `must not be longer than ${MAX_NAME} characters`);
   }

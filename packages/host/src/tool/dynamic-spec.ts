@@ -59,6 +59,8 @@ export function dynamicFunctions(given: readonly DynamicToolInput[]): readonly D
 
 /** Throws what is wrong with the tools that a client offers. */
 export function checkDynamicTools(given: readonly DynamicToolInput[]): void {
+  if (isMixed(given))
+    refuse("Invalid request: dynamic tools must use either canonical or legacy format consistently");
   const namespaces = new Set<string>();
   for (const entry of given) {
     if (!("type" in entry) || entry.type !== "namespace") continue;
@@ -82,6 +84,16 @@ export function checkDynamicTools(given: readonly DynamicToolInput[]): void {
     const problem = schemaProblem(inputSchema);
     if (problem !== undefined) refuse(`dynamic tool input schema is not supported for ${name}: ${problem}`);
   }
+}
+
+/** Where a client says both what is new and what is old, one of them would not be heard. */
+function isMixed(given: readonly DynamicToolInput[]): boolean {
+  const kinds = given.filter((entry) => "type" in entry);
+  if (kinds.length === 0) return false;
+  const functions = kinds.flatMap((entry) => (entry.type === "namespace" ? entry.tools : [entry]));
+  return (
+    kinds.length < given.length || functions.some((one) => "exposeToContext" in one || "namespace" in one)
+  );
 }
 
 function checkNamespace(name: string, description: string): void {

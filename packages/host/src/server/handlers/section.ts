@@ -1,10 +1,12 @@
-import { fault } from "../../errors.ts";
+import { Fault, fault } from "../../errors.ts";
 import type { ThreadIndex } from "../../journal/index/thread-index.ts";
 import { positionBetween } from "../../journal/sections.ts";
+import { parseThreadId } from "../../thread/thread-id.ts";
 import { ownerOf } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, seenOwner } from "./context.ts";
 import { refuseEphemeral } from "./lasting-thread.ts";
+import { relatedId } from "./related-id.ts";
 
 export function sectionHandlers({ sections, index, registry, platform }: HandlerContext): Handlers {
   return {
@@ -23,16 +25,28 @@ export function sectionHandlers({ sections, index, registry, platform }: Handler
     async "thread/section/move"({ threadId, sectionId, beforeThreadId }, { connection, reply }) {
       const owner = seenOwner(connection);
       const access = accessOf(connection, threadId);
+      const before = beforeThreadId ?? null;
+      if (before !== null && sectionId === null) throw fault("beforeNothing");
       await refuseEphemeral(registry, threadId, access, "ephemeralSection");
+      await registry.read(threadId, access, async () => {}).catch(asNotFound(threadId));
       if (sectionId !== null && !(await sections.all(owner)).some(({ id }) => id === sectionId)) {
-        throw fault("sectionNotFound", sectionId);
+        throw fault("sectionMissing", sectionId);
       }
-      const position =
-        sectionId === null ? null : await positionIn(index, owner, sectionId, beforeThreadId ?? null);
+      if (before !== null && relatedId("before", before) === parseThreadId(threadId))
+        throw fault("beforeItself", before);
+      const position = sectionId === null ? null : await positionIn(index, owner, sectionId, before);
       const at = platform.clock.now();
       const command = { kind: "changeSection", at, sectionId, position } as const;
       await registry.edit(threadId, access, command, () => reply({}));
     },
+  };
+}
+
+function asNotFound(threadId: string): (cause: unknown) => never {
+  return (cause) => {
+    throw cause instanceof Fault && cause.code === "threadNotLoaded"
+      ? fault("threadNotFound", threadId)
+      : cause;
   };
 }
 
@@ -54,7 +68,7 @@ async function positionIn(
     }
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  if (beforeThreadId !== null) throw fault("threadNotFound", beforeThreadId);
+  if (beforeThreadId !== null) throw fault("notInSection", beforeThreadId, sectionId);
   return roomBetween(left, undefined);
 }
 

@@ -108,6 +108,13 @@ function modeSettings({ mode: kind, settings }: CollaborationMode): Partial<Thre
   return { model, effort: effort ?? null, mode: { kind, instructions: instructions ?? null } };
 }
 
+/** Two answers to one question: whichever of them won, someone would be surprised by what is allowed. */
+export function refuseTwoSandboxes({ sandbox, sandboxPolicy: policy, permissions }: Asked): void {
+  if (permissions == null) return;
+  if (sandbox != null) throw fault("twoSandboxes", "sandbox");
+  if (policy != null) throw fault("twoSandboxes", "sandboxPolicy");
+}
+
 function askedSandbox(asked: Asked, context: HandlerContext): SandboxChoice | undefined {
   const { sandbox: mode, sandboxPolicy: policy, permissions, config } = asked;
   if (permissions == null) {
@@ -116,9 +123,7 @@ function askedSandbox(asked: Asked, context: HandlerContext): SandboxChoice | un
     const { workspaceWrite } = requestConfig(config, context);
     return { sandbox: sandboxPolicy(mode, workspaceWrite), permissionProfile: null };
   }
-  // Two answers to one question: whichever of them won, someone would be surprised by what is allowed.
-  if (policy != null || mode != null)
-    throw fault("invalidParams", "permissions", "it can not be combined with a sandbox");
+  refuseTwoSandboxes(asked);
   try {
     return ofProfile(permissions);
   } catch (cause) {

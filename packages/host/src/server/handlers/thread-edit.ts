@@ -27,8 +27,13 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
 
     async "thread/metadata/update"({ threadId, gitInfo }, { connection, reply }) {
       // Null clears a value; what is not named stays.
-      const given = Object.entries(gitInfo ?? {}).filter(([, value]) => value !== undefined);
+      if (gitInfo == null) throw fault("noMetadata");
+      const given = Object.entries(gitInfo)
+        .filter(([, value]) => value !== undefined)
+        .map(([field, value]): [string, string | null] => [field, value?.trim() ?? null]);
       if (given.length === 0) throw fault("nothingToUpdate");
+      const empty = given.find(([, value]) => value === "");
+      if (empty !== undefined) throw fault("gitInfoEmpty", empty[0]);
       const access = accessOf(connection, threadId);
       await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "changeGitInfo", at: now(), changes: Object.fromEntries(given) } as const;

@@ -16,7 +16,13 @@ import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
 import { configured } from "./request-config.ts";
-import { askedLoadSettings, askedSettings, newSettings, refuseWrongConfig } from "./settings.ts";
+import {
+  askedLoadSettings,
+  askedSettings,
+  newSettings,
+  refuseTwoSandboxes,
+  refuseWrongConfig,
+} from "./settings.ts";
 import { surroundings } from "./surroundings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { resumedThread } from "./thread-path.ts";
@@ -98,6 +104,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
 
     async "thread/resume"(params, { connection, reply }) {
       refusePermissionProfile("thread/resume", params);
+      refuseTwoSandboxes(params);
       refuseWrongConfig(context, connection);
       const threadId = await resumedThread(params, connection, context);
       const resumed = () =>

@@ -8,6 +8,7 @@ import { maySee } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { accessOf, type HandlerContext, inSection, seenOwner, viewer } from "./context.ts";
+import { relatedId } from "./related-id.ts";
 import { itemsPage, turnsPage } from "./turn-pages.ts";
 
 const DEFAULT_LIMIT = 25;
@@ -58,7 +59,7 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     },
 
     "thread/loaded/list"({ cursor, limit }, { connection, reply }) {
-      const after = cursor == null ? "" : parseThreadId(cursor);
+      const after = cursor == null ? "" : afterId(cursor);
       const ids: string[] = [];
       for (const actor of registry.loaded()) {
         if (actor.id > after && maySee(connection.meta.principal, actor.owner)) ids.push(actor.id);
@@ -69,6 +70,10 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/list"(params, { connection, reply }) {
+      const { parentThreadId: parent, ancestorThreadId: ancestor } = params;
+      if (parent != null) relatedId("parent", parent);
+      if (ancestor != null) relatedId("ancestor", ancestor);
+      if (params.sortKey === "section_position" && params.sectionId == null) throw fault("sortNeedsSection");
       const query = { ...listQuery(params, connection), knownSections: await sectionIds(connection) };
       const page = await index.list(query).catch(badCursor);
       const { nextCursor, backwardsCursor } = page;
@@ -76,6 +81,7 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/search"(params, { connection, reply }) {
+      if (params.searchTerm.trim() === "") throw fault("searchTermEmpty");
       const page = await index
         .search({ ...listQuery(params, connection), searchTerm: params.searchTerm })
         .catch(badCursor);
@@ -106,6 +112,15 @@ function listQuery(params: Params<"thread/list">, connection: Connection): Threa
     cursor: params.cursor ?? undefined,
     limit: Math.min(MAX_LIMIT, Math.max(1, limit ?? DEFAULT_LIMIT)),
   };
+}
+
+/** The list of loaded threads goes on behind an id. */
+function afterId(cursor: string): string {
+  try {
+    return parseThreadId(cursor);
+  } catch {
+    throw fault("invalidCursor", cursor.slice(0, 100));
+  }
 }
 
 function badCursor(cause: unknown): never {

@@ -1,5 +1,6 @@
 import { turnStarted } from "../../core/notify.ts";
 import { acceptedTurn } from "../../core/turn/accepted.ts";
+import { fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
@@ -49,6 +50,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
 
     async "turn/steer"(params, { connection, reply }) {
       const actor = await own(connection, params.threadId);
+      if (params.expectedTurnId === "") throw fault("expectedTurnEmpty");
       const input = readInput(params.input);
       const clientUserMessageId = readMessageId(params.clientUserMessageId);
       await actor.submit(
