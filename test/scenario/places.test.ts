@@ -37,6 +37,12 @@ describe("a thread's places", () => {
     expect(resumed.runtimeWorkspaceRoots).toEqual(["/tmp", "/usr"]);
   });
 
+  it("[PLACE-1] stay as they are where none is named", async () => {
+    const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+    const { cwd } = await client.call("thread/start", { cwd: "/tmp", environments: [] });
+    expect(cwd).toBe("/tmp");
+  });
+
   it("[PLACE-1] are refused where there are none", async () => {
     const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
     const refused = async (...environments: object[]) => {
@@ -44,7 +50,6 @@ describe("a thread's places", () => {
       expect(code).toBe(-32600);
       return message;
     };
-    expect(await refused()).toMatch(/^environments must not be empty/);
     expect(await refused({ environmentId: "far", cwd: "/" })).toBe("unknown turn environment id `far`");
     const local = { environmentId: "local", cwd: "/" };
     expect(await refused(local, local)).toBe("duplicate turn environment id `local`");

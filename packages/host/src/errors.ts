@@ -69,11 +69,6 @@ const catalogue = {
     text: (id: string) => `cannot resume thread ${id} with history while it is already running`,
   },
   historyEmpty: { wire: -32600, retryable: false, text: () => "history must not be empty" },
-  noEnvironment: {
-    wire: -32600,
-    retryable: false,
-    text: () => "environments must not be empty: this host works in its environment `local`",
-  },
   unknownEnvironment: {
     wire: -32600,
     retryable: false,

@@ -34,9 +34,8 @@ export function askedPlaces(
 }
 
 function askedEnvironment(asked: AskedPlaces["environments"]): Environment | undefined {
-  if (asked == null) return undefined;
-  const [first, ...more] = asked;
-  if (first === undefined) throw fault("noEnvironment");
+  const [first, ...more] = asked ?? [];
+  if (asked == null || first === undefined) return undefined;
   const unknown = asked.find(({ environmentId }) => environmentId !== LOCAL);
   if (unknown !== undefined) throw fault("unknownEnvironment", unknown.environmentId);
   if (more.length > 0) throw fault("twoEnvironments", LOCAL);
