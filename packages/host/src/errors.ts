@@ -316,7 +316,7 @@ const catalogue = {
     wire: -32600,
     retryable: true,
     text: (id: string, holder: string) =>
-      `thread ${id} is in use by another host (${holder}) on the same home`,
+      `thread ${id} already has an active writer: host ${holder} on the same home`,
   },
   networkHome: {
     wire: -32600,
