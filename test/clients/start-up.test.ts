@@ -195,6 +195,6 @@ describe("a client that starts", () => {
 
     expect(await client.refusal("thread/start", { permissions: ":nope" })).toMatchObject({ code: -32600 });
     const both = { permissions: ":workspace", sandbox: "read-only" };
-    expect((await client.refusal("thread/start", both)).data.code).toBe("invalidParams");
+    expect((await client.refusal("thread/start", both)).data.code).toBe("twoSandboxes");
   });
 });
