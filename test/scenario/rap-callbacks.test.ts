@@ -2,14 +2,15 @@
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { spawnHost } from "../support/host-process.ts";
-import { responses } from "../support/mock-model.ts";
+import { spawnHost, stdioHost } from "../support/host-process.ts";
+import { MockModel, responses } from "../support/mock-model.ts";
 import {
   acknowledged,
   answer,
   call,
   EXPERIMENTAL,
   outputs,
+  rapHome,
   rapStage,
   SOCKET,
   type StageOptions,
@@ -137,6 +138,40 @@ describe("a callback", () => {
     expect(await answer(heard, "late")).toBe(410);
     await client.call("thread/delete", { threadId });
     expect(await answer(heard, "late")).toBe(410);
+  });
+});
+
+describe("the address of a callback", () => {
+  it.each(["https://me.example/tools", "https://me.example/tools/", "https://me.example"])(
+    "is under the public URL, %s, where there is one; a proxy takes off what is its own",
+    async (url) => {
+      const { host, client, turnId, heard, model } = await waiting({
+        rap: [`callback_public_url = "${url}"`],
+      });
+      const base = `${url.replace(/\/$/, "")}/rap/callback/`;
+      expect(heard.body.callback_url.slice(0, base.length)).toBe(base);
+      const { port } = await host.logged(({ msg }) => msg === "listening for tool servers");
+      const behind = `http://127.0.0.1:${port}/rap/callback/${heard.body.callback_url.slice(base.length)}`;
+      expect(await postBack(behind, result(heard, "by a proxy"))).toBe(200);
+      await client.turnCompleted(turnId);
+      expect(outputs(model, 1)).toEqual(["by a proxy"]);
+    },
+  );
+
+  it("is there for a client on stdio too", async () => {
+    const server = await FakeToolServer.start({ look: {} });
+    const model = await MockModel.start(call(look()), say("Seen"));
+    const { home, cwd } = await rapHome(model.url, { servers: { desk: server } });
+    const { host, client } = await stdioHost({ home, capabilities: EXPERIMENTAL });
+    const threadId = await client.startThread({ cwd });
+    const turnId = await client.say(threadId, "look");
+    expect(await answer(await server.next("/invoke"), "here")).toBe(200);
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("completed");
+    expect(outputs(model, 1)).toEqual(["here"]);
+    // The host ends with its client, and says so to tool servers.
+    await client.close();
+    await host.exited;
+    expect(server.at("/close_thread").map(({ body }) => body.thread_id)).toEqual([threadId]);
   });
 });
 
