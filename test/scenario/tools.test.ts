@@ -367,6 +367,20 @@ describe("a question to clients", () => {
     expect(JSON.parse(outputs(model, 1)[0].output)).toEqual({ answers: { path: { answers: ["Yes"] } } });
   });
 
+  it("[ASK-8] to the user takes what models say besides, and keeps a secret one", async () => {
+    const [question] = QUESTION.questions;
+    const more = { questions: [{ ...question, isSecret: true, zork: 1 }], autoResolutionMs: 60_000 };
+    const ask = responses.call("request_user_input", JSON.stringify(more));
+    const { client, threadId } = await stage([call(ask), say("going on")]);
+    const turnId = await client.say(threadId, "may I?");
+    const { id, params } = await asked(client, "item/tool/requestUserInput");
+    expect(params.questions).toEqual([{ ...question, isOther: true, isSecret: true }]);
+    // The model waits for it, whatever it says.
+    expect([params.isBlocking, params.autoResolutionMs]).toEqual([true, null]);
+    client.send({ id, result: { answers: { path: { answers: ["Yes"] } } } });
+    await client.turnCompleted(turnId);
+  });
+
   it("[ASK-6] is left to others by a client that can not answer", async () => {
     const { model, host, client, threadId } = await stage([call(lookUp()), call(lookUp("b")), say("done")]);
     const second = await host.join(undefined, EXPERIMENTAL);
@@ -577,8 +591,10 @@ describe("what the model calls", () => {
       await client.turn(threadId, "look at it");
       expect(shown(model.asked[1]!.body), wire).toEqual(expected);
       const views = client.told("item/completed").filter(({ params }) => params.item.type === "imageView");
-      const ofPicture = views.find(({ params }) => params.item.id === "v");
-      expect(ofPicture?.params.item.path).toBe(join(cwd, "dot.png"));
+      // What was not seen is not shown as seen.
+      expect(views.map(({ params }) => [params.item.id, params.item.path])).toEqual([
+        ["v", join(cwd, "dot.png")],
+      ]);
       await host.kill();
     }
   });

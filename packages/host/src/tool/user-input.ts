@@ -40,15 +40,33 @@ const parameters = {
   additionalProperties: false,
 };
 
+/** Models know more of it from elsewhere than they are told here: a member that they add is no reason not to ask. */
+const taken = {
+  ...parameters,
+  properties: {
+    questions: {
+      ...parameters.properties.questions,
+      items: {
+        ...parameters.properties.questions.items,
+        properties: { ...parameters.properties.questions.items.properties, isSecret: { type: "boolean" } },
+        additionalProperties: true,
+      },
+    },
+  },
+  additionalProperties: true,
+};
+
 interface Questions {
-  readonly questions: readonly Omit<ToolRequestUserInputQuestion, "isOther" | "isSecret">[];
+  readonly questions: readonly (Omit<ToolRequestUserInputQuestion, "isOther" | "isSecret"> & {
+    readonly isSecret?: boolean;
+  })[];
 }
 
 /** `request_user_input`: the model asks the user, and waits. */
 export const requestUserInput: Tool = {
   name: "request_user_input",
   namespace: null,
-  parameters,
+  parameters: taken,
   spec: {
     kind: "function",
     name: "request_user_input",
@@ -68,7 +86,14 @@ export const requestUserInput: Tool = {
           threadId: thread.facts.id,
           turnId,
           itemId: call.callId,
-          questions: questions.map((question) => ({ ...question, isOther: true, isSecret: false })),
+          questions: questions.map(({ id, header, question, options, isSecret = false }) => ({
+            id,
+            header,
+            question,
+            options,
+            isOther: true,
+            isSecret,
+          })),
           // The model waits for it: a client must not answer in the user's place.
           isBlocking: true,
           autoResolutionMs: null,

@@ -26,15 +26,12 @@ export function viewImage(files: Pick<Files, "openRead">): Tool {
       parameters,
       strict: false,
     },
-    begin: (invocation) => ({ kind: "dispatch", again: true, item: item(invocation, null) }),
+    begin: () => ({ kind: "dispatch", again: true }),
     async perform(invocation) {
       const read = await readMedia(pathOf(invocation), "image", files);
-      const done = item(invocation, invocation.now);
-      if ("problem" in read) {
-        return { ...refusal(`${pathOf(invocation)} can not be shown: ${read.problem}`), item: done };
-      }
+      if ("problem" in read) return refusal(`${pathOf(invocation)} can not be shown: ${read.problem}`);
       const shown = { type: "input_image", image_url: read.url } as FunctionCallOutputContentItem;
-      return { kind: "settle", output: [shown], success: true, item: done };
+      return { kind: "settle", output: [shown], success: true, item: item(invocation) };
     },
   };
 }
@@ -43,12 +40,13 @@ function pathOf({ thread, args }: Invocation): string {
   return resolve(thread.settings.cwd, (args as { path: string }).path);
 }
 
-function item(invocation: Invocation, completedAtMs: number | null): ThreadItem {
+/** What the model has seen: a picture that there is not is not shown to people either. */
+function item(invocation: Invocation): ThreadItem {
   return {
     type: "imageView",
     id: invocation.call.callId,
     path: pathOf(invocation),
     startedAtMs: invocation.startedAt,
-    completedAtMs,
+    completedAtMs: invocation.now,
   };
 }
