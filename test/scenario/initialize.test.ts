@@ -50,6 +50,17 @@ describe("initialize", () => {
     });
   });
 
+  it("[INIT-3] of a client that acts for others does not make it their originator", async () => {
+    for (const name of ["codex_app_server_daemon", "codex-backend"]) {
+      const { client } = await freshClient();
+      const { userAgent } = await client.call("initialize", { clientInfo: { name, version: "1.0.0" } });
+      expect(userAgent).toMatch(/^codex_cli_rs\/0\.166\.0 /);
+      expect(userAgent).toContain(`(${name}; 1.0.0)`);
+      const { thread } = await client.call("thread/start", {});
+      expect(thread.originator).toBe("codex_cli_rs");
+    }
+  });
+
   it("[INIT-4] is enough: a client that never says `initialized` is served", async () => {
     const { client } = await freshClient();
     await client.initialize();

@@ -35,6 +35,8 @@ type State =
 /** What a client said of itself in `initialize`. */
 export interface Client {
   readonly info: ClientInfo;
+  /** Whose threads those are that it starts. */
+  readonly originator: string;
   readonly experimental: boolean;
   readonly optedOut: ReadonlySet<string>;
   readonly eventCursor: boolean;

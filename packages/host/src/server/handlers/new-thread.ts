@@ -17,7 +17,7 @@ export function newFacts(
     owner: ownerOf(connection.meta.principal),
     // What clients of this transport are listed under by default, whoever they are.
     source: "vscode",
-    originator: connection.client?.info.name || null,
+    originator: connection.client?.originator || null,
     cliVersion: PEER_VERSION,
     forkedFromId: null,
     parentThreadId: null,
