@@ -162,10 +162,30 @@ describe("thread/search", () => {
     const pages = await paged("thread/search", { searchTerm: "apples", limit: 3 });
     expect(pages.map((page) => page.length)).toEqual([3, 1]);
     expect((await search('"nothing" OR *')).data).toEqual([]);
-    // What was rolled back is not found any more.
+    // What clients have put into it was said in it, too.
     await client.call("thread/resume", { threadId: threads[2], excludeTurns: true });
+    const message = (role: string, text: string) => ({
+      type: "message",
+      role,
+      content: [{ type: role === "assistant" ? "output_text" : "input_text", text }],
+    });
+    const items = [
+      message("user", "an okapi"),
+      message("assistant", "a quagga"),
+      message("developer", "a dodo"),
+    ];
+    await client.call("thread/inject_items", { threadId: threads[2], items });
+    for (const [word, count] of [
+      ["okapi", 1],
+      ["quagga", 1],
+      ["dodo", 0],
+    ] as const) {
+      expect((await search(word)).data, word).toHaveLength(count);
+    }
+    // What was rolled back is not found any more.
     await client.call("thread/rollback", { threadId: threads[2], numTurns: 1 });
     expect((await search("zebras")).data).toEqual([]);
+    expect((await search("okapi")).data).toEqual([]);
   });
 });
 

@@ -43,7 +43,7 @@ export function decideLife(
         },
       ];
     case "injectItems":
-      return [{ type: "itemsInjected", at, items: command.items }];
+      return [injected(state, at, command.items)];
     case "open": {
       const docs = JSON.stringify(command.docs) === JSON.stringify(state.docs) ? null : command.docs;
       // A turn that runs in the journal runs nowhere else: the host that ran it is gone.
@@ -67,4 +67,9 @@ export function decideLife(
         { type: "closed", at, reason: command.reason },
       ];
   }
+}
+
+function injected({ turn, lastTurn }: ThreadState, at: number, items: readonly unknown[]): ThreadRecord {
+  const after = (turn ?? lastTurn)?.id;
+  return { type: "itemsInjected", at, items, ...(after !== undefined && { after }) };
 }

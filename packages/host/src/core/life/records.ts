@@ -58,7 +58,13 @@ export type LifeRecord =
       readonly by: "rollback" | "revert";
     }
   /** Items that a client put into the model's history; no one else is shown them. */
-  | { readonly type: "itemsInjected"; readonly at: number; readonly items: readonly unknown[] }
+  | {
+      readonly type: "itemsInjected";
+      readonly at: number;
+      readonly items: readonly unknown[];
+      /** The turn that ran then, or ended last, if there was one. */
+      readonly after?: string;
+    }
   /** The head state: a load reads back to here. */
   | { readonly type: "checkpoint"; readonly state: ThreadState };
 

@@ -1,5 +1,5 @@
 import { environmentsOf, type Place, threadView } from "../../core/life/views.ts";
-import type { Commit } from "../../core/records.ts";
+import type { Commit, ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { IndexedText, ThreadRow } from "./thread-index.ts";
 
@@ -36,9 +36,10 @@ export function isIndexed(state: ThreadState, seq: number): boolean {
 }
 
 /** What of a commit can be searched for. */
-export function textsOf({ records }: Commit): IndexedText[] {
+export function textsOf({ records, seq }: Commit): IndexedText[] {
   const texts: IndexedText[] = [];
-  for (const record of records) {
+  for (const [nth, record] of records.entries()) {
+    if (record.type === "itemsInjected") texts.push(...injectedTexts(record, `:injected ${seq} ${nth}`));
     if (record.type !== "itemCompleted") continue;
     const { item, turnId, at } = record;
     if (item.type === "agentMessage") {
@@ -49,6 +50,20 @@ export function textsOf({ records }: Commit): IndexedText[] {
     }
   }
   return texts.filter(({ text }) => text.trim() !== "");
+}
+
+/** Messages that a client put in; what developers say is no part of what was said. */
+function injectedTexts(
+  { items, at, after = "" }: Extract<ThreadRecord, { type: "itemsInjected" }>,
+  name: string,
+): IndexedText[] {
+  return items.flatMap((given, nth): IndexedText[] => {
+    const { type, role, content } = given as { type?: unknown; role?: unknown; content?: unknown };
+    if (type !== "message" || (role !== "user" && role !== "assistant") || !Array.isArray(content)) return [];
+    const text = content.map((part: { text?: unknown }) => (typeof part?.text === "string" ? part.text : ""));
+    const itemId = `${name} ${nth}`;
+    return [{ turnId: after, itemId, role: role === "user" ? "user" : "agent", at, text: text.join("\n") }];
+  });
 }
 
 /** Turns that no longer count: what they said is not found any more. */
