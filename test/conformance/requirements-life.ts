@@ -69,6 +69,8 @@ export const lifeLines = {
   "UNLOAD-5": "With interrupt the turn ends first.",
   "UNLOAD-6": "Each load is closed exactly once, however many ask.",
   "UNLOAD-7": "thread/unsubscribe says whether there was something to leave; turns are not told any more.",
+  "UNLOAD-9":
+    "A call or a question that is pending outside of a turn refuses an unload; a subscription does not.",
   "UNLOAD-8": "Why each thread is loaded, and how many are in memory, is told by diagnostics and metrics.",
   "IDLE-1":
     "On stdio an unsubscribe is answered, then notLoaded and closed are told; a resume behind it loads afresh.",

@@ -247,6 +247,24 @@ describe("a user who speaks while a tool server works", () => {
   const steer = (client: WireClient, threadId: string, expectedTurnId: string) =>
     client.call("turn/steer", { threadId, expectedTurnId, input: [{ type: "text", text: "Well?" }] });
 
+  it("[UNLOAD-9] keeps the thread loaded until the result is there, unless it is given up", async () => {
+    const server = await FakeToolServer.start({ watch: {} });
+    const stage = await rapStage([call(watch()), say("It takes a while")], { servers: { desk: server } });
+    const { client, threadId, host } = stage;
+    const turnId = await client.say(threadId, "watch");
+    await server.next("/invoke");
+    await steer(client, threadId, turnId);
+    await client.turnCompleted(turnId);
+    expect(await client.call("thread/unload", { threadId })).toEqual({
+      status: "active",
+      blockedBy: { turnId: null, otherSubscribers: 0, pendingRequests: 0, pendingCalls: 1 },
+    });
+    const plain = await host.join();
+    expect(await plain.call("thread/unload", { threadId })).toEqual({ status: "active" });
+    expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
+    await server.next("/cancel_tool_call");
+  });
+
   it("[RAPR-69] before the server has said that it has the call is heard when it has", async () => {
     const server = await FakeToolServer.start({ watch: {} });
     let acknowledge!: () => void;

@@ -104,13 +104,14 @@ function refusalOf(
   const own = actor.subscriptions.retains(connection) ? 1 : 0;
   const otherSubscribers = actor.subscriptions.retaining - own;
   const turnId = actor.activeTurn;
-  // Whoever wants it interrupted wants its children interrupted, too.
+  // Whoever wants it interrupted wants its children interrupted, too, and what it waits for outside of a turn given up.
   const descendants = interrupt ? 0 : actor.children;
-  const active = turnId !== undefined || descendants > 0;
+  const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
+  const waits = !interrupt && pending.pendingRequests + pending.pendingCalls > 0;
+  const active = turnId !== undefined || descendants > 0 || waits;
   const status = active ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
   if (status === undefined) return undefined;
   if (!connection.client?.experimental) return { status };
-  const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
   return {
     status,
     blockedBy: {
