@@ -106,6 +106,8 @@ export const lifeLines = {
   "FAULT-10": "A thread whose host is about to end, or was killed just now, is waited for.",
   "FAULT-11":
     "A journal that someone else has written to takes nothing more until its thread is loaded again.",
+  "FAULT-12": "What of a journal survives a power cut is configurable (journal_sync).",
+  "FAULT-13": "A home on a network file system takes no threads, and the error says so.",
   "FAULT-9": "Two hosts on one home read everything; one writes a thread, and the other is told who does.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",

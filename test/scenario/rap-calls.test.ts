@@ -249,7 +249,7 @@ describe("the approval of a call", () => {
   const delete_all = { annotations: { destructive: true }, description: "Deletes all." };
   const wipe = () => responses.call("delete_all", '{"really":true}', "call_1");
 
-  it("[RAPR-1] [RAPR-2] is asked for what destroys, in a form that shows what is called", async () => {
+  it("[RAPR-1] [RAPR-2] [ASK-5] is asked for what destroys, in a form that shows what is called", async () => {
     const server = await FakeToolServer.start({ delete_all });
     const { model, client, threadId } = await rapStage([call(wipe()), call(wipe()), say("done")], {
       servers: { desk: server },
@@ -268,6 +268,8 @@ describe("the approval of a call", () => {
         tool_params: { really: true },
       },
     });
+    const { thread } = await client.call("thread/read", { threadId });
+    expect(thread.status).toEqual({ type: "active", activeFlags: ["waitingOnApproval"] });
     expect(server.at("/invoke")).toEqual([]);
     client.send({ id, result: { action: "decline", content: null } });
     const again = await asked(client, "mcpServer/elicitation/request", client.frames.length);

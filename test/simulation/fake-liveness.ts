@@ -5,6 +5,8 @@ import type { Owner, Scheduler } from "./scheduler.ts";
 export class Locks {
   readonly #holders = new Map<string, Owner>();
   readonly #waiting = new Map<string, Promise<unknown>>();
+  /** The file system is one of other machines, too. */
+  overNetwork = false;
 
   /** The locks as one host sees them. */
   of(owner: Owner, scheduler: Scheduler): Liveness {
@@ -26,6 +28,7 @@ export class Locks {
     return {
       announce: (path) =>
         later("announce", path, () => {
+          if (this.overNetwork) throw Object.assign(new Error("over the network"), { code: "ENETFS" });
           this.#holders.set(path, owner);
           return () => later("release", path, () => void this.#holders.delete(path));
         }),
