@@ -106,7 +106,9 @@ export class LazyRap {
   #isFor(thread: ThreadState): boolean {
     const { used, told } = this.#ports.serversOf(thread.load);
     const { calls, subscriptions } = outsideOf(thread);
-    return used.length + told.length + calls.length + subscriptions.length > 0;
+    // Calls of the host's own tools go to no server.
+    const away = calls.filter((server) => server !== "");
+    return used.length + told.length + away.length + subscriptions.length > 0;
   }
 
   #soon(what: string, work: (rap: Rap) => Promise<void>): void {
