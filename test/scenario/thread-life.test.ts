@@ -421,6 +421,7 @@ describe("thread/read", () => {
       ["thread/revert", { beforeTurnId: "x" }],
       ["thread/rollback", { numTurns: 1 }],
       ["thread/inject_items", { items: [{}] }],
+      ["thread/section/move", { sectionId: null }],
     ] as const) {
       expect(await words(method, { threadId: NOBODY, ...more }), method).toEqual(notFound);
     }
@@ -434,7 +435,6 @@ describe("thread/read", () => {
       ["thread/metadata/update", { gitInfo: { branch: "x" } }],
       ["thread/loadSettings/update", { baseInstructions: "x" }],
       ["thread/memoryMode/set", { mode: "enabled" }],
-      ["thread/section/move", { sectionId: null }],
     ] as const) {
       expect(await words(method, { threadId: NOBODY, ...more }), method).toEqual(noRollout);
     }
