@@ -199,8 +199,9 @@ class FakeAppendFile extends Handle implements AppendFile {
     return this.#size;
   }
 
-  end(): number {
-    return this.inode.bytes.length;
+  end(): number | Promise<number> {
+    // The dead are told nothing any more.
+    return this.files.owner.alive ? this.inode.bytes.length : new Promise(() => {});
   }
 
   async append(bytes: Uint8Array): Promise<number> {
