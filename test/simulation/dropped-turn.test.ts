@@ -1,9 +1,8 @@
 // One scripted turn, whose host is dropped after every single commit: what the next one makes of it.
 import assert from "node:assert/strict";
-import { beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { ModelRequest } from "../../packages/host/src/model/model.ts";
-import { violationOf } from "../../packages/host/src/tool/json-schema.ts";
 import { refusal, type Tool, type ToolSource } from "../../packages/host/src/tool/tool.ts";
 import { checkJournals, journals } from "../model/journals.ts";
 import type { ModelScript, ModelScripts } from "./fake-model.ts";
@@ -209,11 +208,6 @@ async function run(seed: number, atOnce: boolean, use: (life: Life) => Promise<v
     await use({ world, acts, start: () => world.start({ config, tools: acts.source }) });
   });
 }
-
-// What is loaded with its first use can not be seen by the scheduler.
-beforeAll(async () => {
-  await violationOf({ type: "object" }, {});
-});
 
 describe("a turn whose host is dropped after a commit", () => {
   for (const atOnce of [true, false]) {

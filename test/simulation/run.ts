@@ -1,4 +1,7 @@
+// Loaded here: the scheduler does not see what a host waits for outside of it.
+import "../../packages/host/src/tool/rap/rap.ts";
 import { it } from "vitest";
+import { violationOf } from "../../packages/host/src/tool/json-schema.ts";
 import { World } from "./world.ts";
 
 export type Scenario = (world: World) => Promise<void>;
@@ -39,6 +42,7 @@ class SimulationError extends Error {
 
 /** One schedule; throws a SimulationError. Gives what tells two runs apart. */
 export async function runSeed(seed: number, scenario: Scenario): Promise<string> {
+  await violationOf({ type: "object" }, {});
   const world = new World(seed);
   const unhandled = (cause: unknown) => world.fail(new Error("unhandled rejection", { cause }));
   process.on("unhandledRejection", unhandled);

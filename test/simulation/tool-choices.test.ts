@@ -1,18 +1,11 @@
-// Loaded here: the scheduler does not see what a host waits for outside of it.
-import "../../packages/host/src/tool/rap/rap.ts";
-import { beforeAll, describe, expect } from "vitest";
+import { describe, expect } from "vitest";
 import { readConfig } from "../../packages/host/src/config/config.ts";
-import { violationOf } from "../../packages/host/src/tool/json-schema.ts";
 import { checkJournals, journals } from "../model/journals.ts";
 import { toolset } from "../support/tool-server.ts";
 import type { FakeServer } from "./fake-network.ts";
 import { simulate } from "./run.ts";
 import type { SimHost } from "./sim-host.ts";
 import type { World } from "./world.ts";
-
-beforeAll(async () => {
-  await violationOf({ type: "object" }, {});
-});
 
 const DESK = "http://desk.example";
 const TOOLSET = toolset(DESK, { deploy: { annotations: { idempotent: true } } });

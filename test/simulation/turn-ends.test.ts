@@ -1,7 +1,6 @@
 // Every turn that was accepted ends once, whatever comes in between.
 import assert from "node:assert/strict";
-import { beforeAll, describe } from "vitest";
-import { violationOf } from "../../packages/host/src/tool/json-schema.ts";
+import { describe } from "vitest";
 import { endSurvivors } from "../model/aftermath.ts";
 import { checkJournals, journals } from "../model/journals.ts";
 import type { ModelScript, ModelScripts } from "./fake-model.ts";
@@ -186,11 +185,6 @@ function checkTold(client: SimClient): void {
     if (method === "turn/completed") over.add(turn);
   }
 }
-
-// What is loaded with its first use can not be seen by the scheduler.
-beforeAll(async () => {
-  await violationOf({ type: "object" }, {});
-});
 
 describe("a turn that was accepted", () => {
   simulate("[ONCE-1] ends once, through everything", { count: 60, full: 1000 }, async (world) => {
