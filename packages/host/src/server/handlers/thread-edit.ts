@@ -89,14 +89,13 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       const command = { kind: "dropTurns", at: now(), by: "revert", ...point } as const;
       const view = await viewer(context, connection);
       const { lastTurnId: turnId } = point;
-      // A turn that runs goes, too, and its end is told before the reply. Nothing comes between the two commands.
-      const first = turnId !== null && actor.activeTurn === turnId;
-      await Promise.all([
-        first ? actor.submit({ kind: "interrupt", at: now(), turnId }) : undefined,
-        actor.submit(command, (state) => {
-          reply({ thread: view(state, actor.journal.place), ...cursorsAt(kept) });
-        }),
-      ]);
+      // A turn that runs goes, too, and its end is told before the reply. Nothing comes between the two commands; one
+      // that has just ended by itself needs no interrupt.
+      if (turnId !== null && actor.activeTurn === turnId)
+        actor.offer({ kind: "interrupt", at: now(), turnId });
+      await actor.submit(command, (state) => {
+        reply({ thread: view(state, actor.journal.place), ...cursorsAt(kept) });
+      });
     },
 
     async "thread/inject_items"({ threadId, items }, { connection, reply }) {
