@@ -211,15 +211,19 @@ describe("a tool server on the loopback", () => {
 
   it("refuses a body that is too large without reading all of it", async () => {
     const { url } = await serving();
-    const endless = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        controller.enqueue(new Uint8Array(1 << 20).fill(32));
+    // More than is read; but a client that does not notice that nobody reads must come to an end, too.
+    let left = 256;
+    const long = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (left-- > 0) controller.enqueue(new Uint8Array(1 << 20).fill(32));
+        else controller.close();
       },
     });
     const sent = fetch(`${url}/invoke`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: endless,
+      body: long,
       duplex: "half",
     } as RequestInit);
     // Some clients tell the answer, and some only that the connection was closed on them.
