@@ -92,6 +92,7 @@ describe(`hostile frames (BOBBIN_SEED=${seed})`, () => {
       expect(host.stderr).not.toMatch(/"level":"(error|warn)"/);
       await host.kill();
     },
+    120_000,
   );
 });
 

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { SkillErrorInfo, SkillMetadata, SkillScope } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
+import { upwards } from "../platform/upwards.ts";
 import { FrontMatterError, readFrontMatter } from "./front-matter.ts";
 
 type SkillFiles = Pick<Files, "readText" | "list" | "exists">;
@@ -65,12 +66,11 @@ async function rootsOf(files: SkillFiles, { home, userHome, cwd }: SkillPlaces):
 
 /** From the repository's root down to `cwd`; outside of a repository only `cwd`. */
 async function foldersFromRoot(files: SkillFiles, cwd: string): Promise<readonly string[]> {
-  const upwards = [cwd];
-  for (let folder = cwd; folder !== dirname(folder); folder = dirname(folder)) upwards.push(dirname(folder));
+  const above = upwards(cwd);
   const marked = await Promise.all(
-    upwards.map((folder) => files.exists(join(folder, ".git")).catch(() => false)),
+    above.map((folder) => files.exists(join(folder, ".git")).catch(() => false)),
   );
-  return upwards.slice(0, Math.max(0, marked.indexOf(true)) + 1).reverse();
+  return above.slice(0, Math.max(0, marked.indexOf(true)) + 1).reverse();
 }
 
 /** Every SKILL.md under a folder; hidden folders are left out. What can not be read holds none. */

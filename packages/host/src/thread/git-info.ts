@@ -1,6 +1,7 @@
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { GitInfo } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
+import { upwards } from "../platform/upwards.ts";
 
 /** Commit, branch and origin of the repository around a folder, read from the files in `.git`: nothing is run. */
 export async function readGitInfo(
@@ -33,7 +34,7 @@ async function gitFolder(
   files: Pick<Files, "readText" | "exists">,
   cwd: string,
 ): Promise<{ readonly path: string; readonly linked: boolean } | undefined> {
-  for (let folder = cwd; ; folder = dirname(folder)) {
+  for (const folder of upwards(cwd)) {
     const git = join(folder, ".git");
     if (await files.exists(git)) {
       if (await files.exists(join(git, "HEAD"))) return { path: git, linked: false };
@@ -42,8 +43,8 @@ async function gitFolder(
       if (target !== undefined)
         return { path: isAbsolute(target) ? target : resolve(folder, target), linked: true };
     }
-    if (folder === dirname(folder)) return undefined;
   }
+  return undefined;
 }
 
 async function resolveRef(

@@ -1,7 +1,8 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { ProjectDocSettings } from "../core/life/project-docs.ts";
 import type { ProjectDoc } from "../core/life/records.ts";
 import type { Files } from "../platform/platform.ts";
+import { upwards } from "../platform/upwards.ts";
 
 const NAMES = ["AGENTS.override.md", "AGENTS.md"];
 
@@ -43,13 +44,13 @@ async function foldersOf(
   home: string,
   cwd: string,
 ): Promise<readonly string[]> {
-  const upwards: string[] = [];
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    upwards.push(folder);
+  const passed: string[] = [];
+  for (const folder of upwards(cwd)) {
+    passed.push(folder);
     // A folder that is not ours to look into is as good as none.
-    if (await files.exists(join(folder, ".git")).catch(() => false)) return [home, ...upwards.reverse()];
-    if (folder === dirname(folder)) return [home, cwd];
+    if (await files.exists(join(folder, ".git")).catch(() => false)) return [home, ...passed.reverse()];
   }
+  return [home, cwd];
 }
 
 async function docIn(
