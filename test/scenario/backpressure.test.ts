@@ -225,6 +225,8 @@ describe("too many requests", () => {
 
   it("[LOAD-2] [LOAD-7] of a client that does not read stop being read, and all of them are answered later", async () => {
     const { host, client } = await stdioHost();
+    // What it reads of its own program for it is read by then.
+    await client.call("model/list");
     client.pause();
     const lines = Array.from({ length: 30_000 }, (_, id) => `{"id":"${id}","method":"model/list"}`);
     const before = { rss: host.rss(), read: host.bytesRead() };
@@ -233,8 +235,8 @@ describe("too many requests", () => {
     expect(read - before.read).toBeLessThan(lines.join("\n").length);
     expect(host.rss() - before.rss).toBeLessThan(48 * MiB);
     client.resume();
-    await client.until(() => client.count(undefined) > lines.length, "all replies");
+    await client.until(() => client.count(undefined) > lines.length + 1, "all replies");
     const ids = new Set(client.frames.map(({ id }) => id));
-    expect([ids.size, client.frames.length]).toEqual([lines.length + 1, lines.length + 1]);
+    expect([ids.size, client.frames.length]).toEqual([lines.length + 2, lines.length + 2]);
   });
 });

@@ -54,6 +54,7 @@ export function fileJournal(
         // It may be there without a whole line in it.
         await cutTornTail(files, file, path, log);
         if (file.size === 0) await file.append(line);
+        await file.sync();
       } finally {
         await file.close();
       }

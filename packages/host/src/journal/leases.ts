@@ -197,7 +197,8 @@ export class Leases {
           await make(threadId, line);
           await this.#files.claim(this.#claim(threadId), host);
         }
-        await this.#files.remove(path);
+        // For good: what is in it must not make again what someone deletes later.
+        await this.#files.remove(path, { synced: true });
       });
     }
   }
