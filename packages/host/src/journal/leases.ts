@@ -190,6 +190,7 @@ export class Leases {
       if (!name.endsWith(STARTS)) continue;
       const host = name.slice(0, -STARTS.length);
       if (await this.#lives(host)) continue;
+      await this.power.make();
       await this.exclusively(async () => {
         if (await this.#liveness.alive(this.#lock(host))) return;
         const path = join(this.#folder, name);
