@@ -10,14 +10,18 @@ const LF = 0x0a;
 
 /** A crash may leave the last line without its end: it was never acknowledged, so it goes. */
 export async function cutTornTail(files: Files, file: AppendFile, path: string, log: Log): Promise<void> {
-  if (file.size === 0) return;
-  const reader = await files.openRead(path);
-  if (reader === undefined) return;
+  const bytes = await tornBytes(files, file, path);
+  if (bytes === 0) return;
+  log.warn("cut a torn last line", { path, bytes });
+  await file.truncate(file.size - bytes);
+}
+
+/** How much is behind the last whole line. */
+export async function tornBytes(files: Files, { size }: AppendFile, path: string): Promise<number> {
+  const reader = size === 0 ? undefined : await files.openRead(path);
+  if (reader === undefined) return 0;
   try {
-    const end = await endOfLastLine(reader, file.size);
-    if (end === file.size) return;
-    log.warn("cut a torn last line", { path, bytes: file.size - end });
-    await file.truncate(end);
+    return size - (await endOfLastLine(reader, size));
   } finally {
     await reader.close();
   }

@@ -4,7 +4,7 @@ import type { Log } from "../observe/log.ts";
 import { FewAtOnce } from "../platform/few-at-once.ts";
 import type { AppendFile, Files, Platform } from "../platform/platform.ts";
 import { blobFolders, readBlob } from "./blobs.ts";
-import { cutTornTail, FileReader } from "./file-reader.ts";
+import { cutTornTail, FileReader, tornBytes } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
 import type { Journal } from "./journal.ts";
 import { Leases } from "./leases.ts";
@@ -69,14 +69,16 @@ export function fileJournal(
 
   /** For writing. A host that died while it made the file left it empty, and what goes into it among its starts. */
   const openWhole = async (path: string): Promise<AppendFile> => {
-    let file = await files.openAppend(path);
-    await cutTornTail(files, file, path, log);
-    if (file.size === 0) {
-      await file.close();
-      await takeUp();
-      file = await files.openAppend(path);
-    }
-    return file;
+    const file = await files.openAppend(path);
+    if (file.size > 0 && (await tornBytes(files, file, path)) === 0) return file;
+    await file.close();
+    await takeUp();
+    // Not while someone makes it of its first line: what is half written then is not torn.
+    return leases.exclusively(async () => {
+      const whole = await files.openAppend(path);
+      await cutTornTail(files, whole, path, log);
+      return whole;
+    });
   };
 
   const keys = new StartKeys(home, files, leases, async (threadId) => (await find(threadId)) !== undefined);

@@ -118,7 +118,7 @@ export class Leases {
   }
 
   /** Runs while no host takes over what another one left. */
-  exclusively(work: () => Promise<void>): Promise<void> {
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#liveness.exclusively(this.#lock(TAKEOVER), work);
   }
 

@@ -88,8 +88,8 @@ export class Starts {
     if (file === undefined) return;
     await (await this.#reading)?.close();
     await file.close();
-    // What was not made is left for the next start. All else goes for good, so that nothing makes again what is deleted.
-    if (this.#unmade.size === 0) await this.#files.remove(this.#path(), { synced: true });
+    // What was not made is left for the next start. Not synced: the journals that were made of it are not, either.
+    if (this.#unmade.size === 0) await this.#files.remove(this.#path());
   }
 
   #open(): Promise<AppendFile> {
