@@ -10,12 +10,7 @@ describe("a host that dies", () => {
       const kinds = ["kill", "power"] as const;
       for (let lives = random.between(1, 3); lives > 0; lives--) {
         const host = await world.start();
-        const dead = new Promise<void>((resolve) => {
-          world.scheduler.inSteps(random.between(0, 80), "crash", () => {
-            host.crash(random.pick(kinds));
-            resolve();
-          });
-        });
+        const dead = host.crashIn(random.between(0, 80), () => random.pick(kinds));
         const life = async () => {
           const client = host.connect();
           await client.initialize();

@@ -41,12 +41,7 @@ describe("a goal", () => {
         const host = await start();
         const client = host.connect();
         client.rules.onlyReplies = true;
-        const dead = new Promise<void>((resolve) => {
-          world.scheduler.inSteps(world.random.between(0, 200), "crash", () => {
-            host.crash("kill");
-            resolve();
-          });
-        });
+        const dead = host.crashIn(world.random.between(0, 200));
         await Promise.all([dead, live(client).catch(() => {})]);
       }
 

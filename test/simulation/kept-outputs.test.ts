@@ -43,12 +43,7 @@ describe("a picture that a tool shows", () => {
         const host = await world.start();
         const client = host.connect();
         client.rules.onlyReplies = true;
-        const dead = new Promise<void>((resolve) => {
-          world.scheduler.inSteps(random.between(60, 250), "crash", () => {
-            host.crash(random.pick(["kill", "power"]));
-            resolve();
-          });
-        });
+        const dead = host.crashIn(random.between(60, 250), () => random.pick(["kill", "power"]));
         await Promise.all([dead, live(client).catch(() => {})]);
         world.check(() => {
           for (const path of journals(world.disk)) {

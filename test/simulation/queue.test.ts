@@ -61,12 +61,7 @@ describe("a queue", () => {
         const host = await start(world);
         const client = host.connect();
         client.rules.onlyReplies = true;
-        const dead = new Promise<void>((resolve) => {
-          world.scheduler.inSteps(world.random.between(0, 150), "crash", () => {
-            host.crash("kill");
-            resolve();
-          });
-        });
+        const dead = host.crashIn(world.random.between(0, 150));
         const life = client.initialize(capabilities).then(() => live(client));
         await Promise.all([dead, life.catch(() => {})]);
       }

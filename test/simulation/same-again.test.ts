@@ -8,12 +8,7 @@ import type { World } from "./world.ts";
 /** One client's life on a host that is killed somewhere in it. */
 async function until(world: World, life: (client: SimClient) => Promise<void>): Promise<void> {
   const host = await world.start();
-  const dead = new Promise<void>((resolve) => {
-    world.scheduler.inSteps(world.random.between(0, 60), "crash", () => {
-      host.crash("kill");
-      resolve();
-    });
-  });
+  const dead = host.crashIn(world.random.between(0, 60));
   const client = host.connect();
   client.rules.onlyReplies = true;
   await Promise.all([dead, life(client).catch(() => {})]);

@@ -95,6 +95,16 @@ export class SimHost implements Owner {
     this.alive = false;
   }
 
+  /** Resolves when it is dead, so many steps from now; `kind` is asked for then. */
+  crashIn(steps: number, kind: () => "kill" | "power" = () => "kill"): Promise<void> {
+    return new Promise((resolve) => {
+      this.#world.scheduler.inSteps(steps, "crash", () => {
+        this.crash(kind());
+        resolve();
+      });
+    });
+  }
+
   /** `kill`: what was written stays. `power`: only what was synced is sure to. */
   crash(kind: "kill" | "power" = "kill"): void {
     if (!this.alive) return;

@@ -88,12 +88,7 @@ describe.each([
         const host = await start();
         const client = host.connect();
         client.rules.onlyReplies = true;
-        const dead = new Promise<void>((resolve) => {
-          world.scheduler.inSteps(random.between(20, 400), "crash", () => {
-            host.crash("kill");
-            resolve();
-          });
-        });
+        const dead = host.crashIn(random.between(20, 400));
         const life = async () => {
           await client.initialize(capabilities);
           while (threads.length < 2) threads.push(await client.startThread());
