@@ -20,7 +20,7 @@ export interface Life {
 /** Longer than any delay and any slow turn. */
 const LONG_MS = 4_000_000;
 
-/** Lets several clients do what they like at once, through hosts that come and go; only rules can be checked. */
+/** Lets several clients do what they like at once, on hosts that come, go and live side by side; only rules can be checked. */
 export class Concurrent {
   readonly #world: World;
   readonly #ledger = new Ledger();
@@ -28,6 +28,9 @@ export class Concurrent {
   readonly #threads: string[] = [];
   readonly #turns: { readonly threadId: string; readonly turnId: string }[] = [];
   readonly #cursors = new Map<string, string>();
+  readonly #hosts: SimHost[] = [];
+  /** Hosts have lived side by side. */
+  #crowded = false;
   readonly #maxResident: number;
   readonly done: string[] = [];
 
@@ -38,12 +41,19 @@ export class Concurrent {
   }
 
   async run(lives: readonly Life[]): Promise<void> {
-    const { random } = this.#world;
+    const { random, scheduler } = this.#world;
+    const hosts: Promise<void>[] = [];
     for (let from = 0; from < lives.length; ) {
       const together = random.between(1, 4);
-      await this.#hostLife(lives.slice(from, from + together));
+      const host = this.#hostLife(lives.slice(from, from + together));
       from += together;
+      hosts.push(host);
+      // The next one may come while this one is there, on the same home.
+      const ahead = random.chance(0.5) ? random.between(0, 300) : undefined;
+      if (ahead === undefined) await Promise.all(hosts);
+      else await new Promise<void>((resolve) => scheduler.inSteps(ahead, "another host", resolve));
     }
+    await Promise.all(hosts);
     await this.#aftermath();
   }
 
@@ -65,20 +75,28 @@ export class Concurrent {
     await clients;
   }
 
+  /** A power cut ends all of them. */
   #crash(host: SimHost, kind: "kill" | "power"): void {
+    if (!host.alive) return;
+    if (kind === "power") {
+      for (const other of this.#hosts) if (other !== host) other.crash("kill");
+      this.#ledger.powerCut();
+    }
     host.crash(kind);
-    if (kind === "power") this.#ledger.powerCut();
   }
 
   /** With everyone gone for long enough, nothing is loaded. */
   async #forget(host: SimHost): Promise<void> {
-    for (const client of this.#world.clients) client.leave();
+    for (const client of host.clients) client.leave();
     await this.#world.sleep(LONG_MS);
     await this.#world.scheduler.quiet();
+    if (!host.alive) return;
     const client = host.connect();
     client.rules.onlyReplies = true;
-    await client.initialize();
-    const { data } = await client.call("thread/loaded/list");
+    await client.request("initialize", { clientInfo: { name: client.name, version: "1" } });
+    const outcome = await client.request("thread/loaded/list");
+    if ("lost" in outcome) return;
+    const { data } = outcome.reply.result!;
     assert.deepEqual(data, [], "threads that nobody follows and nothing holds are still loaded");
     client.leave();
   }
@@ -98,15 +116,18 @@ export class Concurrent {
     await host.close();
   }
 
-  #start(): Promise<SimHost> {
-    return this.#world.start({ config: readConfig({ max_resident_threads: this.#maxResident }) });
+  async #start(): Promise<SimHost> {
+    const host = await this.#world.start({ config: readConfig({ max_resident_threads: this.#maxResident }) });
+    this.#crowded ||= this.#hosts.some(({ alive }) => alive);
+    this.#hosts.push(host);
+    return host;
   }
 
   async #clientLife(host: SimHost, { kind, asks, end }: Life): Promise<void> {
     const { transport, capabilities } = CLIENT_KINDS[kind]!;
     const client = host.connect({ transport });
     client.rules.onlyReplies = true;
-    const witness = new Witness(client, this.#ledger, this.#chronicle);
+    const witness = new Witness(client, this.#ledger, this.#chronicle, () => this.#crowded);
     client.heard = () => {
       this.#world.check(() => witness.look());
       this.#bookmark(client);

@@ -153,11 +153,12 @@ export class Disk {
     for (const path of under(this.#folders, from)) this.#folders.delete(path);
   }
 
-  /** Unless it is synced, a power cut may bring it back. */
+  /** Unless it is synced, a power cut may bring it back, even if it never was: systems write on their own, too. */
   remove(path: string, synced = false): void {
     for (const name of under(this.#names.keys(), path)) {
-      this.#names.delete(name);
       if (synced) this.#safeNames.delete(name);
+      else if (!this.#safeNames.has(name)) this.#safeNames.set(name, this.#names.get(name)!);
+      this.#names.delete(name);
     }
     for (const folder of under(this.#folders, path)) if (folder !== "/") this.#folders.delete(folder);
   }
@@ -165,6 +166,26 @@ export class Disk {
   /** The file's name survives from now on, under whichever name it has. */
   keepName(inode: Inode): void {
     for (const [path, other] of this.#names) if (other === inode) this.#safeNames.set(path, inode);
+  }
+
+  /** Cuts a file. Of what it had, any part may have reached the disk by then, and is there again after a power cut. */
+  truncate(inode: Inode, size: number): void {
+    const { bytes, synced } = inode;
+    const least = isPrefix(synced, bytes) ? synced.length : 0;
+    if (this.#random.chance(0.5)) inode.synced = bytes.slice(0, this.#random.between(least, bytes.length));
+    inode.truncate(size);
+  }
+
+  /** A file's content, or the names in a folder. */
+  sync(path: string): void {
+    const inode = this.#names.get(path);
+    if (inode !== undefined && !inode.poisoned) inode.synced = inode.bytes;
+    for (const name of new Set([...this.#names.keys(), ...this.#safeNames.keys()])) {
+      if (dirname(name) !== path) continue;
+      const now = this.#names.get(name);
+      if (now === undefined) this.#safeNames.delete(name);
+      else this.#safeNames.set(name, now);
+    }
   }
 
   /** The run of the machine: another one after each power cut. */

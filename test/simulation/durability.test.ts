@@ -45,6 +45,31 @@ describe("journal_sync", () => {
   });
 });
 
+describe("a deletion", () => {
+  simulate(
+    "[FAULT-14] outlives a power cut, whichever host made the thread",
+    { count: 60 },
+    async (world) => {
+      const { random } = world;
+      const first = await started(world);
+      const threadId = await first.client.startThread();
+      const others = random.chance(0.5) ? [await first.client.startThread()] : [];
+      const second = await started(world);
+      if (random.chance(0.5)) await first.host.close();
+      else await first.client.call("thread/unload", { threadId });
+      await second.client.call("thread/delete", { threadId });
+      first.host.crash("kill");
+      second.host.crash("power");
+      const next = await started(world);
+      await world.scheduler.quiet();
+      await Promise.allSettled(others.map((id) => nameOf(next.client, id)));
+      await expect(nameOf(next.client, threadId)).rejects.toThrow(/no rollout found|not loaded/);
+      world.check(() => expect(world.disk.paths.filter((path) => path.includes(threadId))).toEqual([]));
+      await next.host.close();
+    },
+  );
+});
+
 describe("a home on a network file system", () => {
   simulate("[FAULT-13] takes no threads, with an error that says so", { count: 5 }, async (world) => {
     world.locks.overNetwork = true;

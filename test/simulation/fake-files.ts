@@ -72,6 +72,10 @@ export class FakeFiles implements Files {
     return this.#once("remove", path, () => this.disk.remove(path, options?.synced));
   }
 
+  sync(path: string): Promise<void> {
+    return this.#once("sync", path, () => this.disk.sync(path));
+  }
+
   claim(path: string, text: string): Promise<boolean> {
     return this.#once("claim", path, () => {
       if (this.disk.get(path) !== undefined) return false;
@@ -228,7 +232,7 @@ class FakeAppendFile extends Handle implements AppendFile {
   truncate(size: number): Promise<void> {
     return this.operate("truncate", () => {
       if (size > this.#size) throw new RangeError(`${this.path} has ${this.#size} bytes, not ${size}`);
-      this.inode.truncate(size);
+      this.files.disk.truncate(this.inode, size);
       this.#size = size;
     });
   }

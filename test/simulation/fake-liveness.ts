@@ -4,7 +4,8 @@ import type { Owner, Scheduler } from "./scheduler.ts";
 /** Who holds which lock: a host that dies holds none. One for a whole world. */
 export class Locks {
   readonly #holders = new Map<string, Owner>();
-  readonly #waiting = new Map<string, Promise<unknown>>();
+  /** Who works under which path, and behind it who waits to. */
+  readonly #queues = new Map<string, Turn[]>();
   /** The file system is one of other machines, too. */
   overNetwork = false;
 
@@ -38,20 +39,44 @@ export class Locks {
           return holder?.alive === true && holder !== owner;
         }),
       exclusively: async (path, work) => {
-        const before = this.#waiting.get(path);
-        const done = (async () => {
-          // A holder that died while it worked is waited for no longer.
-          if (this.#holders.get(path)?.alive) await before;
-          this.#holders.set(path, owner);
+        const turn = await this.#turn(path, owner);
+        try {
           await later("enter", path, () => {});
-          return work();
-        })();
-        this.#waiting.set(
-          path,
-          done.catch(() => {}),
-        );
-        return done;
+          return await work();
+        } finally {
+          this.#leave(path, turn);
+        }
       },
     };
   }
+
+  /** The host is dead, and holds nothing any more. */
+  drop(owner: Owner): void {
+    for (const [path, queue] of this.#queues) {
+      for (const turn of queue.filter((one) => one.owner === owner)) this.#leave(path, turn);
+    }
+  }
+
+  #turn(path: string, owner: Owner): Promise<Turn> {
+    const queue = this.#queues.get(path) ?? [];
+    this.#queues.set(path, queue);
+    return new Promise((resolve) => {
+      const turn: Turn = { owner, enter: () => resolve(turn) };
+      // What the dead still ask for is never theirs.
+      if (owner.alive) queue.push(turn);
+      if (queue[0] === turn) turn.enter();
+    });
+  }
+
+  #leave(path: string, turn: Turn): void {
+    const queue = this.#queues.get(path)!;
+    const at = queue.indexOf(turn);
+    if (at >= 0) queue.splice(at, 1);
+    if (at === 0) queue[0]?.enter();
+  }
+}
+
+interface Turn {
+  readonly owner: Owner;
+  readonly enter: () => void;
 }

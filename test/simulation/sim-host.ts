@@ -5,6 +5,7 @@ import type { Host } from "../../packages/host/src/host.ts";
 import type { Log } from "../../packages/host/src/observe/log.ts";
 import { type FakePlatform, fakePlatform } from "./fake-platform.ts";
 import { FrameRules } from "./frame-rules.ts";
+import type { MemoryIndex } from "./memory-index.ts";
 import { DELIVERY, type Owner } from "./scheduler.ts";
 import { SimClient } from "./sim-client.ts";
 import type { World } from "./world.ts";
@@ -26,12 +27,18 @@ export class SimHost implements Owner {
   alive = true;
   readonly #world: World;
   readonly #host: Host;
-  readonly #clients: SimClient[] = [];
+  readonly #index: MemoryIndex;
+  #die!: () => void;
+  readonly #died = new Promise<void>((resolve) => {
+    this.#die = resolve;
+  });
+  readonly clients: SimClient[] = [];
 
   private constructor(world: World, name: string, makeHost: (host: SimHost) => Host) {
     this.name = name;
     this.#world = world;
     this.platform = fakePlatform(world.scheduler, world.disk, world.locks, world.network, this);
+    this.#index = world.index.open();
     this.#host = makeHost(this);
   }
 
@@ -44,7 +51,7 @@ export class SimHost implements Owner {
         platform: host.platform,
         log: recordingLog(world, host),
         providers: [world.model.provider(MODEL, host)],
-        index: world.index,
+        index: host.#index,
         ...options,
       });
       composed.host.takeOver();
@@ -75,21 +82,24 @@ export class SimHost implements Owner {
     const events = this.#host.accept(link, { transport, principal: { kind: "local" } });
     far.attach(this.#whileAlive(events, client));
     near.attach(client);
-    this.#clients.push(client);
+    this.clients.push(client);
     this.#world.clients.push(client);
     return client;
   }
 
-  /** The end in good order; nothing of it may be left afterwards. */
+  /** The end in good order, unless it dies of something else first; nothing of it may be left afterwards. */
   async close(): Promise<void> {
-    await this.#world.scheduler.waitFor(`${this.name}: close`, this.#host.close());
+    if (!this.alive) return;
+    const closed = Promise.race([this.#host.close(), this.#died]);
+    await this.#world.scheduler.waitFor(`${this.name}: close`, closed);
     // A wire's last frames may still be on their way to the client.
     await this.#world.scheduler.quiet();
+    if (!this.alive) return;
     this.#world.check(() => {
       const { scheduler } = this.#world;
       const left = [...scheduler.left(this), ...[...this.platform.files.open].map((name) => `open ${name}`)];
       if (left.length > 0) throw new Error(`${this.name} is closed and left ${left.join(", ")}`);
-      const owed = this.#clients.flatMap((client) => client.owed);
+      const owed = this.clients.flatMap((client) => client.owed);
       if (owed.length > 0) throw new Error(owed.join("; "));
     });
     this.alive = false;
@@ -112,9 +122,14 @@ export class SimHost implements Owner {
     this.#world.scheduler.note(this.name, `crash (${kind})`);
     this.#world.scheduler.drop(this);
     this.#world.network.drop(this);
-    for (const client of this.#clients) client.cut("killed");
-    this.#world.index.lose(this.#world.random, kind);
-    if (kind === "power") this.#world.disk.powerCut();
+    this.#world.locks.drop(this);
+    for (const client of this.clients) client.cut("killed");
+    this.#index.lose(this.#world.random);
+    if (kind === "power") {
+      this.#world.index.powerCut(this.#world.random);
+      this.#world.disk.powerCut();
+    }
+    this.#die();
   }
 
   #whileAlive(events: LinkEvents, client: SimClient): LinkEvents {

@@ -3,7 +3,7 @@ import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";
 import { FakeModel } from "./fake-model.ts";
 import { FakeNetwork } from "./fake-network.ts";
-import { MemoryIndex } from "./memory-index.ts";
+import { IndexFile } from "./memory-index.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { SimClient } from "./sim-client.ts";
@@ -15,7 +15,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly disk: Disk;
   readonly locks = new Locks();
-  readonly index = new MemoryIndex();
+  readonly index = new IndexFile();
   readonly model: FakeModel;
   readonly network: FakeNetwork;
   readonly clients: SimClient[] = [];

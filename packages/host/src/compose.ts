@@ -167,9 +167,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     adopted: (actor) => idle.adopted(actor, (config.threadUnloadDelaySecs ?? 0) * 1000),
     recovering: (threadId) => catchUpIndex(index, journal, threadId),
-    taking: async (threadId) => {
-      if (await journal.lostPower()) await catchUpIndex(index, journal, threadId);
-    },
     listed: () => index.ids(),
   });
   const children = new Children({

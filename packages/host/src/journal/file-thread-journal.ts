@@ -77,6 +77,14 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return (this.#archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
   }
 
+  get inherited(): boolean {
+    return this.#shared.leases.inherited(this.#threadId);
+  }
+
+  madeGood(): void {
+    this.#shared.leases.madeGood(this.#threadId);
+  }
+
   async append(commit: Commit): Promise<AppendOutcome> {
     try {
       if (this.#birth.kind === "new") return await this.#start(commitLine(commit));
@@ -119,9 +127,12 @@ export class FileThreadJournal implements ThreadJournal, Holder {
 
   async #makeOf(line: Uint8Array): Promise<void> {
     const { files, leases, starts, openFiles } = this.#shared;
+    // First: another host that finds the file takes the thread, unless it is taken.
+    await leases.take(this.#threadId);
+    leases.madeGood(this.#threadId);
     const opening = files.openAppend(this.#path, { fresh: true });
     try {
-      const [file] = await Promise.all([opening, leases.takeNew(this.#threadId)]);
+      const file = await opening;
       await file.append(line);
       await starts.made(this.#threadId);
       this.#size = file.size;
@@ -225,7 +236,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     this.#birth = { kind: "made" };
-    await this.#shared.starts.clear();
+    await this.#shared.leases.settleStarts();
     for (const folder of this.#blobs) await saved(() => this.#shared.files.remove(folder, { synced: true }));
     await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
     this.#giveBack();

@@ -139,6 +139,7 @@ export function fileJournal(
     },
     async disown(threadId) {
       await leases.take(threadId);
+      leases.madeGood(threadId);
       leases.giveBack(threadId);
     },
     lostPower: () => leases.power.lost(),

@@ -54,6 +54,9 @@ export interface Placed {
 
 /** One thread's journal, held by its only writer. */
 export interface ThreadJournal extends JournalReader {
+  /** Taken from a host that is gone, which may have left something undone; the thread is not given back before `madeGood`. */
+  readonly inherited: boolean;
+  madeGood(): void;
   /**
    * Writes one commit. `committed`: it survives a kill of this process. `conflict`: someone else has written
    * there, nothing was. `unknown`: it may or may not be there; the journal has to be read again first.

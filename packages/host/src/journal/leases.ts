@@ -35,6 +35,8 @@ export class Leases {
   readonly #held = new Set<string>();
   /** Claims of this host that are on disk: those of what it has, and of what it is about to give back. */
   readonly #claimed = new Set<string>();
+  /** Taken from hosts that are gone, and what those left undone is not made good yet: such a claim is not given back. */
+  readonly #inherited = new Set<string>();
   readonly #givingBack = new Map<string, Promise<void>>();
   readonly #removing = new Map<string, Promise<void>>();
   #announced: Promise<() => Promise<void>> | undefined;
@@ -67,15 +69,6 @@ export class Leases {
     return this.#name;
   }
 
-  /** For a thread that no one else can know of yet. */
-  async takeNew(threadId: string): Promise<void> {
-    await this.announce();
-    await this.power.make();
-    await this.#files.claim(this.#claim(threadId), this.hostId);
-    this.#claimed.add(threadId);
-    this.#held.add(threadId);
-  }
-
   /** Takes a thread, or throws who has it. A claim of a host that is gone is taken over. */
   async take(threadId: string): Promise<void> {
     // First of all: who gives it back finds that it is held again, and the claim never leaves.
@@ -101,9 +94,14 @@ export class Leases {
     let living: string | undefined;
     // Two hosts may find the same claim abandoned: one at a time takes over.
     await this.exclusively(async () => {
-      const holder = await this.#files.claimed(claim);
+      let holder = await this.#files.claimed(claim);
+      // Given back meanwhile: whoever is first has it, and only what the dead have left may be replaced.
+      while (holder === undefined) {
+        if (await this.#files.claim(claim, this.hostId)) return;
+        holder = await this.#files.claimed(claim);
+      }
       if (holder === this.hostId) return;
-      if (holder !== undefined && (await this.#liveness.alive(this.#lock(holder)))) {
+      if (await this.#liveness.alive(this.#lock(holder))) {
         living = holder;
         return;
       }
@@ -113,8 +111,17 @@ export class Leases {
       await this.#files.remove(taken);
       await this.#files.claim(taken, this.hostId);
       await this.#files.rename(taken, claim);
+      this.#inherited.add(threadId);
     });
     return living;
+  }
+
+  inherited(threadId: string): boolean {
+    return this.#inherited.has(threadId);
+  }
+
+  madeGood(threadId: string): void {
+    this.#inherited.delete(threadId);
   }
 
   /** Runs while no host takes over what another one left. */
@@ -166,7 +173,7 @@ export class Leases {
   async #giveBack(threadId: string): Promise<void> {
     try {
       await this.#beforeGivingBack();
-      if (this.#held.has(threadId)) return;
+      if (this.#held.has(threadId) || this.#inherited.has(threadId)) return;
       this.#claimed.delete(threadId);
       const removing = this.#files
         .remove(this.#claim(threadId))
@@ -195,13 +202,25 @@ export class Leases {
         if (await this.#liveness.alive(this.#lock(host))) return;
         const path = join(this.#folder, name);
         for (const [threadId, line] of await unmade(this.#files, path)) {
-          await make(threadId, line);
           await this.#files.claim(this.#claim(threadId), host);
+          await make(threadId, line);
         }
         // For good: what is in it must not make again what someone deletes later.
         await this.#files.remove(path, { synced: true });
       });
     }
+  }
+
+  /**
+   * A thread is about to be deleted: nothing that a host, living or dead, keeps of its start makes it again, not even
+   * what a power cut brings back.
+   */
+  async settleStarts(): Promise<void> {
+    await this.starts.makeAll();
+    for (const { name } of await this.#files.list(this.#folder)) {
+      if (name.endsWith(STARTS)) await this.#files.sync(join(this.#folder, name));
+    }
+    await this.#files.sync(this.#folder);
   }
 
   /** Threads whose host is gone. Locks of hosts that are gone are cleared away once nothing names them. */

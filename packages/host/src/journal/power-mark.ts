@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { Boot, Files } from "../platform/platform.ts";
 
 export interface PowerMarkPorts {
@@ -58,7 +59,8 @@ export class PowerMark {
   async #look(): Promise<boolean> {
     const { files, path, boot } = this.#ports;
     const text = await files.readText(path);
-    return text !== undefined && !(await boot.isNow(text));
+    // One with nothing in it is just being made, or was when the machine went down: nothing was written under it.
+    return Boolean(text) && !(await boot.isNow(text!));
   }
 
   async #make(): Promise<void> {
@@ -67,7 +69,11 @@ export class PowerMark {
     const { files, path, boot, exclusively } = this.#ports;
     const text = await boot.id();
     await exclusively(async () => {
-      if ((await files.readText(path)) !== undefined) return;
+      if (await files.readText(path)) {
+        // Whoever made it may have died before it was synced.
+        await files.sync(path);
+        return files.sync(dirname(path));
+      }
       const file = await files.openAppend(path);
       try {
         await file.append(Buffer.from(text));

@@ -77,10 +77,8 @@ export class Starts {
   }
 
   /** A thread is deleted: what is left of it here goes too. All others get journals of their own for that. */
-  async clear(): Promise<void> {
-    if (this.#file === undefined) return;
+  async makeAll(): Promise<void> {
     await Promise.all([...this.#unmade.values()].map((make) => make()));
-    await (await this.#file).sync();
   }
 
   async close(): Promise<void> {

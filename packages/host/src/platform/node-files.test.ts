@@ -297,7 +297,7 @@ describe("a sync", () => {
     await file.close();
   });
 
-  it("of a new file also makes its name survive, in every folder that was made for it", async () => {
+  it("of a new file also makes its name survive, in every folder that was made for it; others can be asked for", async () => {
     const synced: string[] = [];
     const opened = new Map<number, string>();
     const open = (path: string, ...rest: unknown[]): void => {
@@ -313,6 +313,9 @@ describe("a sync", () => {
       fs.fsync(fd, answer);
     };
     const watched = nodeFiles(withCalls({ open, fsync }));
+    await writeFile(at("theirs"), "of someone else");
+    for (const path of [at("theirs"), home, at("nothing", "there")]) await watched.sync(path);
+    expect(synced.splice(0)).toEqual([at("theirs"), home]);
     const file = await watched.openAppend(at("2026", "01", "x"));
     await file.sync();
     expect(synced.toSorted()).toEqual([home, at("2026"), at("2026", "01")]);

@@ -151,6 +151,10 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       if (options?.synced) await syncFolders([dirname(path)]);
     },
 
+    async sync(path) {
+      await orUndefined(syncFolder(calls, path));
+    },
+
     async claim(path, text) {
       try {
         await withFolders(path, () => makeClaim(path, text));

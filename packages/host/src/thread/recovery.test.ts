@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { newThread } from "../core/test-thread.ts";
 import { fault } from "../errors.ts";
 import { Recovery, type RecoveryPorts } from "./recovery.ts";
 import { Slots } from "./slots.ts";
@@ -7,6 +8,7 @@ import { Slots } from "./slots.ts";
 async function afterPowerCut(cause: Error | undefined): Promise<{ done: boolean; reported: number }> {
   let done = false;
   let reported = 0;
+  const held = { journal: { close: async () => {} }, head: { state: newThread() } };
   const ports = {
     journal: {
       abandoned: async () => [],
@@ -24,9 +26,13 @@ async function afterPowerCut(cause: Error | undefined): Promise<{ done: boolean;
     listed: async () => [],
     starting: () => false,
     stopped: () => false,
-    recovering: async () => {
-      if (cause !== undefined) throw cause;
-      return { open: false };
+    recovering: async () => {},
+    stored: {
+      open: async () => {
+        if (cause !== undefined) throw cause;
+        return held;
+      },
+      end: async () => held,
     },
   };
   await new Recovery(ports as unknown as RecoveryPorts).run();

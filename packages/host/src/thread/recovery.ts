@@ -10,8 +10,8 @@ export interface RecoveryPorts {
   readonly stored: Stored;
   readonly slots: Slots;
   readonly supervisor: Supervisor;
-  /** What that host did not get to write of a thread has to be made good; tells whether its load has no end. */
-  recovering(threadId: string): Promise<{ readonly open: boolean }>;
+  /** The index is brought to what the thread's journal says, if there is one. */
+  recovering(threadId: string): Promise<void>;
   /** Every thread that lists know of. */
   listed(): Promise<readonly string[]>;
   /** Takes a thread as it is; nobody follows it. */
@@ -32,23 +32,25 @@ export class Recovery {
 
   /** Threads that their host did not close go on where they can, and are closed now where they can not. */
   async run(): Promise<void> {
-    const { journal } = this.#ports;
-    for (const id of await journal.abandoned()) await this.#recover(id, (lost) => this.#closeLost(lost));
+    const { journal, recovering } = this.#ports;
+    for (const id of await journal.abandoned()) {
+      await this.#recover(id, async () => {
+        await recovering(id);
+        await journal.disown(id);
+      });
+    }
     if (await journal.lostPower()) await this.#recoverAll();
   }
 
   /** After a power cut no claim is sure to be left: every thread is looked at, and everything that is listed. */
   async #recoverAll(): Promise<void> {
-    const { journal } = this.#ports;
+    const { journal, recovering } = this.#ports;
     const seen = new Set<string>();
     let failed = 0;
     const look = async (id: string) => {
       if (seen.has(id) || this.#ports.stopped()) return;
       seen.add(id);
-      const madeGood = await this.#recover(id, async (lost) => {
-        if ((await this.#ports.recovering(lost)).open) await this.#closeLost(lost);
-      });
-      if (!madeGood) failed++;
+      if (!(await this.#recover(id, () => recovering(id)))) failed++;
     };
     for await (const { id } of journal.threads()) await look(id);
     for (const id of await this.#ports.listed()) await look(id);
@@ -56,52 +58,40 @@ export class Recovery {
     if (!this.#ports.stopped() && failed === 0) await journal.madeGood();
   }
 
-  /** False if it is as it was, and nobody else looks after it. */
-  async #recover(id: string, work: (id: string) => Promise<void>): Promise<boolean> {
+  /** `gone`: there is no such thread, whatever lists and claims say. False if nothing was done, and nobody else will. */
+  async #recover(id: string, gone: () => Promise<unknown>): Promise<boolean> {
     try {
-      await this.#whileNotLoaded(id, work);
+      await this.#whileNotLoaded(id, async () => {
+        await this.#closeLost(id).catch((cause: unknown) => {
+          if (codeOf(cause) !== "noRollout") throw cause;
+          return gone();
+        });
+      });
     } catch (cause) {
-      const code = cause instanceof Fault ? cause.code : undefined;
-      if (code === "noRollout") await this.#ports.journal.disown(id);
+      const code = codeOf(cause);
       // Another host, started at the same time, was quicker.
-      else if (code !== "heldElsewhere") {
-        this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
-        // A journal that is not for this program is none to wait for.
-        return code !== undefined && code !== "storageFailed";
-      }
+      if (code === "heldElsewhere") return true;
+      this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
+      // A journal that is not for this program is none to wait for.
+      return code !== undefined && code !== "storageFailed";
     }
     return true;
   }
 
-  /** Whoever has loaded it in the meantime has made good what was lost; whoever has only changed it has not. */
-  async #whileNotLoaded(id: string, work: (id: string) => Promise<void>): Promise<void> {
+  /** Whoever has loaded it in the meantime has made good what was lost. */
+  async #whileNotLoaded(id: string, work: () => Promise<void>): Promise<void> {
     for (;;) {
       // A host that ends takes nothing more; its claim stays, for the next start to find.
       if (this.#ports.stopped() || this.#ports.starting(id)) return;
       const { slots } = this.#ports;
       const slot = slots.get(id);
-      if (slot?.kind === "loaded") {
-        // In its mailbox: a deletion that came in between would be followed by what we read before it.
-        const madeGood = slot.actor.during(async () => void (await this.#ports.recovering(id)));
-        if (
-          await madeGood.then(
-            () => true,
-            () => false,
-          )
-        )
-          return;
-        // One that takes nothing more, and stays.
-        if (slots.get(id) === slot) return void (await this.#ports.recovering(id));
-        continue;
-      }
-      if (slot === undefined) return slots.occupy(id, () => work(id));
+      if (slot?.kind === "loaded") return;
+      if (slot === undefined) return slots.occupy(id, work);
       await slot.done;
     }
   }
 
   async #closeLost(id: string): Promise<void> {
-    // While nobody else can get at it: what the index is told must not be older than what it knows.
-    await this.#ports.recovering(id);
     const held = await this.#ports.stored.open(id, () => {});
     if (outlives(held.head.state)) {
       await this.#ports.adopt(held);
@@ -110,4 +100,8 @@ export class Recovery {
       await held.journal.close();
     }
   }
+}
+
+function codeOf(cause: unknown): string | undefined {
+  return cause instanceof Fault ? cause.code : undefined;
 }

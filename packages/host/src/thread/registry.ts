@@ -44,8 +44,6 @@ export interface RegistryPorts extends StoredPorts {
   unloaded(actor: Actor): void;
   /** A thread is loaded, and has done nothing yet. */
   loaded(state: ThreadState): void;
-  /** A thread whose host is gone is about to be closed: what that host did not get to write has to be made good. */
-  recovering(threadId: string): Promise<{ readonly open: boolean }>;
   /** Every thread that lists know of. */
   listed(): Promise<readonly string[]>;
   /** A thread of a host that is gone is loaded again, and nobody follows it. */

@@ -51,8 +51,8 @@ export interface StoredPorts {
   tellClosed(state: ThreadState): void;
   /** Every commit of every stored thread. */
   committed(commit: Commit, state: ThreadState, journal: JournalReader): void;
-  /** A stored thread is about to be taken: what a power cut took of it is made good before anything is added. */
-  taking(threadId: string): Promise<void>;
+  /** What a host that is gone had not told the index of a thread, or a power cut took, is made good there. */
+  recovering(threadId: string): Promise<void>;
 }
 
 /** A thread's journal, held for writing, and what it says. */
@@ -104,10 +104,14 @@ export class Stored {
   }
 
   async open(id: string, access: Access): Promise<Held> {
-    await this.#ports.taking(id);
     const journal = await this.#ports.journal.open(id);
     if (journal === undefined) throw fault("noRollout", id);
     try {
+      // Before anything is added: the index takes whatever is new for all that there is.
+      if (journal.inherited || (await this.#ports.journal.lostPower())) {
+        await this.#ports.recovering(id);
+        journal.madeGood();
+      }
       const head = await recall(journal);
       if (head === undefined) throw fault("noRollout", id);
       access(head.state.facts.owner);

@@ -62,14 +62,8 @@ async function wholeRow(reader: JournalReader): Promise<RebuiltRow | undefined> 
   };
 }
 
-/** What of a thread the index has to agree with. */
-interface Told {
-  /** Its load has come to no end. */
-  readonly open: boolean;
-}
-
 /** Brings the index to what a thread's journal says; what it knows already is not read again. */
-export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadId: string): Promise<Told> {
+export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadId: string): Promise<void> {
   const known = await index.get(threadId);
   const reader = await journal.read(threadId);
   try {
@@ -78,7 +72,6 @@ export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadI
     if (head === undefined || !isIndexed(head.state, head.seq)) {
       if (known !== undefined) await index.forget(threadId);
     } else await catchUp(index, reader!, head, known);
-    return { open: head !== undefined && head.state.status.type !== "notLoaded" };
   } finally {
     await reader?.close();
   }
