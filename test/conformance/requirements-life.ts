@@ -108,6 +108,9 @@ export const lifeLines = {
     "A journal that someone else has written to takes nothing more until its thread is loaded again.",
   "FAULT-12": "What of a journal survives a power cut is configurable (journal_sync).",
   "FAULT-13": "A home on a network file system takes no threads, and the error says so.",
+  "FAULT-15":
+    "Hosts side by side on one home write a thread one at a time, also when some of them are killed.",
+  "FAULT-14": "A deleted thread stays away after a power cut, whichever host made it.",
   "FAULT-9": "Two hosts on one home read everything; one writes a thread, and the other is told who does.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { Disk } from "../simulation/disk.ts";
 
 interface Record {
   readonly type: string;
@@ -15,8 +14,14 @@ interface Commit {
   readonly records: readonly Record[];
 }
 
+/** Files, real or not. */
+export interface Texts {
+  readonly paths: readonly string[];
+  text(path: string): string | undefined;
+}
+
 /** The journals on a disk. A power cut may leave files of which not even the first line is whole: those are none. */
-export function journals(disk: Disk): readonly string[] {
+export function journals(disk: Texts): readonly string[] {
   return disk.paths.filter((path) => path.endsWith(".jsonl") && disk.text(path)!.includes("\n"));
 }
 
@@ -24,7 +29,7 @@ export function journals(disk: Disk): readonly string[] {
  * What must hold of every journal once its thread is not loaded, whatever happened to the hosts that wrote it.
  * `unused`: nobody has written to them since, so what a power cut tore may still be there.
  */
-export function checkJournals(disk: Disk, { unused = false } = {}): void {
+export function checkJournals(disk: Texts, { unused = false } = {}): void {
   for (const path of journals(disk)) {
     const text = disk.text(path)!;
     assert(unused || text.endsWith("\n"), `${path} ends in the middle of a line`);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Disk } from "../simulation/disk.ts";
+import type { Texts } from "./journals.ts";
 
 /** Something that a client was told, and that has to be found in the thread's journal from then on. */
 interface Promised {
@@ -33,7 +33,7 @@ export class Ledger {
     this.#promised = this.#promised.filter(({ synced }) => synced);
   }
 
-  check(disk: Disk): void {
+  check(disk: Texts): void {
     for (const { threadId, record } of this.#promised) {
       if (this.#gone.has(threadId)) continue;
       const path = disk.paths.find((name) => name.endsWith(`${threadId}.jsonl`));

@@ -1,58 +1,20 @@
 // A host is killed at random moments under load, again and again on the same home: nothing that was
 // acknowledged is missing, every accepted turn has one end, and the index is what a rebuild makes.
-import { cpSync } from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { Random } from "../simulation/random.ts";
 import { type Known, Worker } from "../support/acknowledged.ts";
-import { eventually } from "../support/eventually.ts";
+import { claims, expectIndexLikeRebuilt, restarted } from "../support/after-crash.ts";
 import { freshFolder } from "../support/folder.ts";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
 const FULL = process.env.BOBBIN_FULL === "1";
 const KILLS = FULL ? 200 : 15;
 const WORKERS = 3;
-const SOCKET = ["--listen", "ws://127.0.0.1:0", "-c", "thread_unload_delay_secs=0"];
 
 const seed = Number(process.env.BOBBIN_SEED ?? Math.floor(Math.random() * 2 ** 31));
-
-/** Claims on threads; a host that has just started has none once it has closed those of the one before. */
-async function claims(home: string): Promise<string[]> {
-  const names = await readdir(join(home, "live")).catch(() => []);
-  return names.filter((name) => !name.includes("."));
-}
-
-/** Every thread as lists show it, and where a word is found. */
-async function everything(
-  client: WireClient,
-  home: string,
-): Promise<{ threads: unknown[]; found: string[] }> {
-  const threads: unknown[] = [];
-  for (const archived of [false, true]) {
-    const { data, nextCursor } = await client.call("thread/list", { limit: 100, archived });
-    expect(nextCursor).toBeNull();
-    threads.push(...data);
-  }
-  const { data } = await client.call("thread/search", { searchTerm: "common", limit: 100 });
-  return {
-    threads: JSON.parse(JSON.stringify(threads).replaceAll(home, "HOME")),
-    found: data.map((hit: { thread: { id: string } }) => hit.thread.id),
-  };
-}
-
-async function expectIndexLikeRebuilt(client: WireClient, home: string): Promise<void> {
-  const copy = await freshFolder("copy");
-  cpSync(home, copy, { recursive: true, filter: (path) => !/sqlite|^live$/.test(basename(path)) });
-  const other = await spawnHost({ home: copy });
-  const rebuilt = other.stdio();
-  await rebuilt.initialize({ experimentalApi: true });
-  expect(await everything(client, home)).toEqual(await everything(rebuilt, copy));
-  await other.kill();
-  await rm(copy, { recursive: true, force: true });
-}
 
 /** Holds what was acknowledged against what is there, and takes over what is there where either was allowed. */
 async function expectKept(client: WireClient, thread: Known): Promise<void> {
@@ -88,19 +50,6 @@ async function expectKept(client: WireClient, thread: Known): Promise<void> {
     thread.turns.set(id, status);
   }
   expect(ids).toEqual(expect.arrayContaining([...thread.turns.keys()]));
-}
-
-async function restarted(home: string): Promise<{ host: HostProcess; client: WireClient }> {
-  const host = await spawnHost({ args: SOCKET, home });
-  const client = await host.join(undefined, { experimentalApi: true });
-  await eventually(async () => {
-    // A turn that had said nothing goes on, for as long as the model has something to say.
-    for (const threadId of (await client.call("thread/loaded/list")).data) {
-      await client.call("thread/unload", { threadId, interrupt: true });
-    }
-    return (await claims(home)).length === 0;
-  }, "lost threads are closed");
-  return { host, client };
 }
 
 it(`[CRASH-1] [CRASH-2] [CRASH-3] [CRASH-4] a host that is killed ${KILLS} times keeps what it acknowledged (seed ${seed})`, {

@@ -1,0 +1,61 @@
+// What the next host makes of what others have left.
+import { cpSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
+import { freshFolder } from "./folder.ts";
+import { type HostProcess, spawnHost } from "./host-process.ts";
+import type { WireClient } from "./wire-client.ts";
+
+/** A host on a socket, whose threads are unloaded when nobody follows them. */
+export const SOCKET = ["--listen", "ws://127.0.0.1:0", "-c", "thread_unload_delay_secs=0"];
+
+/** Claims on threads; a host that has just started has none once it has closed those of the one before. */
+export async function claims(home: string): Promise<string[]> {
+  const names = await readdir(join(home, "live")).catch(() => []);
+  return names.filter((name) => !name.includes("."));
+}
+
+/** Every thread as lists show it, and where a word is found. */
+async function everything(
+  client: WireClient,
+  home: string,
+): Promise<{ threads: unknown[]; found: string[] }> {
+  const threads: unknown[] = [];
+  for (const archived of [false, true]) {
+    const { data, nextCursor } = await client.call("thread/list", { limit: 100, archived });
+    expect(nextCursor).toBeNull();
+    threads.push(...data);
+  }
+  const { data } = await client.call("thread/search", { searchTerm: "common", limit: 100 });
+  return {
+    threads: JSON.parse(JSON.stringify(threads).replaceAll(home, "HOME")),
+    found: data.map((hit: { thread: { id: string } }) => hit.thread.id),
+  };
+}
+
+export async function expectIndexLikeRebuilt(client: WireClient, home: string): Promise<void> {
+  const copy = await freshFolder("copy");
+  cpSync(home, copy, { recursive: true, filter: (path) => !/sqlite|^live$/.test(basename(path)) });
+  const other = await spawnHost({ home: copy });
+  const rebuilt = other.stdio();
+  await rebuilt.initialize({ experimentalApi: true });
+  expect(await everything(client, home)).toEqual(await everything(rebuilt, copy));
+  await other.kill();
+  await rm(copy, { recursive: true, force: true });
+}
+
+/** The next host, when it has closed what was lost, and a client. */
+export async function restarted(home: string): Promise<{ host: HostProcess; client: WireClient }> {
+  const host = await spawnHost({ args: SOCKET, home });
+  const client = await host.join(undefined, { experimentalApi: true });
+  await eventually(async () => {
+    // A turn that had said nothing goes on, for as long as the model has something to say.
+    for (const threadId of (await client.call("thread/loaded/list")).data) {
+      await client.call("thread/unload", { threadId, interrupt: true });
+    }
+    return (await claims(home)).length === 0;
+  }, "lost threads are closed");
+  return { host, client };
+}
