@@ -5,6 +5,8 @@ import { killEach, killTree, trackChild } from "./cleanup.mjs";
 import { processTree } from "./memory.mjs";
 
 const STDERR_KEPT = 4000;
+/** Thousands of threads are closed one by one, and what a host that was killed has left slows down the next one. */
+const GRACE_MS = 15_000;
 
 export const initializeParams = {
   clientInfo: { name: "bobbin_bench", title: null, version: "0.1.0" },
@@ -57,7 +59,7 @@ export class ServerProcess {
     const descendants = this.child.pid === undefined ? [] : processTree(this.child.pid).slice(1);
     if (this.child.stdin) this.child.stdin.end();
     else this.child.kill("SIGTERM");
-    const timer = setTimeout(() => killTree(this.child), 2000);
+    const timer = setTimeout(() => killTree(this.child), GRACE_MS);
     await this.ended;
     clearTimeout(timer);
     killEach(descendants);
