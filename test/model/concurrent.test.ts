@@ -15,6 +15,20 @@ describe("everyone at once", () => {
     },
     10 * 60_000,
   );
+
+  it(
+    "on a disk that fails now and then, nothing that was told is lost",
+    async () => {
+      for (const seed of seeds({ count: 60, full: 2000 })) {
+        await runPlan(
+          seed,
+          randomLives(new Random(seed)),
+          (world) => new Concurrent(world, { failing: true }),
+        );
+      }
+    },
+    10 * 60_000,
+  );
 });
 
 function randomLives(random: Random): readonly Life[] {

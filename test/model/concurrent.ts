@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readConfig } from "../../packages/host/src/config/config.ts";
+import type { FileOp } from "../simulation/disk.ts";
 import type { Outcome, SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
@@ -34,8 +35,13 @@ export class Concurrent {
   readonly #maxResident: number;
   readonly done: string[] = [];
 
-  constructor(world: World) {
+  readonly #failing: boolean;
+
+  /** `failing`: so does the disk, now and then. */
+  constructor(world: World, { failing = false } = {}) {
     this.#world = world;
+    this.#failing = failing;
+    if (failing) world.expectError(/EIO|ENOSPC|storageFailed|could not be saved/);
     this.#maxResident = world.random.pick([1, 2, 256]);
     world.model.scripts = byMood;
   }
@@ -63,16 +69,34 @@ export class Concurrent {
     const host = await this.#start();
     const end = random.pick(["close", "close early", "kill", "power", "forget"] as const);
     this.done.push(`a host, which will ${end}`);
+    const mend = this.#failing ? this.#harm() : () => {};
     const clients = Promise.all(lives.map((life) => this.#clientLife(host, life)));
     if (end === "close early" || end === "kill" || end === "power") {
       await new Promise<void>((resolve) => scheduler.inSteps(random.between(0, 600), end, resolve));
     } else await clients;
     if (end === "kill" || end === "power") this.#crash(host, end);
     else {
-      if (end === "forget") await this.#forget(host);
+      if (end === "forget") {
+        mend();
+        await this.#forget(host);
+      }
       await host.close();
     }
     await clients;
+    mend();
+  }
+
+  /** Something on the disk is about to fail. */
+  #harm(): () => void {
+    const { random, disk } = this.#world;
+    const fault = {
+      op: random.pick(FAULTS),
+      code: random.pick(["EIO", "ENOSPC"]),
+      skip: random.between(0, 40),
+      times: random.pick([1, 1, 3, 1000]),
+    };
+    this.done.push(`a disk with ${JSON.stringify(fault)}`);
+    return disk.fail(fault);
   }
 
   /** A power cut ends all of them. */
@@ -106,8 +130,11 @@ export class Concurrent {
     await this.#world.scheduler.quiet();
     await endSurvivors(host);
     await this.#world.scheduler.quiet();
-    checkJournals(this.#world.disk, { unused: true });
-    await checkIndex(this.#world, host);
+    // What could not be written is made good when the thread is next taken.
+    if (!this.#failing) {
+      checkJournals(this.#world.disk, { unused: true });
+      await checkIndex(this.#world, host);
+    }
     this.#ledger.check(this.#world.disk);
     await useEverything(host, storedThreads(this.#world));
     await this.#world.scheduler.quiet();
@@ -218,6 +245,18 @@ export class Concurrent {
     }
   }
 }
+
+const FAULTS: readonly FileOp[] = [
+  "append",
+  "append",
+  "sync",
+  "sync",
+  "openAppend",
+  "remove",
+  "rename",
+  "truncate",
+  "claim",
+];
 
 /** As often as they are listed. */
 const METHODS: readonly string[] = [

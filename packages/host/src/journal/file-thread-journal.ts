@@ -50,6 +50,8 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   #birth: Birth;
   /** Where the next commit goes; if the file ends elsewhere, someone else has written to it. */
   #size: number;
+  /** There is a file of its that could be neither made nor removed. */
+  #halfMade = false;
   #using = 0;
   #givenBack = false;
 
@@ -77,8 +79,12 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return (this.#archived ? archivePath : sessionPath)(this.#shared.home, this.#threadId);
   }
 
-  get inherited(): boolean {
-    return this.#shared.leases.inherited(this.#threadId);
+  get undone(): boolean {
+    return this.#shared.leases.undone(this.#threadId);
+  }
+
+  leaveUndone(): void {
+    this.#shared.leases.leaveUndone(this.#threadId);
   }
 
   madeGood(): void {
@@ -130,9 +136,10 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // First: another host that finds the file takes the thread, unless it is taken.
     await leases.take(this.#threadId);
     leases.madeGood(this.#threadId);
-    const opening = files.openAppend(this.#path, { fresh: true });
+    const opening = files.openAppend(this.#path, { fresh: !this.#halfMade });
     try {
       const file = await opening;
+      if (this.#halfMade) await file.truncate(0);
       await file.append(line);
       await starts.made(this.#threadId);
       this.#size = file.size;
@@ -150,7 +157,9 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     const file = await opening.catch(() => undefined);
     if (file === undefined) return;
     await file.close();
+    this.#halfMade = true;
     await this.#shared.files.remove(this.#path);
+    this.#halfMade = false;
   }
 
   sync(): Promise<void> {
@@ -239,6 +248,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.#shared.leases.settleStarts();
     for (const folder of this.#blobs) await saved(() => this.#shared.files.remove(folder, { synced: true }));
     await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
+    this.madeGood();
     this.#giveBack();
   }
 

@@ -70,13 +70,13 @@ export function fileJournal(
   /** For writing. A host that died while it made the file left it empty, and what goes into it among its starts. */
   const openWhole = async (path: string): Promise<AppendFile> => {
     const file = await files.openAppend(path);
-    if (file.size > 0 && (await tornBytes(files, file, path)) === 0) return file;
+    if (file.size > 0 && (await orClosed(file, tornBytes(files, file, path))) === 0) return file;
     await file.close();
     await takeUp();
     // Not while someone makes it of its first line: what is half written then is not torn.
     return leases.exclusively(async () => {
       const whole = await files.openAppend(path);
-      await cutTornTail(files, whole, path, log);
+      await orClosed(whole, cutTornTail(files, whole, path, log));
       return whole;
     });
   };
@@ -149,8 +149,19 @@ export function fileJournal(
       await leases.power.madeGood();
     },
     leave: () => leases.leave(),
-    close: () => leases.close(),
+    close: () => {
+      shared.openFiles.close();
+      return leases.close();
+    },
   };
+}
+
+/** A file that nothing can be done with does not stay open. */
+function orClosed<T>(file: AppendFile, work: Promise<T>): Promise<T> {
+  return work.catch(async (cause: unknown) => {
+    await file.close();
+    throw cause;
+  });
 }
 
 async function* walk(files: Files, folder: string, depth: number): AsyncIterable<string> {

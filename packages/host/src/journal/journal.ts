@@ -54,8 +54,12 @@ export interface Placed {
 
 /** One thread's journal, held by its only writer. */
 export interface ThreadJournal extends JournalReader {
-  /** Taken from a host that is gone, which may have left something undone; the thread is not given back before `madeGood`. */
-  readonly inherited: boolean;
+  /**
+   * A host that is gone had it, or this one could not write to it: the index may not know all, and a load may have no
+   * end. It is not given back before `madeGood`, so that the next start finds it if nobody here does.
+   */
+  readonly undone: boolean;
+  leaveUndone(): void;
   madeGood(): void;
   /**
    * Writes one commit. `committed`: it survives a kill of this process. `conflict`: someone else has written

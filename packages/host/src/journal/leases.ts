@@ -35,8 +35,8 @@ export class Leases {
   readonly #held = new Set<string>();
   /** Claims of this host that are on disk: those of what it has, and of what it is about to give back. */
   readonly #claimed = new Set<string>();
-  /** Taken from hosts that are gone, and what those left undone is not made good yet: such a claim is not given back. */
-  readonly #inherited = new Set<string>();
+  /** Of these something was left undone, by a host that is gone or by this one: such a claim is not given back. */
+  readonly #undone = new Set<string>();
   readonly #givingBack = new Map<string, Promise<void>>();
   readonly #removing = new Map<string, Promise<void>>();
   #announced: Promise<() => Promise<void>> | undefined;
@@ -111,17 +111,21 @@ export class Leases {
       await this.#files.remove(taken);
       await this.#files.claim(taken, this.hostId);
       await this.#files.rename(taken, claim);
-      this.#inherited.add(threadId);
+      this.#undone.add(threadId);
     });
     return living;
   }
 
-  inherited(threadId: string): boolean {
-    return this.#inherited.has(threadId);
+  undone(threadId: string): boolean {
+    return this.#undone.has(threadId);
+  }
+
+  leaveUndone(threadId: string): void {
+    this.#undone.add(threadId);
   }
 
   madeGood(threadId: string): void {
-    this.#inherited.delete(threadId);
+    this.#undone.delete(threadId);
   }
 
   /** Runs while no host takes over what another one left. */
@@ -173,7 +177,7 @@ export class Leases {
   async #giveBack(threadId: string): Promise<void> {
     try {
       await this.#beforeGivingBack();
-      if (this.#held.has(threadId) || this.#inherited.has(threadId)) return;
+      if (this.#held.has(threadId) || this.#undone.has(threadId)) return;
       this.#claimed.delete(threadId);
       const removing = this.#files
         .remove(this.#claim(threadId))
@@ -256,8 +260,9 @@ export class Leases {
       const names = await this.#files.list(this.#folder);
       // No claim is left, and no other host, living or dead.
       const last = names.every(({ name }) => name.startsWith(this.hostId) || name === BOOT || name === TAKEN);
-      if (last) await this.power.remove();
-      await this.#files.remove(join(this.#folder, `${this.hostId}${LEAVING}`));
+      // What can not be removed is cleared away by a later start.
+      if (last) await this.power.remove().catch(() => {});
+      await this.#files.remove(join(this.#folder, `${this.hostId}${LEAVING}`)).catch(() => {});
       await release();
     });
   }

@@ -7,7 +7,7 @@ const NOWHERE: Place = { path: null, archived: false };
 /** For ephemeral threads: nothing outlives the load, all else is as with files. A place is an index. */
 export class MemoryJournal implements ThreadJournal {
   readonly place = NOWHERE;
-  readonly inherited = false;
+  readonly undone = false;
   readonly #commits: Commit[] = [];
 
   async append(commit: Commit): Promise<AppendOutcome> {
@@ -36,6 +36,7 @@ export class MemoryJournal implements ThreadJournal {
     return undefined;
   }
 
+  leaveUndone(): void {}
   madeGood(): void {}
   async keep(): Promise<void> {}
   async sync(): Promise<void> {}

@@ -28,4 +28,9 @@ export class OpenFiles {
   closed(holder: Holder): void {
     this.#holders.delete(holder);
   }
+
+  /** The end: what a failure has left open is closed, too. */
+  close(): void {
+    for (const holder of [...this.#holders]) holder.letGo();
+  }
 }

@@ -73,7 +73,8 @@ export class Starts {
     this.#unmade.delete(threadId);
     if (this.#unmade.size > 0) return;
     this.#cutting = false;
-    await file.truncate(0);
+    // All that is in it is marked; if it can not be cut now, it is the next time.
+    await file.truncate(0).catch(() => {});
   }
 
   /** A thread is deleted: what is left of it here goes too. All others get journals of their own for that. */
@@ -87,7 +88,8 @@ export class Starts {
     await (await this.#reading)?.close();
     await file.close();
     // What was not made is left for the next start. Not synced: the journals that were made of it are not, either.
-    if (this.#unmade.size === 0) await this.#files.remove(this.#path());
+    // What can not be removed makes nothing again: all that is in it is marked.
+    if (this.#unmade.size === 0) await this.#files.remove(this.#path()).catch(() => {});
   }
 
   #open(): Promise<AppendFile> {

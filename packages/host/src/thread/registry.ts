@@ -117,6 +117,7 @@ export class Registry {
           threadId: actor.id,
           status: { type: "systemError" },
         });
+        ports.changed(actor);
       },
       secretOf: (requestId) => ports.secrets.of(requestId),
       supervise: (what, work) => ports.supervisor.take(what, work),
@@ -241,6 +242,7 @@ export class Registry {
           return true;
         } finally {
           await journal.close();
+          await this.#stored.makeGood(id, journal);
         }
       });
       if (done) return;
@@ -289,6 +291,8 @@ export class Registry {
           await closing(journal, async () => {
             const head = await recall(journal);
             if (head === undefined) throw fault("noRollout", threadId);
+            // Its journal took something that nobody was told of, before it took nothing more.
+            if (journal.undone) await this.#ports.recovering(id);
             await work(journal, head, (method, params) => this.announce(actor, method, params));
           });
         });
@@ -299,11 +303,12 @@ export class Registry {
       }
       return this.#slots.occupy(id, async () => {
         const { journal, head } = await this.#stored.openEnded(id, access);
-        await closing(journal, () =>
+        const done = closing(journal, () =>
           work(journal, head, (method, params) => {
             this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
           }),
         );
+        await done.finally(() => this.#stored.makeGood(id, journal));
       });
     }
   }
@@ -346,6 +351,7 @@ export class Registry {
       return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
     } catch (cause) {
       await journal.close();
+      await this.#stored.makeGood(id, journal);
       throw cause;
     }
   }

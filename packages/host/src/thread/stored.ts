@@ -11,6 +11,7 @@ import { blobsOf } from "../core/turn/blobs.ts";
 import { fault } from "../errors.ts";
 import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
+import { saved } from "../journal/saved.ts";
 import type { Clock } from "../platform/platform.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import type { Recipient } from "./subscription.ts";
@@ -65,6 +66,8 @@ export interface Held {
 export class Stored {
   readonly #ports: StoredPorts;
   readonly #clock: Clock;
+  /** Their last load is over as far as anyone was told, and that could not be written: it is written later, and not told. */
+  readonly #told = new Set<string>();
 
   constructor(ports: StoredPorts, clock: Clock) {
     this.#ports = ports;
@@ -85,7 +88,7 @@ export class Stored {
       }
       const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
       await append(journal, commit);
-      if (this.#ports.journalSync === "always") await journal.sync();
+      if (this.#ports.journalSync === "always") await saved(() => journal.sync());
       let state = head?.state;
       for (const record of records) state = fold(state, record);
       head = { state: state!, seq: commit.seq };
@@ -98,6 +101,8 @@ export class Stored {
     } catch (cause) {
       // What made it fail is what the client has to know; half a thread that stays is closed at the next start.
       await journal.destroy().catch(() => {});
+      // What of it was written is listed already.
+      if (!facts.ephemeral) await this.#ports.recovering(facts.id).catch(() => {});
       throw cause;
     }
     return { journal, head: head! };
@@ -108,7 +113,7 @@ export class Stored {
     if (journal === undefined) throw fault("noRollout", id);
     try {
       // Before anything is added: the index takes whatever is new for all that there is.
-      if (journal.inherited || (await this.#ports.journal.lostPower())) {
+      if (journal.undone || (await this.#ports.journal.lostPower())) {
         await this.#ports.recovering(id);
         journal.madeGood();
       }
@@ -132,9 +137,22 @@ export class Stored {
     if (!state.untold || !this.#ports.mustTellClosed(state)) return held;
     const record: ThreadRecord = { type: "notified", at: this.#clock.now() };
     await append(held.journal, { seq: seq + 1, epoch: state.epoch, prev: seq, records: [record] });
-    if (this.#ports.journalSync !== "never") await held.journal.sync();
+    if (this.#ports.journalSync !== "never") await saved(() => held.journal.sync());
     this.#ports.tellClosed(state);
     return { journal: held.journal, head: { state: fold(state, record), seq: seq + 1 } };
+  }
+
+  /** The end of a load was told, and could not be written. */
+  toldClosed(journal: ThreadJournal, threadId: string): void {
+    this.#told.add(threadId);
+    journal.leaveUndone();
+  }
+
+  /** What was left undone is done, if it can be now: a disk that failed may be well again. If not, the next start does it. */
+  async makeGood(threadId: string, { undone }: ThreadJournal): Promise<void> {
+    if (!undone) return;
+    const again = this.openEnded(threadId, () => {});
+    await again.then(({ journal }) => journal.close()).catch(() => {});
   }
 
   /** Like `open`; a load that its host did not get to end is ended first, because no start will look for it again. */
@@ -143,10 +161,13 @@ export class Stored {
   }
 
   async end(held: Held): Promise<Held> {
-    if (held.head.state.status.type === "notLoaded") return held;
+    const { status, facts } = held.head.state;
+    if (status.type === "notLoaded") return held;
     try {
       const close: Command = { kind: "close", at: this.#clock.now(), reason: "lost" };
-      return await this.tellClosed({ journal: held.journal, head: await this.commit(held, close) });
+      const told = this.#told.has(facts.id) ? { has: () => true } : undefined;
+      const head = await this.commit(held, close, undefined, told);
+      return await this.tellClosed({ journal: held.journal, head });
     } catch (cause) {
       await held.journal.close();
       throw cause;
@@ -187,8 +208,15 @@ export class Stored {
       return { state, seq };
     }
     const commit: Commit = { seq: seq + 1, epoch, prev: seq, records };
-    await append(journal, commit);
-    if (this.#ports.journalSync !== "never") await journal.sync();
+    try {
+      await append(journal, commit);
+      if (this.#ports.journalSync !== "never") await saved(() => journal.sync());
+    } catch (cause) {
+      // It may be there, or come back: a load that nobody was told of is ended, and nobody is told of that, either.
+      this.toldClosed(journal, facts.id);
+      throw cause;
+    }
+    this.#told.delete(facts.id);
     let failure: unknown;
     try {
       committed(decision.state, decision.records);

@@ -69,7 +69,7 @@ export class Unloads {
       // At the end of the host each connection is waited for when it is closed.
       await actor.subscriptions.finish(this.#ports.ending() ? undefined : this.#patience);
       this.#gone(actor);
-      await release(actor.journal);
+      await release(actor.journal).finally(() => this.#ports.stored.makeGood(actor.id, actor.journal));
     });
   }
 
@@ -105,6 +105,7 @@ export class Unloads {
       // Its journal takes nothing more, but it goes all the same, and those who have to know are told. What could not
       // be closed is closed, and told to tool servers, when it is next taken.
       supervisor.report(`closing thread ${actor.id}`, cause);
+      this.#ports.stored.toldClosed(actor.journal, actor.id);
       committed();
       announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
       announce(actor, "thread/closed", { threadId: actor.id });

@@ -79,7 +79,8 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
       await refuseEphemeral(registry, threadId, access, "ephemeralDelete");
       await registry.withStored(threadId, access, "deleted", async (journal, { state }, announce) => {
         if (state.facts.startKey !== undefined) await context.keyedStarts.forget(state.facts.startKey);
-        // The journal last: as long as it is there, a start after a crash finds the thread and lists it again.
+        // The journal last: as long as it is there, whoever is next finds the thread and lists it again.
+        journal.leaveUndone();
         await index.forget(state.facts.id);
         await journal.destroy();
         reply({});
@@ -108,7 +109,8 @@ function refusalOf(
   const descendants = interrupt ? 0 : actor.children;
   const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
   const waits = !interrupt && pending.pendingRequests + pending.pendingCalls > 0;
-  const active = turnId !== undefined || descendants > 0 || waits;
+  // One whose journal takes nothing more does nothing any more, whatever it was about to do.
+  const active = !actor.broken && (turnId !== undefined || descendants > 0 || waits);
   const status = active ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
   if (status === undefined) return undefined;
   if (!connection.client?.experimental) return { status };
