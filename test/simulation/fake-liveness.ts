@@ -1,4 +1,5 @@
 import type { Liveness } from "../../packages/host/src/platform/platform.ts";
+import type { Disk } from "./disk.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
 /** Who holds which lock: a host that dies holds none. One for a whole world. */
@@ -10,7 +11,7 @@ export class Locks {
   overNetwork = false;
 
   /** The locks as one host sees them. */
-  of(owner: Owner, scheduler: Scheduler): Liveness {
+  of(owner: Owner, scheduler: Scheduler, disk: Disk): Liveness {
     const later = <T>(what: string, path: string, work: () => T): Promise<T> =>
       new Promise((resolve, reject) => {
         scheduler.post(
@@ -31,7 +32,13 @@ export class Locks {
         later("announce", path, () => {
           if (this.overNetwork) throw Object.assign(new Error("over the network"), { code: "ENETFS" });
           this.#holders.set(path, owner);
-          return () => later("release", path, () => void this.#holders.delete(path));
+          // Whoever looks sees that there is a host.
+          disk.put(path, "");
+          return () =>
+            later("release", path, () => {
+              this.#holders.delete(path);
+              disk.remove(path);
+            });
         }),
       alive: (path) =>
         later("alive", path, () => {

@@ -21,7 +21,7 @@ export function fakePlatform(
   const now = () => scheduler.wallClock;
   return {
     files: new FakeFiles(disk, scheduler, owner),
-    liveness: locks.of(owner, scheduler),
+    liveness: locks.of(owner, scheduler, disk),
     boot: { id: async () => disk.boot, isNow: async (id) => id === disk.boot },
     // Models are fakes of their port there, so nothing may come here.
     fetch: () => Promise.reject(new Error("the simulation has no network")),
