@@ -68,14 +68,7 @@ export class Concurrent {
     const { random, scheduler } = this.#world;
     const host = await this.#start();
     // Nobody can promise what a disk still has after a power cut that has lost writes before.
-    const ends = [
-      "close",
-      "close early",
-      "kill",
-      "forget",
-      ...(this.#failing ? [] : (["power"] as const)),
-    ] as const;
-    const end = random.pick(ends);
+    const end = random.pick(this.#failing ? ENDS.slice(0, -1) : ENDS);
     this.done.push(`a host, which will ${end}`);
     const mend = this.#failing ? this.#harm() : () => {};
     const clients = Promise.all(lives.map((life) => this.#clientLife(host, life)));
@@ -253,6 +246,8 @@ export class Concurrent {
     }
   }
 }
+
+const ENDS = ["close", "close early", "kill", "forget", "power"] as const;
 
 const FAULTS: readonly FileOp[] = [
   "append",

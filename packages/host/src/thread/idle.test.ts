@@ -11,9 +11,11 @@ function stage() {
   const timers = new Set<{ readonly at: number; run(): void }>();
   const told: string[] = [];
   const thread = {
-    activeTurn: undefined,
+    activeTurn: undefined as string | undefined,
     busy: false,
     live: false,
+    waits: false,
+    broken: false,
     visited: false,
     requests: [] as { id: number; at: number }[],
     subscriptions: { size: 0, retaining: 0 },
@@ -82,4 +84,21 @@ it("leaves nothing armed behind when someone comes back", () => {
   idle.consider(actor);
   idle.forget(actor);
   expect(timers.size).toBe(0);
+});
+
+it("does not wait for the turn of a thread whose journal has failed, but for what it waits for", () => {
+  for (const [waits, expected] of [
+    [false, [`unloaded at ${DEADLINE_MS + DELAY_MS}`]],
+    [true, []],
+  ] as const) {
+    const { idle, actor, thread, told, pass } = stage();
+    Object.assign(thread, { activeTurn: "t", busy: true, waits });
+    idle.refused(actor, DELAY_MS);
+    pass(DEADLINE_MS);
+    expect(told).toEqual([]);
+    thread.broken = true;
+    idle.consider(actor);
+    pass(DELAY_MS);
+    expect(told).toEqual(expected);
+  }
 });

@@ -102,8 +102,9 @@ export class Idle {
   consider(actor: Actor): void {
     const leaving = this.#leaving.get(actor);
     if (leaving === undefined) return;
-    // One whose journal takes nothing more will never come to an end of what it did.
-    const active = !actor.broken && (actor.activeTurn !== undefined || actor.busy || actor.live);
+    // One whose journal takes nothing more will never come to an end of what it did. What it waits for may still come.
+    const running = !actor.broken && (actor.activeTurn !== undefined || actor.busy);
+    const active = running || actor.waits || actor.live;
     if (active || leaving.idleSince === undefined) {
       leaving.cancel?.();
       leaving.cancel = undefined;
@@ -111,7 +112,7 @@ export class Idle {
     }
     // A resume that is under way would be answered, and the thread gone a moment later.
     if (actor.visited) return;
-    if (active || (!actor.broken && actor.requests.length > 0)) return this.#awaitAnswer(actor, leaving);
+    if (active || actor.requests.length > 0) return this.#awaitAnswer(actor, leaving);
     const remaining = this.#remaining(leaving)!;
     if (remaining === 0) return this.#unload(actor);
     this.#arm(leaving, remaining, () => this.consider(actor));

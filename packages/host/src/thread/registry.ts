@@ -241,8 +241,7 @@ export class Registry {
           });
           return true;
         } finally {
-          await journal.close();
-          await this.#stored.makeGood(id, journal);
+          await this.#stored.giveBack(id, journal);
         }
       });
       if (done) return;
@@ -350,8 +349,7 @@ export class Registry {
       const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
       return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
     } catch (cause) {
-      await journal.close();
-      await this.#stored.makeGood(id, journal);
+      await this.#stored.giveBack(id, journal);
       throw cause;
     }
   }

@@ -148,6 +148,11 @@ export class Stored {
     journal.leaveUndone();
   }
 
+  async giveBack(threadId: string, journal: ThreadJournal): Promise<void> {
+    await journal.close();
+    await this.makeGood(threadId, journal);
+  }
+
   /** What was left undone is done, if it can be now: a disk that failed may be well again. If not, the next start does it. */
   async makeGood(threadId: string, { undone }: ThreadJournal): Promise<void> {
     if (!undone) return;

@@ -109,8 +109,8 @@ function refusalOf(
   const descendants = interrupt ? 0 : actor.children;
   const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
   const waits = !interrupt && pending.pendingRequests + pending.pendingCalls > 0;
-  // One whose journal takes nothing more does nothing any more, whatever it was about to do.
-  const active = !actor.broken && (turnId !== undefined || descendants > 0 || waits);
+  // The turn of one whose journal takes nothing more will never end.
+  const active = (turnId !== undefined && !actor.broken) || descendants > 0 || waits;
   const status = active ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
   if (status === undefined) return undefined;
   if (!connection.client?.experimental) return { status };
