@@ -36,6 +36,7 @@ it("[LIFE-17] refuses in the words that clients know", async () => {
     ["thread/list", { ancestorThreadId: "" }, /^invalid ancestor thread id: /],
     ["thread/metadata/update", { threadId }, "thread metadata update must include at least one field"],
     ["thread/metadata/update", { threadId, gitInfo: {} }, "gitInfo must include at least one field"],
+    ["thread/metadata/update", { threadId, gitInfo: { junk: 1 } }, "gitInfo must include at least one field"],
     ["thread/metadata/update", { threadId, gitInfo: { branch: " " } }, "gitInfo.branch must not be empty"],
     ["threadSection/create", { name: " " }, "section name must not be empty", -32602],
     [move, { threadId, sectionId: "nope" }, "section nope does not exist"],
@@ -60,6 +61,7 @@ it("[LIFE-17] refuses in the words that clients know", async () => {
     ["thread/start", { dynamicTools: [{ ...kind, exposeToContext: true }] }, mixed],
     ["thread/start", { dynamicTools: [{ ...kind, namespace: "n" }] }, mixed],
     ["thread/start", { dynamicTools: [kind, { ...tool, name: "b" }] }, mixed],
+    ["thread/start", { dynamicTools: [{ ...tool, type: {} }] }, /dynamicTools\[0\]\.type/, -32602],
     ["config/value/write", write("profile"), /^`profile` is a legacy config selector/],
     [
       "config/batchWrite",

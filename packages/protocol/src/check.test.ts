@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   omittable,
+  open,
   optional,
   optionsOf,
   record,
@@ -50,8 +51,51 @@ describe("check", () => {
     expect((violation as { path: string }).path).toMatch(/^approvalPolicy\.granular\./);
   });
 
-  it("ignores unknown fields and takes null for an absent one", () => {
-    expect(params("thread/start", { gone: 1, cwd: null, model: null })).toBeUndefined();
+  it("takes null for an absent field", () => {
+    expect(params("thread/start", { cwd: null, model: null })).toBeUndefined();
+  });
+
+  it("drops fields that the schema does not name, wherever they are", () => {
+    const text = '{"threadId":"t","x":1,"__proto__":{"y":1},"gitInfo":{"constructor":2,"sha":"a"}}';
+    const value = JSON.parse(text);
+    expect(params("thread/metadata/update", value)).toBeUndefined();
+    expect(JSON.stringify(value)).toBe('{"threadId":"t","gitInfo":{"sha":"a"}}');
+    const list = { threadId: "t", input: [{ type: "text", text: "hi", x: 1 }] };
+    expect(params("turn/start", list)).toBeUndefined();
+    expect(list).toEqual({ threadId: "t", input: [{ type: "text", text: "hi" }] });
+  });
+
+  it("keeps unknown fields of an open object and of free-form values", () => {
+    const schema = open(object("A", () => ({ any: unknown(), map: record(string()) })));
+    const value = { any: { x: 1 }, map: { y: "z" }, more: { w: 1 } };
+    expect(invalid(schema, value)).toBeUndefined();
+    expect(value).toEqual({ any: { x: 1 }, map: { y: "z" }, more: { w: 1 } });
+  });
+
+  it("drops nothing for the sake of an option or a value that failed", () => {
+    const choice = union("U", () => [
+      object("A", () => ({ in: object("In", () => ({ a: string() })), y: string() })),
+      object("B", () => ({ in: open(object("Other", () => ({}))) })),
+    ]);
+    const value = { in: { a: "a", b: "b" }, z: 1 };
+    expect(invalid(choice, value)).toBeUndefined();
+    expect(value).toEqual({ in: { a: "a", b: "b" } });
+    const wrong = { gone: 1, cwd: 1 };
+    expect(params("thread/start", wrong)).toMatchObject({ path: "cwd" });
+    expect(wrong).toEqual({ gone: 1, cwd: 1 });
+  });
+
+  it("passes a retired field on as it came", () => {
+    const value = { permissionProfile: null };
+    expect(params("thread/start", value)).toBeUndefined();
+    expect(value).toEqual({ permissionProfile: null });
+  });
+
+  it.each([{}, null, "x", "namespace"])("does not take a tool of type %j for one without a type", (type) => {
+    const dynamicTools = [{ type, name: "n", description: "d", inputSchema: {} }];
+    const violation = params("thread/start", { dynamicTools }, { experimental: true });
+    expect(violation).toMatchObject({ kind: "invalid" });
+    expect((violation as { path: string }).path).toMatch(/^dynamicTools\[0\]/);
   });
 
   it("drops a null where a key may only be absent, so that its type stays true", () => {

@@ -39,18 +39,23 @@ const MAX_DEPTH = 64;
 // State of the check that runs; checks are synchronous and do not nest.
 let method = "";
 let gate: string | undefined;
+/** Keys that the schema does not name, as pairs of container and key. */
+let unnamed: (Container | string)[] = [];
 
 /**
- * Validates a value that came out of JSON.parse and belongs to us: other spellings of enum values and tags
- * are rewritten in place, and a null where a key may only be absent is dropped.
+ * Validates a value that came out of JSON.parse and belongs to us, and makes it what its type says: other
+ * spellings of enum values and tags are rewritten in place, a null where a key may only be absent is dropped,
+ * and so are keys that the schema does not name.
  */
 export function check(schema: Schema<unknown>, value: unknown, options: CheckOptions): Violation | undefined {
   method = options.method;
   gate = undefined;
+  if (unnamed.length > 0) unnamed = [];
   const failure = walk(nodeOf(schema), value, ROOT, "", 0);
   // Like the peer: what can not be read at all is told first, the capability is asked about next.
   if (failure) return { kind: "invalid", path: failure.path.replace(/^\./, ""), message: failure.message };
   if (gate !== undefined && !options.experimental) return { kind: "experimental", name: gate };
+  for (let at = 0; at < unnamed.length; at += 2) delete (unnamed[at] as Container)[unnamed[at + 1] as string];
   return undefined;
 }
 
@@ -110,7 +115,7 @@ function walk(
     }
     case "object":
       if (!isObject(value)) return expected("an object", value, depth);
-      return walkShape(shapeOf(node), value, depth);
+      return walkShape(shapeOf(node), node.open, undefined, value, depth);
     case "tagged":
       return walkTagged(node, value, depth);
     case "union":
@@ -118,20 +123,43 @@ function walk(
   }
 }
 
-function walkShape(shape: Shape, value: Container, depth: number): Failure | undefined {
+function walkShape(
+  shape: Shape,
+  isOpen: boolean,
+  tag: string | undefined,
+  value: Container,
+  depth: number,
+): Failure | undefined {
+  let named = tag === undefined ? 0 : 1;
   for (const field of shape) {
     // No key of the schema is the name of something inherited (a test holds that), so this reads own keys.
     const item = value[field.key];
-    if (item === undefined || (item === null && field.optional)) {
+    if (item === undefined) {
       if (!field.optional) return within(segment(field.key), fail("missing field", depth));
-      if (item === null && !field.nullable) value[field.key] = undefined;
+      continue;
+    }
+    named++;
+    if (field.outside === "refused") return within(segment(field.key), expected("nothing", item, depth));
+    if (item === null && field.optional) {
+      if (!field.nullable) value[field.key] = undefined;
       continue;
     }
     const failure = walk(field.node, item, value, field.key, depth + 1);
     if (failure) return within(segment(field.key), failure);
     if (field.gated && isUsed(item, field.nullable)) gate ??= `${method}.${field.key}`;
   }
+  if (isOpen) return undefined;
+  // Counting is all that a request without unknown keys pays.
+  let keys = 0;
+  for (const _ in value) keys++;
+  if (keys > named) noteUnnamed(shape, tag, value);
   return undefined;
+}
+
+function noteUnnamed(shape: Shape, tag: string | undefined, value: Container): void {
+  const names = new Set(shape.map(({ key }) => key));
+  if (tag !== undefined) names.add(tag);
+  for (const key in value) if (!names.has(key)) unnamed.push(value, key);
 }
 
 function walkEnum(
@@ -169,10 +197,12 @@ function walkTagged(node: TaggedNode, value: unknown, depth: number): Failure | 
     const known = Array.from(variants.keys(), (v) => JSON.stringify(v)).join(" or ");
     return within(segment(node.tag), expected(known, tag, depth + 1));
   }
+  const unnamedBefore = unnamed.length;
   let first: Failure | undefined;
   for (const shape of shapes) {
-    const failure = walkShape(shape, value, depth);
+    const failure = walkShape(shape, false, node.tag, value, depth);
     if (!failure) return undefined;
+    unnamed.length = unnamedBefore;
     first ??= failure;
   }
   return first;
@@ -186,11 +216,13 @@ function walkUnion(
   depth: number,
 ): Failure | undefined {
   const gateBefore = gate;
+  const unnamedBefore = unnamed.length;
   let best: Failure | undefined;
   for (const option of optionsOf(node)) {
     const failure = walk(option, value, parent, key, depth);
     if (!failure) return undefined;
     gate = gateBefore;
+    unnamed.length = unnamedBefore;
     if (!best || failure.depth > best.depth) best = failure;
   }
   return best && best.depth > depth ? best : expected(node.name || "one of its options", value, depth);

@@ -108,6 +108,8 @@ export interface FieldNode {
   gated: boolean;
   /** Not known to the peer. */
   ours: boolean;
+  /** A key that is not part of the type: `retired` ones reach the handler as they came, `refused` ones fail. */
+  outside: "retired" | "refused" | undefined;
 }
 export type Shape = readonly FieldNode[];
 
@@ -118,6 +120,7 @@ interface OptionalNode {
   experimental: boolean;
   gated: boolean;
   ours: boolean;
+  outside: FieldNode["outside"];
 }
 
 const seal = <T>(node: Node): Schema<T> => node as unknown as Schema<T>;
@@ -234,10 +237,17 @@ export function experimental<T>(inner: Schema<T>, marks: Marks = {}): OptionalFi
 experimental.omittable = <T>(inner: Schema<T>, marks: Marks = {}): OmittableField<T> =>
   field(inner, false, { ...marks, experimental: true }) as unknown as OmittableField<T>;
 
+/** A key that the protocol no longer has. It reaches the handler as it came, so that the handler can refuse it. */
+export const retired = (): OmittableField<never> =>
+  field(UNKNOWN, true, { ours: true, outside: "retired" }) as unknown as OmittableField<never>;
+/** A key that must not be there, not even as `null`: the value belongs to another option of a union then. */
+export const refused = (): OmittableField<never> =>
+  field(UNKNOWN, true, { ours: true, outside: "refused" }) as unknown as OmittableField<never>;
+
 function field(
   inner: Schema<unknown>,
   isNullable: boolean,
-  marks: Marks & { experimental?: boolean },
+  marks: Marks & { experimental?: boolean; outside?: FieldNode["outside"] },
 ): OptionalNode {
   return {
     kind: "optional",
@@ -246,6 +256,7 @@ function field(
     experimental: marks.experimental ?? false,
     gated: (marks.experimental ?? false) && (marks.gated ?? true),
     ours: marks.ours ?? false,
+    outside: marks.outside,
   };
 }
 
@@ -272,13 +283,21 @@ export function optionsOf(node: UnionNode): readonly Node[] {
   return node.built;
 }
 
+const REQUIRED = {
+  nullable: false,
+  experimental: false,
+  gated: false,
+  ours: false,
+  outside: undefined,
+} as const;
+
 function toShape(fields: Fields): Shape {
   return Object.entries(fields).map(([key, entry]) => {
     if (entry.kind === "optional") {
-      const { inner, nullable, experimental, gated, ours } = entry as unknown as OptionalNode;
-      return { key, node: inner, optional: true, nullable, experimental, gated, ours };
+      const { kind: _, inner, ...marks } = entry as unknown as OptionalNode;
+      return { key, node: inner, optional: true, ...marks };
     }
     const node = nodeOf(entry as Schema<unknown>);
-    return { key, node, optional: false, nullable: false, experimental: false, gated: false, ours: false };
+    return { key, node, optional: false, ...REQUIRED };
   });
 }

@@ -34,8 +34,7 @@ const MAX_NAMESPACE_DESCRIPTION = 1024;
 
 export function dynamicFunctions(given: readonly DynamicToolInput[]): readonly DynamicFunction[] {
   return given.flatMap((entry): DynamicFunction[] => {
-    if (!("type" in entry)) {
-      // How clients named their tools before there were kinds of them.
+    if (entry.type === undefined) {
       const { name, description, inputSchema, namespace } = entry;
       const deferLoading =
         entry.deferLoading ?? (entry.exposeToContext == null ? false : !entry.exposeToContext);
@@ -63,7 +62,7 @@ export function checkDynamicTools(given: readonly DynamicToolInput[]): void {
     refuse("Invalid request: dynamic tools must use either canonical or legacy format consistently");
   const namespaces = new Set<string>();
   for (const entry of given) {
-    if (!("type" in entry) || entry.type !== "namespace") continue;
+    if (entry.type !== "namespace") continue;
     checkNamespace(entry.name, entry.description);
     if (namespaces.has(entry.name)) refuse(`duplicate dynamic tool namespace: ${entry.name}`);
     namespaces.add(entry.name);
@@ -86,9 +85,9 @@ export function checkDynamicTools(given: readonly DynamicToolInput[]): void {
   }
 }
 
-/** Where a client says both what is new and what is old, one of them would not be heard. */
+/** Whether a client mixes the current format with the legacy one; half of that would be ignored. */
 function isMixed(given: readonly DynamicToolInput[]): boolean {
-  const kinds = given.filter((entry) => "type" in entry);
+  const kinds = given.filter((entry) => entry.type !== undefined);
   if (kinds.length === 0) return false;
   const functions = kinds.flatMap((entry) => (entry.type === "namespace" ? entry.tools : [entry]));
   return (

@@ -28,7 +28,9 @@ export function isNamed(node: Node): node is NamedNode {
 }
 
 export function visibleFields(shape: Shape, options: GenerateOptions): FieldNode[] {
-  return shape.filter((field) => options.experimental || !field.experimental);
+  return shape.filter(
+    (field) => field.outside === undefined && (options.experimental || !field.experimental),
+  );
 }
 
 export function childrenOf(node: Node, options: GenerateOptions): Node[] {

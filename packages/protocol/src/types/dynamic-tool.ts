@@ -5,6 +5,8 @@ import {
   object,
   omittable,
   optional,
+  refused,
+  retired,
   type Static,
   string,
   tagged,
@@ -38,28 +40,29 @@ export type DynamicToolCallResponse = Static<typeof DynamicToolCallResponse>;
 export const DynamicToolInput = union("DynamicToolInput", () => [DynamicToolSpec, LegacyDynamicTool]);
 export type DynamicToolInput = Static<typeof DynamicToolInput>;
 
+const functionTool = () => ({
+  deferLoading: omittable(boolean()),
+  description: string(),
+  inputSchema: unknown(),
+  name: string(),
+  exposeToContext: retired(),
+  namespace: retired(),
+});
+
 export const DynamicToolNamespaceTool = tagged("DynamicToolNamespaceTool", "type", () => ({
-  function: {
-    deferLoading: omittable(boolean()),
-    description: string(),
-    inputSchema: unknown(),
-    name: string(),
-  },
+  function: functionTool(),
 }));
 export type DynamicToolNamespaceTool = Static<typeof DynamicToolNamespaceTool>;
 
 export const DynamicToolSpec = tagged("DynamicToolSpec", "type", () => ({
-  function: {
-    deferLoading: omittable(boolean()),
-    description: string(),
-    inputSchema: unknown(),
-    name: string(),
-  },
+  function: functionTool(),
   namespace: { description: string(), name: string(), tools: array(DynamicToolNamespaceTool) },
 }));
 export type DynamicToolSpec = Static<typeof DynamicToolSpec>;
 
+/** How clients named their tools before there were kinds of them. */
 export const LegacyDynamicTool = object("LegacyDynamicTool", () => ({
+  type: refused(),
   name: string(),
   description: string(),
   inputSchema: unknown(),

@@ -43,7 +43,7 @@ function askedEnvironment(asked: AskedPlaces["environments"]): Environment | und
   return first;
 }
 
-/** It was a way to allow more, or less: who still says it must not believe that it was heard. */
+/** Refuses a retired way to change permissions, so that no client believes that it took effect. */
 export function refusePermissionProfile(method: string, params: object): void {
   if ("permissionProfile" in params) throw fault("noPermissionProfile", method);
 }

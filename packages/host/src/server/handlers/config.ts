@@ -109,7 +109,8 @@ function readable(table: Table): Config {
     };
   }
   for (const _ of Object.keys(config)) {
-    const reply = { config, origins: {}, layers: null };
+    // A copy: the check drops what the schema does not name.
+    const reply = structuredClone({ config, origins: {}, layers: null });
     const wrong = check(methods["config/read"].result, reply, { experimental: true, method: "config/read" });
     const key = wrong?.kind === "invalid" ? /^config\.([^.[]+)/.exec(wrong.path)?.[1] : undefined;
     if (key === undefined) break;
