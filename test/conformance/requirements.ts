@@ -68,6 +68,9 @@ const lines = {
   "AUTH-4": "Metrics ask for the same credentials.",
   "AUTH-5": "Who comes with a name sees only what is theirs.",
   "AUTH-6": "What is the whole host's is for its own user: each method says what someone with a name hears.",
+  "AUTH-7":
+    "A signed token whose subject is not usable text is refused; it never acts as the host's own user.",
+  "AUTH-8": "A capability token or shared secret that is easy to guess is refused at the start.",
   "ORIGIN-1": "Web pages of others are refused, our own and allowed ones are not.",
   "ORIGIN-2": "On loopback a foreign name in Host is refused.",
 

@@ -151,18 +151,18 @@ describe("authentication", () => {
       expect(stderr).toContain("--ws-auth");
     }
     const token = join(folder, "open-token");
-    await writeFile(token, "secret\n");
+    await writeFile(token, "secret-6d1f0b7c93a5e248\n");
     const auth = ["--ws-auth", "capability-token", "--ws-token-file", token];
     const host = await spawnHost({ args: ["--listen", "ws://0.0.0.0:0", ...auth] });
     const url = (await host.url()).replace("0.0.0.0", "127.0.0.1");
     expect(await upgrade(url, {})).toBe("401");
-    expect(await upgrade(url, { Authorization: "Bearer secret" })).toBe("open");
+    expect(await upgrade(url, { Authorization: "Bearer secret-6d1f0b7c93a5e248" })).toBe("open");
   });
 
   it("[AUTH-2] [AUTH-4] [WS-2] asks for the capability token, and metrics do too", async () => {
     const file = join(folder, "token");
-    await writeFile(file, "open-sesame\n");
-    const digest = createHash("sha256").update("open-sesame").digest("hex");
+    await writeFile(file, "open-sesame-81c5f29b\n");
+    const digest = createHash("sha256").update("open-sesame-81c5f29b").digest("hex");
     for (const flags of [
       ["--ws-token-file", file],
       ["--ws-token-sha256", digest],
@@ -170,9 +170,9 @@ describe("authentication", () => {
       const host = await spawnHost({ args: [...LOOPBACK, "--ws-auth", "capability-token", ...flags] });
       const url = await host.url();
       expect(await upgrade(url, {})).toBe("401");
-      expect(await upgrade(url, { Authorization: "Bearer open-sesam" })).toBe("401");
-      expect(await upgrade(url, { Authorization: "Basic open-sesame" })).toBe("401");
-      const headers = { Authorization: "bearer open-sesame" };
+      expect(await upgrade(url, { Authorization: "Bearer open-sesame-81c5f29" })).toBe("401");
+      expect(await upgrade(url, { Authorization: "Basic open-sesame-81c5f29b" })).toBe("401");
+      const headers = { Authorization: "bearer open-sesame-81c5f29b" };
       const client = await host.connect(url, headers);
       await client.initialize();
       const site = await host.site();
@@ -183,7 +183,7 @@ describe("authentication", () => {
     }
   });
 
-  it("[AUTH-3] [AUTH-5] [SAME-7] reads signed tokens, and keeps what belongs to one name from others", async () => {
+  it("[AUTH-3] [AUTH-5] [AUTH-7] [SAME-7] reads signed tokens, and keeps what belongs to one name from others", async () => {
     const key = "0123456789abcdef0123456789abcdef";
     const file = join(folder, "secret");
     await writeFile(file, key);
@@ -208,6 +208,14 @@ describe("authentication", () => {
     expect(await upgrade(url, bearer({ ...good, nbf: now + 60 }))).toBe("401");
     expect(await upgrade(url, bearer({ ...good, iss: "you" }))).toBe("401");
     expect(await upgrade(url, bearer({ ...good, aud: "other" }))).toBe("401");
+    for (const sub of ["", null, 7, ["ann"]]) {
+      const headers = bearer({ ...good, sub });
+      expect(await upgrade(url, headers), String(sub)).toBe("401");
+      const refused = await fetch(`${await host.site()}/metrics`, { headers });
+      expect(refused.status).toBe(401);
+      expect(await refused.text()).toContain("the subject (sub) of the signed token");
+      expect(host.stderr).not.toContain(headers.Authorization!.slice("Bearer ".length));
+    }
 
     const ann = await host.connect(url, bearer({ ...good, sub: "ann" }));
     const bob = await host.connect(url, bearer({ ...good, sub: "bob" }));
@@ -301,10 +309,12 @@ describe("the command line", () => {
     }
   });
 
-  it("[FLAG-3] says what is wrong, and what would be right", async () => {
+  it("[AUTH-8] [FLAG-3] says what is wrong, and what would be right", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
+    const weak = join(folder, "weak-token");
+    await writeFile(weak, "abc\n");
     const cases: [string[], RegExp][] = [
       [["--listen", "http://x"], /did you mean ws:\/\/x/],
       [["--listen", "ws://example.org:1"], /not an IP address/],
@@ -317,6 +327,10 @@ describe("the command line", () => {
       [
         [...LOOPBACK, "--ws-auth", "capability-token", "--ws-token-file", join(folder, "none")],
         /cannot read/,
+      ],
+      [
+        [...LOOPBACK, "--ws-auth", "capability-token", "--ws-token-file", weak],
+        /has 3 characters and must have at least 20.*openssl rand -hex 32/,
       ],
       [[...LOOPBACK, "--ws-auth", "capability-token", "--ws-token-sha256", "zz"], /64 hex digits/],
       [["-c", "no-equals-sign"], /key=value/],

@@ -21,29 +21,37 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encode = (json: string): string => Buffer.from(json).toString("base64url");
+const part = (value: unknown): string => encode(JSON.stringify(value));
 
 function jwt(claims: unknown, header: object = { alg: "HS256", typ: "JWT" }, secret = SECRET): string {
-  const signed = `${part(header)}.${part(claims)}`;
+  return signedJwt(JSON.stringify(claims), header, secret);
+}
+
+function signedJwt(claims: string, header: object = { alg: "HS256" }, secret = SECRET): string {
+  const signed = `${part(header)}.${encode(claims)}`;
   return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
 describe("a capability token", () => {
   it.each([
-    ["Bearer s3cret", true],
-    ["bearer s3cret", true],
-    ["BEARER   s3cret  ", true],
+    ["Bearer s3cret-4f9a1c07b2e8d", true],
+    ["bearer s3cret-4f9a1c07b2e8d", true],
+    ["BEARER   s3cret-4f9a1c07b2e8d  ", true],
     ["Bearer wrong", false],
-    ["Bearer s3cret2", false],
-    ["Bearer s3cre", false],
+    ["Bearer s3cret-4f9a1c07b2e8d2", false],
+    ["Bearer s3cret-4f9a1c07b2e8", false],
     ["Bearer", false],
     ["Bearer ", false],
-    ["Basic s3cret", false],
-    ["s3cret", false],
+    ["Basic s3cret-4f9a1c07b2e8d", false],
+    ["s3cret-4f9a1c07b2e8d", false],
     [undefined, false],
   ])("judges %j", async (header, accepted) => {
-    const fromFile = await loadAuthenticate({ kind: "tokenFile", path: await file("t", " s3cret\n") }, now);
-    const digest = createHash("sha256").update("s3cret").digest();
+    const fromFile = await loadAuthenticate(
+      { kind: "tokenFile", path: await file("t", " s3cret-4f9a1c07b2e8d\n") },
+      now,
+    );
+    const digest = createHash("sha256").update("s3cret-4f9a1c07b2e8d").digest();
     const fromDigest = await loadAuthenticate({ kind: "tokenSha256", digest }, now);
     for (const authenticate of [fromFile, fromDigest]) {
       expect(authenticate(header)).toEqual(
@@ -52,6 +60,34 @@ describe("a capability token", () => {
           : expect.objectContaining({ status: 401, code: "unauthorized" }),
       );
     }
+  });
+
+  it.each([
+    ["abc", "has 3 characters and must have at least 20"],
+    ["0123456789abcdef012", "has 19 characters and must have at least 20"],
+    ["a".repeat(64), "has only 1 different characters and must have at least 8"],
+    ["passwordpasswordpassword", "has only 7 different characters"],
+    ["correct horse battery staple", "white space"],
+    ["pässwörter-sind-manchmal-lang", "outside ASCII"],
+  ])("[AUTH-8] is refused at the start if it is %j", async (secret, why) => {
+    const path = await file("weak", `${secret}\n`);
+    const refused = await loadAuthenticate({ kind: "tokenFile", path }, now).catch((cause: unknown) => cause);
+    expect(refused).toMatchObject({ code: "badAuthSecret" });
+    const { message } = refused as Error;
+    expect(message).toContain(why);
+    expect(message).toContain(path);
+    expect(message).toContain("openssl rand -hex 32");
+    expect(message).not.toContain(secret);
+  });
+
+  it.each([
+    "f47ac10b-58cc-4372-a567-0e02b2c3d479",
+    "V1StGXR8Z5jdHi6BmyT1",
+    "9f86d081884c7d659a2feaa0c55ad015",
+  ])("[AUTH-8] is taken if it is %s", async (secret) => {
+    const path = await file("strong", secret);
+    const authenticate = await loadAuthenticate({ kind: "tokenFile", path }, now);
+    expect(authenticate(`Bearer ${secret}`)).toEqual({ principal: { kind: "token" } });
   });
 
   it("says what is wrong with its file", async () => {
@@ -84,7 +120,6 @@ describe("a signed bearer token", () => {
   it.each<[string, object, unknown]>([
     ["no subject", valid, token],
     ["a subject", { ...valid, sub: "ada" }, { kind: "subject", subject: "ada" }],
-    ["an empty subject", { ...valid, sub: "" }, token],
     ["an expiry within the skew", { exp: NOW_S - 30 }, token],
     ["an expiry beyond the skew", { exp: NOW_S - 31 }, expect.stringContaining("expired")],
     ["no expiry", { iss: "me" }, expect.stringContaining("no expiry")],
@@ -95,6 +130,37 @@ describe("a signed bearer token", () => {
   ])("with %s", async (_, claims, expected) => {
     expect(await judge(jwt(claims))).toEqual(expected);
   });
+
+  it("is refused if it never expires", async () => {
+    expect(await judge(signedJwt('{"exp":1e999}'))).toContain("no expiry");
+  });
+
+  it.each<unknown>([
+    "",
+    " ",
+    null,
+    0,
+    7,
+    true,
+    [],
+    ["ada"],
+    { name: "ada" },
+    "ada\n",
+    "a\u0000da",
+    "\ud800",
+    "a".repeat(256),
+  ])("[AUTH-7] is refused if its subject is %j", async (sub) => {
+    expect(await judge(jwt({ ...valid, sub }))).toContain(
+      "the subject (sub) of the signed token must be text",
+    );
+  });
+
+  it.each(["a", "ada@example.org", "auth0|5f7c8ec7c33c6c004bbafe82", "Ада", "a".repeat(255)])(
+    "[AUTH-7] names the subject %s",
+    async (sub) => {
+      expect(await judge(jwt({ ...valid, sub }))).toEqual({ kind: "subject", subject: sub });
+    },
+  );
 
   it.each<[object, unknown]>([
     [{ iss: "me", aud: "you" }, token],
@@ -121,6 +187,15 @@ describe("a signed bearer token", () => {
     ["four parts", `${jwt(valid)}.x`],
   ])("is refused with %s", async (_, text) => {
     expect(await judge(text)).toBe("the signed token is invalid");
+  });
+
+  it("[AUTH-8] needs a secret that does not repeat one character", async () => {
+    const path = await file("same", "a".repeat(64));
+    const refused = loadAuthenticate({ kind: "signed", path, maxClockSkewSeconds: 30 }, now);
+    await expect(refused).rejects.toMatchObject({
+      code: "badAuthSecret",
+      message: expect.stringContaining("has only 1 different characters"),
+    });
   });
 
   it("needs a secret of at least 32 bytes", async () => {

@@ -8,25 +8,23 @@ import type { Refusal } from "./refusal.ts";
 /** Judges an `Authorization` header. */
 export type Authenticate = (authorization: string | undefined) => { principal: Principal } | Refusal;
 
-/** A secret that can be guessed offline from one token has to be at least as long as the signature. */
+/** A shared secret can be guessed offline from one token, so it must be at least as long as the signature. */
 const MIN_SHARED_SECRET_BYTES = 32;
+/** A capability token can only be guessed over the network: 20 random letters and digits are out of reach. */
+const MIN_TOKEN_CHARACTERS = 20;
+/** A secret with fewer different characters repeats itself. Random hex of this length has more. */
+const MIN_DIFFERENT_CHARACTERS = 8;
+const MAKE_ONE = "make one with: openssl rand -hex 32";
 
-/** Reads the secrets that the configuration names; they are read once, at start. */
+/** Reads the secrets that the configuration names, once, at the start. Throws if one of them is easy to guess. */
 export async function loadAuthenticate(config: AuthConfig, now: () => number): Promise<Authenticate> {
   switch (config.kind) {
     case "tokenFile":
-      return byToken(sha256(await readSecret(config.path)));
+      return byToken(sha256(await readToken(config.path)));
     case "tokenSha256":
       return byToken(config.digest);
     case "signed": {
-      const secret = await readSecret(config.path);
-      if (secret.length < MIN_SHARED_SECRET_BYTES) {
-        throw new ListenError(
-          "badAuthSecret",
-          `the shared secret in ${config.path} has ${secret.length} bytes and must be at least ` +
-            `${MIN_SHARED_SECRET_BYTES} bytes long; make one with: openssl rand -hex 32`,
-        );
-      }
+      const secret = await readSharedSecret(config.path);
       return (authorization) => {
         const token = bearer(authorization);
         if (typeof token !== "string") return token;
@@ -63,21 +61,54 @@ function sha256(bytes: Buffer): Buffer {
   return createHash("sha256").update(bytes).digest();
 }
 
-/** Editors and `echo` put a line end behind a secret; it is no part of it. */
-async function readSecret(path: string): Promise<Buffer> {
+async function readToken(path: string): Promise<Buffer> {
+  const token = await readSecret(path);
+  // Nobody could send it: a header carries visible characters only, and white space ends the token.
+  if (!/^[!-~]+$/.test(token))
+    throw badSecret(`the token in ${path} has white space or characters outside ASCII in it; ${MAKE_ONE}`);
+  if (token.length < MIN_TOKEN_CHARACTERS)
+    throw badSecret(
+      `the token in ${path} has ${token.length} characters and must have at least ` +
+        `${MIN_TOKEN_CHARACTERS}, or it can be guessed; ${MAKE_ONE}`,
+    );
+  checkVariety(token, `the token in ${path}`);
+  return Buffer.from(token);
+}
+
+async function readSharedSecret(path: string): Promise<Buffer> {
+  const text = await readSecret(path);
+  const secret = Buffer.from(text);
+  if (secret.length < MIN_SHARED_SECRET_BYTES)
+    throw badSecret(
+      `the shared secret in ${path} has ${secret.length} bytes and must be at least ` +
+        `${MIN_SHARED_SECRET_BYTES} bytes long; ${MAKE_ONE}`,
+    );
+  checkVariety(text, `the shared secret in ${path}`);
+  return secret;
+}
+
+function checkVariety(secret: string, name: string): void {
+  const different = new Set(secret).size;
+  if (different < MIN_DIFFERENT_CHARACTERS)
+    throw badSecret(
+      `${name} has only ${different} different characters and must have at least ` +
+        `${MIN_DIFFERENT_CHARACTERS}, or it can be guessed; ${MAKE_ONE}`,
+    );
+}
+
+/** Without the line end that editors and `echo` put behind a secret. */
+async function readSecret(path: string): Promise<string> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    throw new ListenError(
-      "badAuthSecret",
-      `cannot read the secret file ${path}: ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    );
+    throw badSecret(`cannot read the secret file ${path}: ${(error as Error).message}`, { cause: error });
   }
   const secret = text.trim();
-  if (secret === "") throw new ListenError("badAuthSecret", `the secret file ${path} is empty`);
-  return Buffer.from(secret);
+  if (secret === "") throw badSecret(`the secret file ${path} is empty; ${MAKE_ONE}`);
+  return secret;
+}
+
+function badSecret(message: string, options?: ErrorOptions): ListenError {
+  return new ListenError("badAuthSecret", message, options);
 }

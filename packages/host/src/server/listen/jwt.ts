@@ -9,7 +9,7 @@ export interface JwtRules {
   readonly now: () => number;
 }
 
-/** Whom the token names, if anybody, or why it does not count. */
+/** The subject that the token names, if it names one, or why the token is refused. */
 export type JwtVerdict = { readonly subject: string | undefined } | { readonly refused: string };
 
 /** Checks an HS256 token. The signature comes first: nothing else in it is believed before. */
@@ -33,7 +33,8 @@ function checkClaims(claims: Record<string, unknown>, rules: JwtRules): JwtVerdi
   const { exp, nbf, iss, aud, sub } = claims;
   const now = Math.floor(rules.now() / 1000);
   const skew = rules.maxClockSkewSeconds;
-  if (typeof exp !== "number") return { refused: "the signed token has no expiry (exp)" };
+  if (typeof exp !== "number" || !Number.isFinite(exp))
+    return { refused: "the signed token has no expiry (exp)" };
   if (now > exp + skew) return { refused: "the signed token has expired" };
   if (nbf !== undefined && nbf !== null) {
     if (typeof nbf !== "number") return invalid;
@@ -45,7 +46,20 @@ function checkClaims(claims: Record<string, unknown>, rules: JwtRules): JwtVerdi
   if (rules.audience !== undefined && !(Array.isArray(aud) ? aud : [aud]).includes(rules.audience)) {
     return { refused: "the signed token is for another audience" };
   }
-  return { subject: typeof sub === "string" && sub !== "" ? sub : undefined };
+  if (!Object.hasOwn(claims, "sub")) return { subject: undefined };
+  // A token that names a subject, however badly, was not made for the host's own user.
+  if (!isSubject(sub)) return { refused: SUBJECT_RULE };
+  return { subject: sub };
+}
+
+/** OpenID Connect allows no more characters in a subject. */
+const MAX_SUBJECT = 255;
+const SUBJECT_RULE = `the subject (sub) of the signed token must be text of 1 to ${MAX_SUBJECT} characters, not blank and without control characters`;
+
+function isSubject(sub: unknown): sub is string {
+  return (
+    typeof sub === "string" && sub.length <= MAX_SUBJECT && sub.trim() !== "" && !/[\p{Cc}\p{Cs}]/u.test(sub)
+  );
 }
 
 function decode(part: string): Record<string, unknown> | undefined {
