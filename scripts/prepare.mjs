@@ -1,28 +1,19 @@
-// Makes a fresh clone ready and costs nothing on the next run: installs when the lockfile changed, builds when
-// a source is newer than the bundle. Needs nothing but Node and npm.
+// Prepares a fresh clone, and does nothing on the next run: installs the dependencies when node_modules differs from
+// the lockfile, and builds when a source is newer than the bundle. Needs only Node and npm.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isInstalled } from "./installed.mjs";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19))
   fail(`Node 20.19 or newer is needed; this is ${process.version}`);
 
-const stamp = "node_modules/.bobbin-installed";
-// What is installed depends on the platform too: optional native packages differ.
-const wanted = createHash("sha256")
-  .update(readFileSync("package-lock.json"))
-  .update(`${process.platform} ${process.arch}`)
-  .digest("hex");
-if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
-  process.stderr.write("installing dependencies (only this once) …\n");
-  // Not `npm ci`: it wants every platform's optional packages to be in the lockfile, and not every registry has
-  // them all. What `install` may write to the lockfile on another platform is none of its business.
-  const lock = readFileSync("package-lock.json");
-  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"]);
-  writeFileSync("package-lock.json", lock);
-  writeFileSync(stamp, wanted);
+if (!isInstalled(".")) {
+  // A program that runs from node_modules must not have it replaced.
+  if (process.argv.includes("--no-install")) fail("the dependencies changed; run npm ci first");
+  process.stderr.write("installing dependencies …\n");
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
 }
 
 const built = existsSync("dist/bobbin.cjs") ? statSync("dist/bobbin.cjs").mtimeMs : 0;

@@ -13,11 +13,13 @@ declare module "vitest" {
   }
 }
 
-/** Scenarios run the program as people do, so it has to be built; once, before any of them starts. */
+/** Builds the program once, before any test starts: scenarios run it as people do. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   // With BOBBIN_BIN the suite tests a program that is elsewhere, and there is nothing to build.
   if (process.env.BOBBIN_BIN === undefined) {
-    execFileSync(process.execPath, ["scripts/prepare.mjs"], { stdio: ["ignore", "inherit", "inherit"] });
+    execFileSync(process.execPath, ["scripts/prepare.mjs", "--no-install"], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
   }
   const folder = await mkdtemp(join(tmpdir(), "bobbin-peer-schemas-"));
   project.provide("peerSchemas", await peerSchemas(folder));
