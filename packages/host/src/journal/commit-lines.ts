@@ -1,5 +1,5 @@
 import { isAscii } from "node:buffer";
-import { type Commit, RECORD_VERSIONS, type ThreadRecord } from "../core/records.ts";
+import { type Commit, RECORDS, type ThreadRecord } from "../core/records.ts";
 import { fault } from "../errors.ts";
 import type { ReadFile } from "../platform/platform.ts";
 import type { Placed } from "./journal.ts";
@@ -157,7 +157,9 @@ function isKnown(record: ThreadRecord & { readonly v?: number }): boolean {
   return (record.v ?? 1) <= (VERSIONS.get(record.type) ?? 0);
 }
 
-const VERSIONS: ReadonlyMap<string, number> = new Map(Object.entries(RECORD_VERSIONS));
+const VERSIONS: ReadonlyMap<string, number> = new Map(
+  Object.entries(RECORDS).map(([type, { version }]) => [type, version]),
+);
 
 function parseCommit(line: string): Commit | "blank" | undefined {
   const text = line.charCodeAt(0) === 0xfeff ? line.slice(1) : line;

@@ -1,5 +1,5 @@
 import { fold } from "../core/fold.ts";
-import type { Commit, ThreadRecord } from "../core/records.ts";
+import { type Commit, startsState } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { JournalReader } from "./journal.ts";
 
@@ -33,8 +33,4 @@ export function headOf(commits: readonly Commit[]): Head | undefined {
     }
   }
   return state && { state, seq: commits.at(-1)!.seq };
-}
-
-function startsState({ type }: ThreadRecord): boolean {
-  return type === "checkpoint" || type === "created";
 }

@@ -1,4 +1,4 @@
-import type { ThreadRecord } from "../core/records.ts";
+import { entryOf, type ThreadRecord } from "../core/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
 
 /** The records of one commit that count. */
@@ -23,7 +23,7 @@ export async function* countedBackwards(reader: JournalReader, before?: number):
     for (const record of commit.records.toReversed()) {
       if (keepThrough === null) {
         if (record.type === "turnStarted") beforeTurns = [];
-        else if (record.type === "itemsInjected")
+        else if (entryOf(record).inFork === "alone")
           beforeTurns.push({ records: [record], seq: commit.seq, start, end });
         continue;
       }

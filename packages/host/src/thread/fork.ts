@@ -1,18 +1,8 @@
-import type { ThreadRecord } from "../core/records.ts";
+import { entryOf, type ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { fault } from "../errors.ts";
 import type { JournalReader } from "../journal/journal.ts";
 import { countedBackwards } from "./counted.ts";
-
-/** What a turn's records say of the thread that it ran in: how clients named input, what they agreed to, its goal. */
-const NOT_HISTORY: ReadonlySet<ThreadRecord["type"]> = new Set([
-  "inputAccepted",
-  "approvalGranted",
-  "submissionRemoved",
-  "goalChanged",
-  "subscribed",
-  "callDeferred",
-]);
 
 /** Which turns a fork takes: all that ended, or up to one of them. */
 export interface ForkPoint {
@@ -47,7 +37,7 @@ export async function* forkHistory(
 /** What a history is made of. */
 type Piece =
   | { readonly kind: "turn"; readonly start: number }
-  | { readonly kind: "injected"; readonly record: ThreadRecord };
+  | { readonly kind: "alone"; readonly record: ThreadRecord };
 
 /** Oldest first. */
 async function piecesOf(
@@ -68,8 +58,8 @@ async function piecesOf(
         if (found) pieces.push({ kind: "turn", start });
         found ||= ended === beforeTurnId;
         ended = undefined;
-      } else if (record.type === "itemsInjected" && found && ended === undefined) {
-        pieces.push({ kind: "injected", record });
+      } else if (found && ended === undefined && entryOf(record).inFork === "alone") {
+        pieces.push({ kind: "alone", record });
       }
     }
   }
@@ -84,11 +74,16 @@ async function turnRecords(journal: JournalReader, start: number): Promise<reado
   for await (const { commit } of journal.forwards(start)) {
     for (const record of commit.records) {
       if (record.type === "turnStarted" && turnId === undefined) turnId = record.turnId;
-      const own = "turnId" in record ? record.turnId === turnId : record.type === "itemsInjected";
-      if (turnId === undefined || !own || NOT_HISTORY.has(record.type)) continue;
+      if (turnId === undefined || !isCopied(record, turnId)) continue;
       records.push(record);
       if (record.type === "turnEnded") return records;
     }
   }
   return records;
+}
+
+/** Whether a fork copies a record with this turn. */
+function isCopied(record: ThreadRecord, turnId: string): boolean {
+  const { inFork } = entryOf(record);
+  return inFork === "alone" || (inFork === "withTurn" && "turnId" in record && record.turnId === turnId);
 }

@@ -1,8 +1,8 @@
 import type { ThreadItem, Turn } from "@bobbin/protocol";
-import { turnStarted } from "../core/notify.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import { seconds } from "../core/seconds.ts";
 import { isCompaction } from "../core/turn/own-items.ts";
+import { turnStarted } from "../core/turn/views.ts";
 import type { JournalReader, Placed } from "../journal/journal.ts";
 
 /** A turn as the journal has it, with all its items. */

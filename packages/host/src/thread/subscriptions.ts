@@ -1,6 +1,7 @@
 import type { NotificationName } from "@bobbin/protocol";
 import { Frame } from "@bobbin/rpc";
-import { type Notification, notify } from "../core/notify.ts";
+import type { Notification } from "../core/notification.ts";
+import { notify } from "../core/notify.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { JournalReader } from "../journal/journal.ts";
 import type { Cancel, Clock, Timers } from "../platform/platform.ts";

@@ -2,27 +2,22 @@ import type { ThreadState } from "../state.ts";
 import type { TurnRecord } from "../turn/records.ts";
 import type { GoalRecord, GoalState } from "./records.ts";
 
-export function foldGoal(state: ThreadState, record: GoalRecord): ThreadState {
-  switch (record.type) {
-    case "goalChanged":
-      return {
-        ...state,
-        preview: state.preview || record.goal.objective,
-        goal: changed(state, record),
-      };
-    case "goalCleared":
-      return { ...state, goal: null };
-    case "goalContext": {
-      const { about } = record;
-      const after = about === "continuation" ? { fruitless: (state.goal?.fruitless ?? 0) + 1 } : {};
-      return withGoal(state, { news: null, ...after });
-    }
-    case "goalTakenUp":
-      return withGoal(state, { held: false });
-  }
+type Of<T extends GoalRecord["type"]> = Extract<GoalRecord, { type: T }>;
+type GoalChanged = Of<"goalChanged">;
+type OfTurn<T extends TurnRecord["type"]> = Extract<TurnRecord, { type: T }>;
+
+/** The goal takes the preview's place where no user has said anything. */
+export function foldGoalChanged(state: ThreadState, record: GoalChanged): ThreadState {
+  return { ...state, preview: state.preview || record.goal.objective, goal: changed(state, record) };
 }
 
-function changed(state: ThreadState, record: Extract<GoalRecord, { type: "goalChanged" }>): GoalState {
+/** The model has been given what was new about the goal. */
+export function foldGoalContext(state: ThreadState, { about }: Of<"goalContext">): ThreadState {
+  const after = about === "continuation" ? { fruitless: (state.goal?.fruitless ?? 0) + 1 } : {};
+  return withGoal(state, { news: null, ...after });
+}
+
+function changed(state: ThreadState, record: GoalChanged): GoalState {
   const { goal, countedUntil, turnId, deferred } = record;
   const before = state.goal;
   const reworded = before !== null && before.goal.objective !== goal.objective;
@@ -43,34 +38,37 @@ function changed(state: ThreadState, record: Extract<GoalRecord, { type: "goalCh
   };
 }
 
-/** What turns do to a goal besides what they use. */
-export function foldGoalTurn(state: ThreadState, record: TurnRecord): ThreadState {
+// What turns do to a goal besides what they use.
+
+export function goalAtTurn(state: ThreadState, { at, input }: OfTurn<"turnStarted">): ThreadState {
   if (state.goal === null) return state;
-  switch (record.type) {
-    case "turnStarted": {
-      const { fruitless, countedUntil, goal } = state.goal;
-      const runs = goal.status === "active" || goal.status === "budgetLimited";
-      return withGoal(state, {
-        countedUntil: runs ? (countedUntil ?? record.at) : null,
-        held: false,
-        deferred: false,
-        fruitless: record.input.length > 0 ? 0 : fruitless,
-      });
-    }
-    case "toolCalled":
-      return withGoal(state, { fruitless: 0 });
-    case "sampleRequested":
-      return state.goal.endedIn === null ? state : withGoal(state, { endedIn: null });
-    case "turnEnded":
-      return withGoal(state, {
-        countedUntil: state.goal.goal.status === "active" ? state.goal.countedUntil : null,
-        held: record.status === "interrupted",
-        // What it begins next by itself says it.
-        news: state.goal.news === "objective" ? null : state.goal.news,
-      });
-    default:
-      return state;
-  }
+  const { fruitless, countedUntil, goal } = state.goal;
+  const runs = goal.status === "active" || goal.status === "budgetLimited";
+  return withGoal(state, {
+    countedUntil: runs ? (countedUntil ?? at) : null,
+    held: false,
+    deferred: false,
+    fruitless: input.length > 0 ? 0 : fruitless,
+  });
+}
+
+export function goalAfterCall(state: ThreadState): ThreadState {
+  return withGoal(state, { fruitless: 0 });
+}
+
+export function goalAtSample(state: ThreadState): ThreadState {
+  return state.goal === null || state.goal.endedIn === null ? state : withGoal(state, { endedIn: null });
+}
+
+export function goalAfterTurn(state: ThreadState, { status }: OfTurn<"turnEnded">): ThreadState {
+  if (state.goal === null) return state;
+  const { goal, countedUntil, news } = state.goal;
+  return withGoal(state, {
+    countedUntil: goal.status === "active" ? countedUntil : null,
+    held: status === "interrupted",
+    // What it begins next by itself says it.
+    news: news === "objective" ? null : news,
+  });
 }
 
 /** A load is a new beginning, and the time in between is nobody's. */
@@ -83,6 +81,6 @@ export function foldGoalAdopted(goal: GoalState | null, at: number): GoalState |
   return goal?.countedUntil == null ? goal : { ...goal, countedUntil: at };
 }
 
-function withGoal(state: ThreadState, changes: Partial<GoalState>): ThreadState {
+export function withGoal(state: ThreadState, changes: Partial<GoalState>): ThreadState {
   return state.goal === null ? state : { ...state, goal: { ...state.goal, ...changes } };
 }

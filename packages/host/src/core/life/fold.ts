@@ -2,14 +2,19 @@ import type { ThreadStatus } from "@bobbin/protocol";
 import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import { NO_RAP } from "../rap/records.ts";
-import type { ThreadState } from "../state.ts";
+import type { ThreadState, TurnState } from "../state.ts";
 import { onlyWaits } from "../turn/calls.ts";
 import type { LifeRecord } from "./records.ts";
 
-type Created = Extract<LifeRecord, { type: "created" }>;
-type Checkpoint = Extract<LifeRecord, { type: "checkpoint" }>;
+type Of<T extends LifeRecord["type"]> = Extract<LifeRecord, { type: T }>;
+type Created = Of<"created">;
+type Checkpoint = Of<"checkpoint">;
+type Opened = Of<"opened">;
+type Adopted = Of<"adopted">;
+type TurnsDropped = Of<"turnsDropped">;
 
 const IDLE: ThreadStatus = { type: "idle" };
+const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
 const NONE: readonly never[] = [];
 
 /** What every thread starts with. */
@@ -59,62 +64,43 @@ export function foldCheckpoint({ state }: Checkpoint): ThreadState {
   return { ...foldCreated({ ...state, at: state.createdAt }), ...state };
 }
 
-export function foldLife(
-  state: ThreadState,
-  record: Exclude<LifeRecord, { type: "created" | "checkpoint" }>,
-): ThreadState {
-  switch (record.type) {
-    case "opened":
-      return {
-        ...state,
-        epoch: record.epoch,
-        loadEpoch: record.epoch,
-        load: { ...state.load, ...state.pendingLoad, ...record.load },
-        docs: record.docs ?? state.docs,
-        pendingLoad: null,
-        status: { type: "idle" },
-        goal: foldGoalOpened(state.goal, record.at),
-        untold: false,
-        rap: NO_RAP,
-      };
-    case "adopted":
-      return {
-        ...state,
-        epoch: record.epoch,
-        status: record.status,
-        // One that only waits has nothing to do with the end of a host.
-        turn:
-          state.turn &&
-          (onlyWaits(state.turn) ? state.turn : { ...state.turn, lostHosts: state.turn.lostHosts + 1 }),
-        goal: foldGoalAdopted(state.goal, record.at),
-      };
-    case "closed":
-      return { ...state, status: { type: "notLoaded" }, untold: true, rap: NO_RAP, grants: [] };
-    case "notified":
-      return { ...state, untold: false, toldAt: record.at };
-    case "statusChanged":
-      return { ...state, status: record.status };
-    case "settingsChanged":
-      return { ...state, settings: record.settings };
-    case "loadSettingsChanged":
-      return { ...state, pendingLoad: { ...state.pendingLoad, ...record.changes } };
-    case "renamed":
-      return { ...state, name: record.name };
-    case "gitInfoChanged":
-      return { ...state, gitInfo: record.gitInfo };
-    case "sectionChanged": {
-      const { sectionId, position, at } = record;
-      return { ...state, section: sectionId === null ? null : { id: sectionId, position, since: at } };
-    }
-    case "turnsDropped": {
-      const { keepThrough } = record;
-      const lastTurn = keepThrough === null ? null : ({ id: keepThrough, status: "completed" } as const);
-      // The model may not have been shown it any more.
-      return { ...state, lastTurn, context: NONE };
-    }
-    case "itemsInjected":
-      // A reviewer is not shown the conversation, and who makes a summary has it in what is kept.
-      if (state.turn?.kind !== "regular") return state;
-      return { ...state, turn: { ...state.turn, injected: true } };
-  }
+/** A load is a new beginning: what waited for one is bound, and nothing of tool servers is left. */
+export function foldOpened(state: ThreadState, record: Opened): ThreadState {
+  return {
+    ...state,
+    epoch: record.epoch,
+    loadEpoch: record.epoch,
+    load: { ...state.load, ...state.pendingLoad, ...record.load },
+    docs: record.docs ?? state.docs,
+    pendingLoad: null,
+    status: IDLE,
+    goal: foldGoalOpened(state.goal, record.at),
+    untold: false,
+    rap: NO_RAP,
+  };
+}
+
+export function foldAdopted(state: ThreadState, { at, epoch, status }: Adopted): ThreadState {
+  return { ...state, epoch, status, turn: adoptedTurn(state.turn), goal: foldGoalAdopted(state.goal, at) };
+}
+
+/** A turn that only waits has nothing to do with the end of a host. */
+function adoptedTurn(turn: TurnState | null): TurnState | null {
+  return turn === null || onlyWaits(turn) ? turn : { ...turn, lostHosts: turn.lostHosts + 1 };
+}
+
+export function foldClosed(state: ThreadState): ThreadState {
+  return { ...state, status: NOT_LOADED, untold: true, rap: NO_RAP, grants: NONE };
+}
+
+export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {
+  const lastTurn = keepThrough === null ? null : ({ id: keepThrough, status: "completed" } as const);
+  // The model may not have been shown it any more.
+  return { ...state, lastTurn, context: NONE };
+}
+
+export function foldItemsInjected(state: ThreadState): ThreadState {
+  // A reviewer is not shown the conversation, and who makes a summary has it in what is kept.
+  if (state.turn?.kind !== "regular") return state;
+  return { ...state, turn: { ...state.turn, injected: true } };
 }

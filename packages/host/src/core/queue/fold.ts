@@ -1,24 +1,25 @@
 import type { TurnStatus } from "@bobbin/protocol";
 import type { Queue, QueueRecord } from "./records.ts";
 
-export function foldQueue(queue: Queue, record: QueueRecord): Queue {
-  const { items } = queue;
-  switch (record.type) {
-    case "submissionQueued":
-      return { ...queue, items: [...items, record.submission] };
-    case "submissionChanged":
-      return {
-        ...queue,
-        items: items.map((item) => (item.id === record.id ? { ...item, input: [...record.input] } : item)),
-      };
-    case "queueReordered":
-      return {
-        ...queue,
-        items: record.ids.flatMap((id) => items.find((item) => item.id === id) ?? []),
-      };
-    case "submissionRemoved":
-      return { ...queue, items: items.filter(({ id }) => id !== record.id) };
-  }
+type Of<T extends QueueRecord["type"]> = Extract<QueueRecord, { type: T }>;
+
+export function foldQueued(queue: Queue, { submission }: Of<"submissionQueued">): Queue {
+  return { ...queue, items: [...queue.items, submission] };
+}
+
+export function foldChanged(queue: Queue, { id, input }: Of<"submissionChanged">): Queue {
+  return {
+    ...queue,
+    items: queue.items.map((item) => (item.id === id ? { ...item, input: [...input] } : item)),
+  };
+}
+
+export function foldReordered(queue: Queue, { ids }: Of<"queueReordered">): Queue {
+  return { ...queue, items: ids.flatMap((id) => queue.items.find((item) => item.id === id) ?? []) };
+}
+
+export function foldRemoved(queue: Queue, removed: Of<"submissionRemoved">): Queue {
+  return { ...queue, items: queue.items.filter(({ id }) => id !== removed.id) };
 }
 
 export function queueAfterTurn(queue: Queue, status: TurnStatus): Queue {

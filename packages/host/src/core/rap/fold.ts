@@ -1,74 +1,73 @@
 import type { RapRecord, RapState, View } from "./records.ts";
 
+type Of<T extends RapRecord["type"]> = Extract<RapRecord, { type: T }>;
+
 /** Whoever sends the same again does so soon: it did not hear the answer. */
 const KEPT_KEYS = 256;
 const KEPT_VIEWS = 64;
 
-export function foldRap(rap: RapState, record: RapRecord): RapState {
-  switch (record.type) {
-    case "subscribed": {
-      const { subscription } = record;
-      const others = without(rap.subscriptions, subscription.callId);
-      return { ...rap, subscriptions: [...others, subscription] };
-    }
-    case "subscriptionEnded":
-      return { ...rap, subscriptions: without(rap.subscriptions, record.callId) };
-    case "callDeferred":
-      return { ...rap, late: [...rap.late, record.call] };
-    case "eventReceived": {
-      const { event, key } = record;
-      return {
-        ...rap,
-        late: event.kind === "result" ? without(rap.late, event.call.callId) : rap.late,
-        events: [...rap.events, event],
-        keys: key === null ? rap.keys : withKey(rap.keys, key),
-      };
-    }
-    case "childDue": {
-      const { childId, event, key } = record;
-      const keys = key === null ? rap.keys : withKey(rap.keys, key);
-      return { ...rap, keys, children: [...rap.children, { childId, event }] };
-    }
-    case "childMade":
-      return {
-        ...rap,
-        children: rap.children.map((child) =>
-          child.childId === record.childId ? { ...child, event: null } : child,
-        ),
-      };
-    case "childEnded":
-      return { ...rap, children: rap.children.filter(({ childId }) => childId !== record.childId) };
-    case "eventInjected":
-      return { ...rap, events: rap.events.filter(({ id }) => id !== record.event.id) };
-    case "callNoted":
-      return rap;
-    case "choiceMade": {
-      const { choice } = record;
-      const { key } = choice;
-      const keys = key === undefined ? rap.keys : withKey(rap.keys, key);
-      return { ...rap, keys, choices: [...rap.choices, choice] };
-    }
-    case "choiceDelayed": {
-      const { requestId, until } = record;
-      const choices = rap.choices.map((choice) =>
-        choice.requestId === requestId ? { ...choice, until, delays: (choice.delays ?? 0) + 1 } : choice,
-      );
-      return { ...rap, choices };
-    }
-    case "choicePosted":
-      return { ...rap, choices: rap.choices.filter(({ requestId }) => requestId !== record.requestId) };
-    case "viewUpdated": {
-      const { viewType: type, server, callId, view: content } = record;
-      const others = rap.views.filter((view) => view.type !== type);
-      const views: readonly View[] =
-        Object.keys(content).length === 0 ? others : [...others, { type, server, callId, content }];
-      return { ...rap, views: views.slice(-KEPT_VIEWS) };
-    }
-  }
+export function foldSubscribed(rap: RapState, { subscription }: Of<"subscribed">): RapState {
+  const others = without(rap.subscriptions, subscription.callId);
+  return { ...rap, subscriptions: [...others, subscription] };
 }
 
-function withKey(keys: readonly string[], key: string): readonly string[] {
-  return [...keys.slice(1 - KEPT_KEYS), key];
+export function foldSubscriptionEnded(rap: RapState, { callId }: Of<"subscriptionEnded">): RapState {
+  return { ...rap, subscriptions: without(rap.subscriptions, callId) };
+}
+
+export function foldEventReceived(rap: RapState, { event, key }: Of<"eventReceived">): RapState {
+  return {
+    ...rap,
+    late: event.kind === "result" ? without(rap.late, event.call.callId) : rap.late,
+    events: [...rap.events, event],
+    keys: withKey(rap.keys, key),
+  };
+}
+
+export function foldEventInjected(rap: RapState, { event }: Of<"eventInjected">): RapState {
+  return { ...rap, events: rap.events.filter(({ id }) => id !== event.id) };
+}
+
+export function foldChildDue(rap: RapState, { childId, event, key }: Of<"childDue">): RapState {
+  return { ...rap, keys: withKey(rap.keys, key), children: [...rap.children, { childId, event }] };
+}
+
+export function foldChildMade(rap: RapState, { childId }: Of<"childMade">): RapState {
+  const children = rap.children.map((child) =>
+    child.childId === childId ? { ...child, event: null } : child,
+  );
+  return { ...rap, children };
+}
+
+export function foldChildEnded(rap: RapState, ended: Of<"childEnded">): RapState {
+  return { ...rap, children: rap.children.filter(({ childId }) => childId !== ended.childId) };
+}
+
+export function foldChoiceMade(rap: RapState, { choice }: Of<"choiceMade">): RapState {
+  return { ...rap, keys: withKey(rap.keys, choice.key ?? null), choices: [...rap.choices, choice] };
+}
+
+export function foldChoiceDelayed(rap: RapState, { requestId, until }: Of<"choiceDelayed">): RapState {
+  const choices = rap.choices.map((choice) =>
+    choice.requestId === requestId ? { ...choice, until, delays: (choice.delays ?? 0) + 1 } : choice,
+  );
+  return { ...rap, choices };
+}
+
+export function foldChoicePosted(rap: RapState, posted: Of<"choicePosted">): RapState {
+  return { ...rap, choices: rap.choices.filter(({ requestId }) => requestId !== posted.requestId) };
+}
+
+export function foldViewUpdated(rap: RapState, record: Of<"viewUpdated">): RapState {
+  const { viewType: type, server, callId, view: content } = record;
+  const others = rap.views.filter((view) => view.type !== type);
+  const views: readonly View[] =
+    Object.keys(content).length === 0 ? others : [...others, { type, server, callId, content }];
+  return { ...rap, views: views.slice(-KEPT_VIEWS) };
+}
+
+function withKey(keys: readonly string[], key: string | null): readonly string[] {
+  return key === null ? keys : [...keys.slice(1 - KEPT_KEYS), key];
 }
 
 function without<C extends { readonly callId: string }>(calls: readonly C[], callId: string): readonly C[] {

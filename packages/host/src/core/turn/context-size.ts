@@ -1,37 +1,26 @@
 import type { FunctionCallOutputBody, UserInput } from "@bobbin/protocol";
-import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
 
 /** Where nobody has counted: about so many characters make a token, and about so many tokens a picture. */
 const TOKEN_CHARACTERS = 4;
 const PICTURE_TOKENS = 1000;
 
-/** How much of the model's window the conversation takes: what the model last said, and what has come since. */
-export function contextTokensAfter({ contextTokens, turn }: ThreadState, record: ThreadRecord): number {
-  switch (record.type) {
-    case "usageReported":
-      // A reviewer is not shown the conversation.
-      return turn?.kind === "review" ? contextTokens : record.usage.last.totalTokens;
-    case "compacted":
-      return record.usage.last.totalTokens;
-    case "turnsDropped":
-      // Less than before, and nobody knows how much less; the next answer tells.
-      return 0;
-    case "itemCompleted":
-      return record.item.type === "userMessage"
-        ? contextTokens + inputTokens(record.item.content)
-        : contextTokens;
-    case "eventInjected":
-      return contextTokens + outputTokens(record.event.output);
-    case "toolAnswered":
-      return contextTokens + outputTokens(record.output);
-    case "contextGiven":
-      return contextTokens + textTokens(record.entries.reduce((size, { value }) => size + value.length, 0));
-    case "itemsInjected":
-      return contextTokens + textTokens(JSON.stringify(record.items).length);
-    default:
-      return contextTokens;
-  }
+/**
+ * `contextTokens` of a state is how much of the model's window the conversation takes: what the model last reported,
+ * and an estimate of what has come since.
+ */
+export function withContextTokens(state: ThreadState, contextTokens: number): ThreadState {
+  return state.contextTokens === contextTokens ? state : { ...state, contextTokens };
+}
+
+/** The state with something more in the conversation. */
+export function withMoreContext(state: ThreadState, added: FunctionCallOutputBody): ThreadState {
+  return withContextTokens(state, state.contextTokens + outputTokens(added));
+}
+
+/** The state with a message of the user more. */
+export function withUserMessage(state: ThreadState, content: readonly UserInput[]): ThreadState {
+  return withContextTokens(state, state.contextTokens + inputTokens(content));
 }
 
 export function textTokens(characters: number): number {

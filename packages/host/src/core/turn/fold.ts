@@ -1,165 +1,175 @@
 import type { UserInput } from "@bobbin/protocol";
+import { goalAfterCall, goalAfterTurn, goalAtSample, goalAtTurn } from "../goal/fold.ts";
 import { queueAfterTurn } from "../queue/fold.ts";
 import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { withAccepted } from "./accepted.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
-import { contextAfter } from "./given-context.ts";
+import { withContextTokens, withMoreContext, withUserMessage } from "./context-size.ts";
 import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
 import { isTextOf, textKey } from "./texts.ts";
 
+type Of<T extends TurnRecord["type"]> = Extract<TurnRecord, { type: T }>;
+
 const PREVIEW_CHARACTERS = 240;
 
-export function foldTurn(state: ThreadState, record: TurnRecord): ThreadState {
-  switch (record.type) {
-    case "turnStarted":
-      return {
-        ...state,
-        updatedAt: record.at,
-        preview: state.preview || previewOf(record.input),
-        hasUserMessage: state.hasUserMessage || record.input.length > 0,
-        turn: {
-          id: record.turnId,
-          startedAt: record.at,
-          outputSchema: record.outputSchema,
-          kind: record.kind ?? "regular",
-          attempt: 0,
-          unheard: false,
-          sampled: false,
-          retries: 0,
-          retryAt: null,
-          answers: 0,
-          compacting: null,
-          compacted: "no",
-          plans: 0,
-          calls: [],
-          shown: false,
-          injected: false,
-          lostHosts: 0,
-          servedBy: null,
-          answer: null,
-          open: [],
-          saved: {},
-        },
-      };
-    case "inputAccepted": {
-      const { messageId: id, turnId } = record;
-      return { ...state, accepted: withAccepted(state.accepted, { id, turnId }) };
-    }
-    case "contextGiven":
-      return { ...state, context: contextAfter(state.context, record) };
-    case "sampleRequested":
-      return withTurn(state, record.turnId, () => ({
-        attempt: record.attempt,
-        unheard: false,
-        sampled: false,
-        retryAt: null,
-        shown: false,
-        injected: false,
-        compacting: null,
-        calls: [],
-      }));
-    case "compactionRequested": {
-      const { attempt, covers, lighter, because } = record;
-      return withTurn(state, record.turnId, () => ({
-        attempt,
-        sampled: false,
-        retryAt: null,
-        shown: false,
-        compacting: { covers, lighter, because },
-        calls: [],
-      }));
-    }
-    case "compacted":
-      return {
-        ...withTurn(state, record.turnId, () => ({ compacted: "done", retries: 0, lostHosts: 0 })),
-        usage: record.usage,
-        // Only what came with the running turn is left of it.
-        context: [],
-      };
-    case "compactionFailed":
-      return withTurn(state, record.turnId, ({ open }) => ({
-        compacted: "failed",
-        retries: 0,
-        open: open.filter((item) => !isCompaction(item)),
-      }));
-    case "retrying":
-      return withTurn(state, record.turnId, () => ({ retries: record.retry, retryAt: record.until }));
-    case "itemStarted":
-      return withTurn(state, record.turnId, ({ open, shown, plans, unheard }) => ({
-        open: [...open, record.item],
-        unheard: unheard || record.item.type === "userMessage",
-        plans: record.item.type === "plan" ? plans + 1 : plans,
-        shown: shown || record.item.type !== "userMessage",
-      }));
-    case "textSaved": {
-      const key = textKey(record.itemId, record.part);
-      return withTurn(state, record.turnId, ({ saved }) => ({
-        saved: { ...saved, [key]: (saved[key] ?? "") + record.text },
-      }));
-    }
-    case "itemCompleted":
-      return withTurn(state, record.turnId, (turn) => {
-        const open = turn.open.filter((item) => item.id !== record.item.id);
-        const saved = Object.fromEntries(
-          Object.entries(turn.saved).filter(([key]) => !isTextOf(key, record.item.id)),
-        );
-        return record.item.type === "agentMessage" ? { open, saved, answer: record.item } : { open, saved };
-      });
-    case "toolCalled":
-      return {
-        ...withTurn(state, record.turnId, ({ calls }) => ({
-          calls: [...calls, { call: record.call, stage: { kind: "proposed" } }],
-        })),
-        callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), record.call.callId],
-        callCount: state.callCount + 1,
-      };
-    case "toolDispatched":
-      return withStage(state, record, {
-        kind: "dispatched",
-        again: record.again,
-        via: record.via,
-        at: record.at,
-      });
-    case "toolWaiting":
-      return withStage(state, record, {
-        kind: "waiting",
-        until: record.until,
-        via: viaOf(state, record.callId),
-      });
-    case "callCancelled":
-    case "toolAnswered":
-      return withStage(state, record, { kind: "settled" });
-    case "approvalGranted":
-      return { ...state, grants: [...state.grants, record.key] };
-    case "planUpdated":
-      return state;
-    case "modelRerouted":
-      return withTurn(state, record.turnId, () => ({ servedBy: record.to }));
-    case "sampleLost":
-      return withTurn(state, record.turnId, () => ({ sampled: true }));
-    case "usageReported":
-      return {
-        ...withTurn(state, record.turnId, ({ answers, compacted }) => ({
-          sampled: true,
-          retries: 0,
-          lostHosts: 0,
-          answers: answers + 1,
-          compacted: compacted === "failed" ? compacted : "no",
-        })),
-        usage: record.usage,
-      };
-    case "turnEnded":
-      return {
-        ...state,
-        updatedAt: record.at,
-        turn: null,
-        requests: state.requests.filter((request) => outlivesTurn(state, request)),
-        lastTurn: { id: record.turnId, status: record.status },
-        queue: queueAfterTurn(state.queue, record.status),
-      };
-  }
+/** What every turn starts with. */
+export function newTurn({
+  turnId,
+  at,
+  outputSchema,
+  kind,
+}: Pick<Of<"turnStarted">, "turnId" | "at" | "outputSchema" | "kind">): TurnState {
+  return {
+    id: turnId,
+    startedAt: at,
+    outputSchema,
+    kind: kind ?? "regular",
+    attempt: 0,
+    unheard: false,
+    sampled: false,
+    retries: 0,
+    retryAt: null,
+    answers: 0,
+    compacting: null,
+    compacted: "no",
+    plans: 0,
+    calls: [],
+    shown: false,
+    injected: false,
+    lostHosts: 0,
+    servedBy: null,
+    answer: null,
+    open: [],
+    saved: {},
+  };
+}
+
+export function foldTurnStarted(state: ThreadState, record: Of<"turnStarted">): ThreadState {
+  const started: ThreadState = {
+    ...state,
+    updatedAt: record.at,
+    preview: state.preview || previewOf(record.input),
+    hasUserMessage: state.hasUserMessage || record.input.length > 0,
+    turn: newTurn(record),
+  };
+  return goalAtTurn(started, record);
+}
+
+export function foldSampleRequested(state: ThreadState, record: Of<"sampleRequested">): ThreadState {
+  const requested = withTurn(state, record.turnId, () => ({
+    attempt: record.attempt,
+    unheard: false,
+    sampled: false,
+    retryAt: null,
+    shown: false,
+    injected: false,
+    compacting: null,
+    calls: [],
+  }));
+  return goalAtSample(requested);
+}
+
+export function foldCompactionRequested(state: ThreadState, record: Of<"compactionRequested">): ThreadState {
+  const { attempt, covers, lighter, because } = record;
+  return withTurn(state, record.turnId, () => ({
+    attempt,
+    sampled: false,
+    retryAt: null,
+    shown: false,
+    compacting: { covers, lighter, because },
+    calls: [],
+  }));
+}
+
+export function foldCompacted(state: ThreadState, { turnId, usage }: Of<"compacted">): ThreadState {
+  const compacted: ThreadState = {
+    ...withTurn(state, turnId, () => ({ compacted: "done", retries: 0, lostHosts: 0 })),
+    usage,
+    // Only what came with the running turn is left of it.
+    context: [],
+  };
+  return withContextTokens(compacted, usage.last.totalTokens);
+}
+
+export function foldCompactionFailed(state: ThreadState, { turnId }: Of<"compactionFailed">): ThreadState {
+  return withTurn(state, turnId, ({ open }) => ({
+    compacted: "failed",
+    retries: 0,
+    open: open.filter((item) => !isCompaction(item)),
+  }));
+}
+
+export function foldItemStarted(state: ThreadState, { turnId, item }: Of<"itemStarted">): ThreadState {
+  return withTurn(state, turnId, ({ open, shown, plans, unheard }) => ({
+    open: [...open, item],
+    unheard: unheard || item.type === "userMessage",
+    plans: item.type === "plan" ? plans + 1 : plans,
+    shown: shown || item.type !== "userMessage",
+  }));
+}
+
+export function foldTextSaved(state: ThreadState, record: Of<"textSaved">): ThreadState {
+  const key = textKey(record.itemId, record.part);
+  return withTurn(state, record.turnId, ({ saved }) => ({
+    saved: { ...saved, [key]: (saved[key] ?? "") + record.text },
+  }));
+}
+
+export function foldItemCompleted(state: ThreadState, { turnId, item }: Of<"itemCompleted">): ThreadState {
+  const completed = withTurn(state, turnId, (turn) => {
+    const open = turn.open.filter(({ id }) => id !== item.id);
+    const saved = Object.fromEntries(Object.entries(turn.saved).filter(([key]) => !isTextOf(key, item.id)));
+    return item.type === "agentMessage" ? { open, saved, answer: item } : { open, saved };
+  });
+  return item.type === "userMessage" ? withUserMessage(completed, item.content) : completed;
+}
+
+export function foldToolCalled(state: ThreadState, { turnId, call }: Of<"toolCalled">): ThreadState {
+  const called: ThreadState = {
+    ...withTurn(state, turnId, ({ calls }) => ({
+      calls: [...calls, { call, stage: { kind: "proposed" } }],
+    })),
+    callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), call.callId],
+    callCount: state.callCount + 1,
+  };
+  return goalAfterCall(called);
+}
+
+export function foldToolWaiting(state: ThreadState, record: Of<"toolWaiting">): ThreadState {
+  const via = viaOf(state, record.callId);
+  return withStage(state, record, { kind: "waiting", until: record.until, via });
+}
+
+export function foldToolAnswered(state: ThreadState, record: Of<"toolAnswered">): ThreadState {
+  return withMoreContext(withStage(state, record, { kind: "settled" }), record.output);
+}
+
+export function foldUsageReported(state: ThreadState, { turnId, usage }: Of<"usageReported">): ThreadState {
+  const reported: ThreadState = {
+    ...withTurn(state, turnId, ({ answers, compacted }) => ({
+      sampled: true,
+      retries: 0,
+      lostHosts: 0,
+      answers: answers + 1,
+      compacted: compacted === "failed" ? compacted : "no",
+    })),
+    usage,
+  };
+  // A reviewer is not shown the conversation.
+  return state.turn?.kind === "review" ? reported : withContextTokens(reported, usage.last.totalTokens);
+}
+
+export function foldTurnEnded(state: ThreadState, record: Of<"turnEnded">): ThreadState {
+  const ended: ThreadState = {
+    ...state,
+    updatedAt: record.at,
+    turn: null,
+    requests: state.requests.filter((request) => outlivesTurn(state, request)),
+    lastTurn: { id: record.turnId, status: record.status },
+    queue: queueAfterTurn(state.queue, record.status),
+  };
+  return goalAfterTurn(ended, record);
 }
 
 function viaOf({ turn }: ThreadState, callId: string): string | undefined {
@@ -178,7 +188,8 @@ export function withStage(
   }));
 }
 
-function withTurn(
+/** The state with the running turn changed, if it is this one. */
+export function withTurn(
   state: ThreadState,
   turnId: string,
   change: (turn: TurnState) => Partial<TurnState>,

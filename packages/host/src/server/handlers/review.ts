@@ -1,7 +1,7 @@
 import type { ReviewTarget, ThreadItem, Turn } from "@bobbin/protocol";
 import type { Command } from "../../core/commands.ts";
 import { threadView } from "../../core/life/views.ts";
-import { turnStarted } from "../../core/notify.ts";
+import { turnStarted } from "../../core/turn/views.ts";
 import { fault } from "../../errors.ts";
 import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext } from "./context.ts";

@@ -1,5 +1,5 @@
-import { turnStarted } from "../../core/notify.ts";
 import type { ThreadState } from "../../core/state.ts";
+import { turnStarted } from "../../core/turn/views.ts";
 import { fault } from "../../errors.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { Handlers } from "../call.ts";

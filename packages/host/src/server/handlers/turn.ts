@@ -1,5 +1,5 @@
-import { turnStarted } from "../../core/notify.ts";
 import { acceptedTurn } from "../../core/turn/accepted.ts";
+import { turnStarted } from "../../core/turn/views.ts";
 import { fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";

@@ -1,0 +1,39 @@
+import { silent, toSubscribers } from "../notification.ts";
+import type { RecordEntries } from "../record-entry.ts";
+import { foldGoalChanged, foldGoalContext, withGoal } from "./fold.ts";
+import type { GoalRecord } from "./records.ts";
+import { goalView } from "./views.ts";
+
+/** A fork that takes the goal gets it as a record of its own. */
+export const GOAL_RECORDS: RecordEntries<GoalRecord> = {
+  goalChanged: {
+    version: 1,
+    fold: foldGoalChanged,
+    notify: (threadId, { turnId, goal }) => [
+      toSubscribers("thread/goal/updated", { threadId, turnId, goal: goalView(threadId, goal) }),
+    ],
+    durability: "written",
+    inFork: "never",
+  },
+  goalCleared: {
+    version: 1,
+    fold: (state) => ({ ...state, goal: null }),
+    notify: (threadId) => [toSubscribers("thread/goal/cleared", { threadId })],
+    durability: "written",
+    inFork: "never",
+  },
+  goalContext: {
+    version: 1,
+    fold: foldGoalContext,
+    notify: silent,
+    durability: "written",
+    inFork: "withTurn",
+  },
+  goalTakenUp: {
+    version: 1,
+    fold: (state) => withGoal(state, { held: false }),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+};

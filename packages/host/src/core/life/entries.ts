@@ -1,0 +1,132 @@
+import type { ThreadStatus } from "@bobbin/protocol";
+import { type Notification, silent, toEveryone, toSubscribers } from "../notification.ts";
+import type { RecordEntries } from "../record-entry.ts";
+import { withContextTokens, withMoreContext } from "../turn/context-size.ts";
+import {
+  foldAdopted,
+  foldCheckpoint,
+  foldClosed,
+  foldCreated,
+  foldItemsInjected,
+  foldOpened,
+  foldTurnsDropped,
+} from "./fold.ts";
+import type { LifeRecord } from "./records.ts";
+import { settingsView } from "./views.ts";
+
+export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
+  created: {
+    version: 1,
+    fold: (_, record) => foldCreated(record),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+  opened: {
+    version: 1,
+    fold: foldOpened,
+    notify: (threadId) => [statusChanged(threadId, { type: "idle" })],
+    durability: "written",
+    inFork: "never",
+  },
+  adopted: {
+    version: 1,
+    fold: foldAdopted,
+    notify: (threadId, { status }) => [statusChanged(threadId, status)],
+    durability: "written",
+    inFork: "never",
+  },
+  closed: {
+    version: 1,
+    fold: foldClosed,
+    notify: (threadId, { reason }) => {
+      const status = statusChanged(threadId, { type: "notLoaded" });
+      // Clients expect the archive's and the deletion's own notification in its place.
+      if (reason === "archived" || reason === "deleted") return [status];
+      return [status, toEveryone("thread/closed", { threadId })];
+    },
+    durability: "synced",
+    inFork: "never",
+  },
+  notified: {
+    version: 1,
+    fold: (state, { at }) => ({ ...state, untold: false, toldAt: at }),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+  statusChanged: {
+    version: 1,
+    fold: (state, { status }) => ({ ...state, status }),
+    notify: (threadId, { status }) => [statusChanged(threadId, status)],
+    durability: "written",
+    inFork: "never",
+  },
+  settingsChanged: {
+    version: 1,
+    fold: (state, { settings }) => ({ ...state, settings }),
+    notify: (threadId, { settings }) => [
+      toSubscribers("thread/settings/updated", { threadId, threadSettings: settingsView(settings) }),
+    ],
+    durability: "written",
+    inFork: "never",
+  },
+  loadSettingsChanged: {
+    version: 1,
+    fold: (state, { changes }) => ({ ...state, pendingLoad: { ...state.pendingLoad, ...changes } }),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+  renamed: {
+    version: 1,
+    fold: (state, { name }) => ({ ...state, name }),
+    notify: (threadId, { name }) => [toEveryone("thread/name/updated", { threadId, threadName: name })],
+    durability: "written",
+    inFork: "never",
+  },
+  gitInfoChanged: {
+    version: 1,
+    fold: (state, { gitInfo }) => ({ ...state, gitInfo }),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+  sectionChanged: {
+    version: 1,
+    fold: (state, { sectionId: id, position, at }) => ({
+      ...state,
+      section: id === null ? null : { id, position, since: at },
+    }),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+  turnsDropped: {
+    version: 1,
+    // The conversation is shorter, and nobody knows by how much; the next answer tells.
+    fold: (state, record) => withContextTokens(foldTurnsDropped(state, record), 0),
+    // Older clients take the answer to their rollback for it.
+    notify: (threadId, { by }) => (by === "rollback" ? [] : [toEveryone("thread/reverted", { threadId })]),
+    durability: "written",
+    inFork: "never",
+  },
+  itemsInjected: {
+    version: 1,
+    fold: (state, { items }) => withMoreContext(foldItemsInjected(state), JSON.stringify(items)),
+    notify: silent,
+    durability: "written",
+    inFork: "alone",
+  },
+  checkpoint: {
+    version: 1,
+    fold: (_, record) => foldCheckpoint(record),
+    notify: silent,
+    durability: "written",
+    inFork: "never",
+  },
+};
+
+function statusChanged(threadId: string, status: ThreadStatus): Notification {
+  return toEveryone("thread/status/changed", { threadId, status });
+}

@@ -1,0 +1,40 @@
+import { type Notification, toSubscribers } from "../notification.ts";
+import type { RecordEntries } from "../record-entry.ts";
+import { foldChanged, foldQueued, foldRemoved, foldReordered } from "./fold.ts";
+import type { QueueRecord } from "./records.ts";
+
+/** What waits in a thread's queue is that thread's own: a fork starts with an empty one. */
+export const QUEUE_RECORDS: RecordEntries<QueueRecord> = {
+  submissionQueued: {
+    version: 1,
+    fold: (state, record) => ({ ...state, queue: foldQueued(state.queue, record) }),
+    notify: queueChanged,
+    durability: "written",
+    inFork: "never",
+  },
+  submissionChanged: {
+    version: 1,
+    fold: (state, record) => ({ ...state, queue: foldChanged(state.queue, record) }),
+    notify: queueChanged,
+    durability: "written",
+    inFork: "never",
+  },
+  queueReordered: {
+    version: 1,
+    fold: (state, record) => ({ ...state, queue: foldReordered(state.queue, record) }),
+    notify: queueChanged,
+    durability: "written",
+    inFork: "never",
+  },
+  submissionRemoved: {
+    version: 1,
+    fold: (state, record) => ({ ...state, queue: foldRemoved(state.queue, record) }),
+    notify: queueChanged,
+    durability: "written",
+    inFork: "never",
+  },
+};
+
+function queueChanged(threadId: string): readonly Notification[] {
+  return [toSubscribers("thread/queue/changed", { threadId })];
+}
