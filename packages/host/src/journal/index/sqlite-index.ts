@@ -14,6 +14,7 @@ import type {
   ThreadRow,
 } from "./thread-index.ts";
 import { BATCH_CHARS, BATCH_ROWS, charsOf, WaitingRows } from "./waiting-rows.ts";
+import { WriteBehind } from "./write-behind.ts";
 
 export interface ThreadIndexOptions {
   /** `<home>/threads.sqlite`; the version, and a number after a repair, are put before the extension. */
@@ -48,6 +49,7 @@ export function openThreadIndex(options: ThreadIndexOptions): ThreadIndex {
 class SqliteThreadIndex implements ThreadIndex {
   readonly #options: ThreadIndexOptions;
   readonly #waiting = new WaitingRows();
+  readonly #writeBehind: WriteBehind;
   #cancelFlush: Cancel | undefined;
   #opened: Promise<OpenStore> | undefined;
   #current: OpenStore | undefined;
@@ -64,6 +66,11 @@ class SqliteThreadIndex implements ThreadIndex {
 
   constructor(options: ThreadIndexOptions) {
     this.#options = options;
+    this.#writeBehind = new WriteBehind(
+      this.#waiting,
+      () => this.#use((store) => this.#writeSome(store)),
+      () => this.#soon(),
+    );
   }
 
   record(row: ThreadRow, texts: readonly IndexedText[], goneTurns: readonly string[] = []): void {
@@ -125,13 +132,10 @@ class SqliteThreadIndex implements ThreadIndex {
     }
   }
 
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
-    while (this.#waiting.size > 0) {
-      await this.#use((store) => this.#writeSome(store));
-      if (this.#waiting.size > 0) await this.#soon();
-    }
+    return this.#writeBehind.written();
   }
 
   close(): Promise<void> {

@@ -6,6 +6,8 @@ export const BATCH_ROWS = 100;
 export const BATCH_CHARS = 200_000;
 
 interface Waiting {
+  /** Counts the threads in the order in which they came to wait. */
+  readonly ticket: number;
   row: ThreadRow;
   readonly texts: IndexedText[];
   readonly goneTurns: string[];
@@ -15,6 +17,7 @@ interface Waiting {
 export class WaitingRows {
   readonly #threads = new Map<string, Waiting>();
   #chars = 0;
+  #lastTicket = 0;
 
   get size(): number {
     return this.#threads.size;
@@ -25,10 +28,22 @@ export class WaitingRows {
     return this.#chars;
   }
 
+  /** Of the thread that came last; later ones have higher tickets. */
+  get lastTicket(): number {
+    return this.#lastTicket;
+  }
+
+  /** Of the thread that has waited longest; past all tickets if none waits. */
+  get firstTicket(): number {
+    for (const { ticket } of this.#threads.values()) return ticket;
+    return this.#lastTicket + 1;
+  }
+
   add(row: ThreadRow, texts: readonly IndexedText[], goneTurns: readonly string[]): void {
     const waiting = this.#threads.get(row.id);
     if (waiting === undefined) {
-      this.#threads.set(row.id, { row, texts: [...texts], goneTurns: [...goneTurns] });
+      const ticket = ++this.#lastTicket;
+      this.#threads.set(row.id, { ticket, row, texts: [...texts], goneTurns: [...goneTurns] });
     } else {
       if (row.seq >= waiting.row.seq) waiting.row = row;
       waiting.texts.push(...texts);
