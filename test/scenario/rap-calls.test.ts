@@ -28,7 +28,7 @@ const CITY = {
 const weather = (callId = "call_1", args = '{"city":"Bern"}') => responses.call("weather", args, callId);
 
 describe("a call of a tool server", () => {
-  it("[RAPR-3] [RAPR-44] [RAPR-60] is sent, awaited, and answered by a callback", async () => {
+  it("[RAPR-3] [RAPR-44] is sent, awaited, and answered by a callback", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
     const { model, client, threadId } = await rapStage([call(weather()), say("Rain")], {
       servers: { desk: server },
@@ -82,7 +82,7 @@ describe("a call of a tool server", () => {
     expect(outputs(model, 1)).toEqual([expect.stringMatching(/^Error: .*desk refused.*403/)]);
     expect(toolItems(client, "item/completed")[0]).toMatchObject({
       status: "failed",
-      error: { message: /403/ },
+      error: { message: expect.stringMatching(/403/) },
     });
   });
 
@@ -215,7 +215,7 @@ describe("a result", () => {
     expect(model.asked).toHaveLength(3);
   });
 
-  it("[RAPR-70] [RAPR-72] is not acknowledged when its thread can not be read or written", async () => {
+  it("[RAPR-70] is not acknowledged when its thread can not be read", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const stage = await rapStage([call(responses.call("look", "{}", "call_1")), say("Seen")], {
       servers: { desk: server },

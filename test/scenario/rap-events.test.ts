@@ -175,8 +175,8 @@ describe("an event of a subscription", () => {
   });
 
   it("[RAPR-134] [RAPR-135] [RAPR-136] comes no more when the model has cancelled its subscription", async () => {
-    const other = await FakeToolServer.start({ other: {} });
-    const stage = await watching();
+    const other = await FakeToolServer.start({ other: {} }, { name: "other" });
+    const stage = await watching({ servers: { other } });
     const { client, threadId, server, model, heard } = stage;
     const cancel = (id: string, callId: string) =>
       responses.call("cancel_subscription", JSON.stringify({ tool_call_id: id }), callId);

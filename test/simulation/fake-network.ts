@@ -34,6 +34,8 @@ interface Door {
 export class FakeNetwork {
   /** By origin. */
   readonly servers = new Map<string, FakeServer>();
+  /** Called in the step in which a host answers a callback: where it can die of exactly that. */
+  answered: (status: number, host: Owner) => void = () => {};
   readonly #doors = new Map<number, Door>();
   readonly #scheduler: Scheduler;
   #waiting: { readonly owner: Owner; readonly lose: () => void }[] = [];
@@ -97,7 +99,9 @@ export class FakeNetwork {
         };
         this.#waiting.push({ owner: door.owner, lose: () => told(undefined) });
         void door.handle(incoming(pathname, message, more)).then(({ status }) => {
-          if (door.owner.alive) told(status);
+          if (!door.owner.alive) return;
+          told(status);
+          this.answered(status, door.owner);
         });
       });
     });

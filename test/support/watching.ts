@@ -14,7 +14,8 @@ export interface Watching extends RapStage {
 
 export async function watching(options: Partial<StageOptions> = {}): Promise<Watching> {
   const server = await FakeToolServer.start({ watch: {}, wipe: { annotations: { destructive: true } } });
-  const stage = await rapStage([call(watch()), say("I watch")], { servers: { desk: server }, ...options });
+  const servers = { desk: server, ...options.servers };
+  const stage = await rapStage([call(watch()), say("I watch")], { ...options, servers });
   const turnId = await stage.client.say(stage.threadId, "watch the sky");
   const heard = await server.next("/invoke");
   assert.equal(await answer(heard, "Subscribed.", { subscription: true }), 200);

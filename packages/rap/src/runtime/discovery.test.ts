@@ -76,7 +76,10 @@ describe("discovery", () => {
     server.on.set(TOOLSET, status(302, { location: "/moved" }));
     expect((await ask(at(server.url))).kind).toBe("ready");
     server.on.set(TOOLSET, status(302, { location: `${other.url}${TOOLSET}` }));
-    expect(await ask(at(server.url))).toMatchObject({ kind: "unreachable", says: /redirects/ });
+    expect(await ask(at(server.url))).toMatchObject({
+      kind: "unreachable",
+      says: expect.stringMatching(/redirects/),
+    });
     expect(other.heard).toEqual([]);
     server.on.set(TOOLSET, status(302, { location: TOOLSET }));
     expect((await ask(at(server.url))).kind).toBe("unreachable");
@@ -90,7 +93,10 @@ describe("discovery", () => {
       "http://u:p@127.0.0.1/",
     ]) {
       server.offer({ ...toolset(server.url, { look: {} }), endpoint });
-      expect(await ask(at(server.url))).toMatchObject({ kind: "invalid", says: /not allowed/ });
+      expect(await ask(at(server.url))).toMatchObject({
+        kind: "invalid",
+        says: expect.stringMatching(/not allowed/),
+      });
     }
     server.offer({ ...toolset(server.url, { look: {} }), endpoint: "https://run.example.com/invoke" });
     const allowed = { allowedOrigins: ["https://run.example.com"] };
@@ -101,15 +107,24 @@ describe("discovery", () => {
     const server = await FakeToolServer.start();
     for (const behave of [hang, drip]) {
       server.on.set(TOOLSET, behave);
-      expect(await ask(at(server.url), 100)).toMatchObject({ kind: "unreachable", says: /in time/ });
+      expect(await ask(at(server.url), 100)).toMatchObject({
+        kind: "unreachable",
+        says: expect.stringMatching(/in time/),
+      });
     }
     server.on.set(TOOLSET, json(" ".repeat(LIMITS.toolsetBytes + 1)));
-    expect(await ask(at(server.url))).toMatchObject({ kind: "invalid", says: /larger/ });
+    expect(await ask(at(server.url))).toMatchObject({
+      kind: "invalid",
+      says: expect.stringMatching(/larger/),
+    });
     server.on.set(TOOLSET, (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       for (let sent = 0; sent <= LIMITS.toolsetBytes; sent += 65_536) response.write(" ".repeat(65_536));
     });
-    expect(await ask(at(server.url))).toMatchObject({ kind: "invalid", says: /larger/ });
+    expect(await ask(at(server.url))).toMatchObject({
+      kind: "invalid",
+      says: expect.stringMatching(/larger/),
+    });
   });
 
   it("has one time for all of it, redirects included", async () => {
@@ -129,7 +144,7 @@ describe("discovery", () => {
       },
     };
     const found = await discover(at("http://tools.example.com"), slow, { timeoutMs: 5000 });
-    expect(found).toMatchObject({ kind: "unreachable", says: /in time/ });
+    expect(found).toMatchObject({ kind: "unreachable", says: expect.stringMatching(/in time/) });
     expect(now).toBe(6000);
     expect(timers.size).toBe(0);
   });
@@ -146,7 +161,10 @@ describe("discovery", () => {
       expect((await ask(at(server.url))).kind).toBe(kind);
     }
     await server.close();
-    expect(await ask(at(server.url))).toMatchObject({ kind: "unreachable", says: /ECONNREFUSED/ });
+    expect(await ask(at(server.url))).toMatchObject({
+      kind: "unreachable",
+      says: expect.stringMatching(/ECONNREFUSED/),
+    });
   });
 
   it("gives the same toolset for the same text", async () => {

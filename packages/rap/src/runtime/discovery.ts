@@ -64,7 +64,10 @@ async function followed(
   const headers = { ...server.headers, accept: "application/json" };
   const cut = signal === undefined ? late : AbortSignal.any([signal, late]);
   for (let redirects = 0; ; redirects++) {
-    const got = await exchange(ports, url, { method: "GET", headers }, timeoutMs, take, cut);
+    const ask = () => exchange(ports, url, { method: "GET", headers }, timeoutMs, take, cut);
+    const first = await ask();
+    // A connection that was kept open may be lost with the server's last process. Asking changes nothing there.
+    const got = first.kind === "failed" && first.left ? await ask() : first;
     if (got.kind !== "answered")
       return { kind: "unreachable", says: noAnswer(late.aborted ? { kind: "timedOut" } : got) };
     if ("text" in got.value) return readToolset(server, got.value.text, known);

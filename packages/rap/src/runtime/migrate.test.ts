@@ -11,12 +11,20 @@ const ports: RuntimePorts = {
   random: () => 0,
 };
 
+/** The servers answer once `answer` is called. */
 async function moving() {
   const steps: string[] = [];
+  let answer!: () => void;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
   const [stateful, other, stateless] = await Promise.all([1, 2, 3].map(() => FakeToolServer.start()));
   for (const server of [stateful!, other!]) {
     server.on.set("/migrate", async (response, heard) => {
-      steps.push(`migrate ${heard.body.destination_url}`);
+      const { destination_url } = heard.body;
+      steps.push(`asked to move to ${destination_url}`);
+      await answered;
+      steps.push(`moved to ${destination_url}`);
       await ok(response, heard);
     });
   }
@@ -32,20 +40,23 @@ async function moving() {
     transfer: async () => void steps.push("transfer"),
     cleanUp: async () => void steps.push("clean up"),
   };
-  return { steps, move, stateful: stateful!, other: other!, stateless: stateless! };
+  return { steps, move, answer, stateful: stateful!, other: other!, stateless: stateless! };
 }
 
+const places = ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"];
+
 describe("a session that moves", () => {
-  it("[RAPR-100] [RAPR-101] takes along what servers declare to have, before anything else moves", async () => {
-    const { steps, move, stateful, stateless } = await moving();
-    expect(await moveSession(move, ports, { timeoutMs: 5000 })).toEqual({ kind: "moved" });
-    expect(steps.sort((a, b) => Number(b === "stop") - Number(a === "stop"))).toEqual([
-      "stop",
-      expect.stringMatching(/^migrate/),
-      expect.stringMatching(/^migrate/),
-      "transfer",
-      "clean up",
-    ]);
+  it("[RAPR-100] [RAPR-101] stops, moves what servers declare to have, transfers, and cleans up", async () => {
+    const { steps, move, answer, stateful, other, stateless } = await moving();
+    const moved = moveSession(move, ports, { timeoutMs: 5000 });
+    await Promise.all([stateful.next("/migrate"), other.next("/migrate")]);
+    // Both are asked at once. Nothing is transferred before both have answered.
+    expect(steps[0]).toBe("stop");
+    expect(new Set(steps.slice(1))).toEqual(new Set(places.map((place) => `asked to move to ${place}`)));
+    answer();
+    expect(await moved).toEqual({ kind: "moved" });
+    expect(new Set(steps.slice(3, 5))).toEqual(new Set(places.map((place) => `moved to ${place}`)));
+    expect(steps.slice(5)).toEqual(["transfer", "clean up"]);
     expect(stateful.heard[0]).toMatchObject({
       method: "POST",
       headers: { "content-type": "application/json", "x-key": "k" },
@@ -55,7 +66,8 @@ describe("a session that moves", () => {
   });
 
   it("[RAPR-102] stays where it is when one of them fails, and says which", async () => {
-    const { steps, move, other } = await moving();
+    const { steps, move, answer, other } = await moving();
+    answer();
     other.on.set("/migrate", (response) => void response.writeHead(500).end("the disk is full\n"));
     expect(await moveSession(move, ports, { timeoutMs: 5000 })).toEqual({
       kind: "failed",

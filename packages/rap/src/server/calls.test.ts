@@ -44,7 +44,7 @@ describe("a call", () => {
     expect((await world.next("tool_result")).text).toBe("at last");
   });
 
-  it("[RAPS-21] [RAPS-22] [RAPS-23] has its result at its own address, with its own ids, as JSON", async () => {
+  it("[RAPS-22] [RAPS-23] has its result at its own address, with its own ids", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     await world.result(server, "echo", { text: "grüezi 🧵" }, { id: "c", thread: "t", call_id: "second" });

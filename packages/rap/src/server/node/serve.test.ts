@@ -45,19 +45,24 @@ async function serving(
   return { ...listening, logs };
 }
 
-type Received = { readonly headers: IncomingMessage["headers"]; readonly body: Record<string, unknown> };
+interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly bytes: Buffer;
+  readonly body: Record<string, unknown>;
+}
 
 /** A host on the loopback. What `answer` returns false for is left to it. */
 async function hosting(answer: (response: ServerResponse, times: number) => boolean = () => true) {
   const received: Received[] = [];
   const http: Server = createServer((request, response) => {
-    let text = "";
-    request.setEncoding("utf8");
-    request.on("data", (chunk: string) => {
-      text += chunk;
-    });
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      received.push({ headers: request.headers, body: JSON.parse(text) });
+      const { method, url: path, headers } = request;
+      const bytes = Buffer.concat(chunks);
+      received.push({ method: method!, path: path!, headers, bytes, body: JSON.parse(bytes.toString()) });
       if (answer(response, received.length)) response.end();
     });
   });
@@ -101,7 +106,7 @@ function raw(port: number, ...said: readonly string[]): Promise<string> {
 }
 
 describe("a tool server on the loopback", () => {
-  it("is discovered where it listens, takes a call, and brings the result", async () => {
+  it("[RAPS-21] is discovered where it listens, takes a call, and posts the result as JSON in UTF-8", async () => {
     const { url } = await serving();
     const host = await hosting();
     const toolset = (await (await fetch(`${url}/.well-known/rap-toolset`)).json()) as { endpoint: string };
@@ -109,8 +114,18 @@ describe("a tool server on the loopback", () => {
     const response = await post(toolset.endpoint, call(host.url, "call_1", "grüezi 🧵"));
     expect([response.status, await response.text()]).toEqual([200, ""]);
     await eventually(() => host.received.length === 1, "the result arrives");
-    expect(host.received[0]!.headers["content-type"]).toBe("application/json");
-    expect(host.received[0]!.body).toMatchObject({ type: "tool_result", id: "call_1", text: "grüezi 🧵" });
+    const { method, path, headers, bytes } = host.received[0]!;
+    expect([method, path, headers["content-type"]]).toEqual(["POST", "/callback/1", "application/json"]);
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    expect(JSON.parse(text)).toEqual({
+      type: "tool_result",
+      group_id: "thread_1",
+      id: "call_1",
+      call_id: null,
+      text: "grüezi 🧵",
+      subscription: false,
+    });
+    expect(bytes.includes(Buffer.from("grüezi 🧵", "utf8"))).toBe(true);
   });
 
   it("insists when a host resets, hangs up, or answers 500", async () => {
