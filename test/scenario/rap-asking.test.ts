@@ -84,7 +84,7 @@ describe("a choice", () => {
     });
     const { thread } = await client.call("thread/read", { threadId });
     expect(thread.status).toEqual({ type: "active", activeFlags: ["waitingOnUserInput"] });
-    // The same question again, before the answer and behind it, is not asked again.
+    // The same question is not asked again while it waits for its answer.
     expect(await choice(heard, server)).toBe(200);
     client.send({ id, result: { answers: { choice: { answers: ["Staging"] } } } });
     const { body, method, headers } = await server.next(ANSWERS);
@@ -94,7 +94,6 @@ describe("a choice", () => {
       "k",
       { id: "call_1", selected: 1 },
     ]);
-    expect(await choice(heard, server)).toBe(200);
     expect(await answer(heard, "Deployed to staging.")).toBe(200);
     await client.turnCompleted(turnId);
     expect(outputs(model, 1)).toEqual(["Deployed to staging."]);
@@ -103,7 +102,7 @@ describe("a choice", () => {
     expect(server.at("/invoke")).toHaveLength(1);
   });
 
-  it("is another one with another prompt, call or key, though all answers go to one address", async () => {
+  it("is another one behind its answer, and with another prompt, call or key, though all answers go to one address", async () => {
     const { client, threadId, turnId, heard, server, model } = await waiting();
     const told: number[] = [];
     const choose = async (of: Heard, more: object, label: string, key?: string) => {
@@ -116,6 +115,7 @@ describe("a choice", () => {
       told.push((await server.next(ANSWERS, nth + 1)).body.selected);
     };
     await choose(heard, {}, "Production");
+    await choose(heard, {}, "Nowhere");
     await choose(heard, { prompt: "And then?" }, "Staging");
     await choose(heard, { choices: ["Yes", "No"], default: 0 }, "No");
     await choose(heard, {}, "Nowhere", "once-more");
@@ -124,7 +124,7 @@ describe("a choice", () => {
     model.reply(call(responses.call("deploy", "{}", "call_2")), say("Done"));
     await client.say(threadId, "again");
     await choose(await server.next("/invoke", 2), {}, "Staging");
-    expect(told).toEqual([0, 1, 1, 2, 1]);
+    expect(told).toEqual([0, 2, 1, 1, 2, 1]);
   });
 
   it("[RAPR-122] is the default when the user selects nothing, or nobody is there to", async () => {

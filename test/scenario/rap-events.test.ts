@@ -116,6 +116,19 @@ describe("an event of a subscription", () => {
     expect(events(stage, model.asked.length - 1).map(([, text]) => text)).toEqual(["a bird", "another"]);
   });
 
+  it("[RAPR-11] has its effect once where the same bytes come again soon, without a name", async () => {
+    const stage = await watching();
+    const { client, threadId, heard, model } = stage;
+    const from = client.frames.length;
+    expect(await Promise.all([1, 2, 3].map(() => emit(heard, "a bird", inline)))).toEqual([200, 200, 200]);
+    await client.about(threadId, "turn/completed", from);
+    expect(await emit(heard, "a bird", inline)).toBe(200);
+    const next = client.frames.length;
+    expect(await emit(heard, "a cat", inline)).toBe(200);
+    await client.about(threadId, "turn/completed", next);
+    expect(events(stage, model.asked.length - 1).map(([, text]) => text)).toEqual(["a bird", "a cat"]);
+  });
+
   it("[RAPR-133] that is the final one ends the subscription, and later ones are discarded", async () => {
     const stage = await watching();
     const { client, threadId, heard, model, host } = stage;
@@ -192,13 +205,14 @@ describe("an event of a subscription", () => {
       expect.stringMatching(/call_1 is cancelled/),
       expect.stringMatching(/^Error: /),
     ]);
-    const { body } = await server.next("/cancel_tool_call");
-    expect(body).toEqual({ thread_id: threadId, tool_call_id: "call_1" });
+    for (const configured of [server, other]) {
+      const { body } = await configured.next("/cancel_tool_call");
+      expect(body).toEqual({ thread_id: threadId, tool_call_id: "call_1" });
+    }
     expect(await emit(heard, "too late", inline)).toBe(200);
     await client.turn(threadId, "and?");
     expect(events(stage, model.asked.length - 1)).toEqual([]);
-    expect(server.at("/cancel_tool_call")).toHaveLength(1);
-    expect(other.heard).toEqual([]);
+    for (const configured of [server, other]) expect(configured.at("/cancel_tool_call")).toHaveLength(1);
   });
 
   it("[RAPR-138] can come of so many subscriptions and no more", async () => {

@@ -224,13 +224,14 @@ export type RapCommand =
       readonly report: CallReport;
       readonly eventId: string;
     }
-  /** An event of a subscription. `key`: the sender's name for it; the same again has no effect. */
+  /** An event of a subscription. `key`: the sender's name for it; `digest`: of its bytes. The same again has no effect. */
   | {
       readonly kind: "receiveEvent";
       readonly at: number;
       readonly load: number;
       readonly callId: string;
       readonly key: string | null;
+      readonly digest: string;
       readonly eventId: string;
       readonly event: Pick<RapEvent, "output" | "success" | "shown">;
       /** A child of that name handles it; null: the thread itself. */
@@ -262,8 +263,9 @@ export type RapCommand =
       readonly choices: readonly string[];
       readonly fallback: number;
       readonly responseUrl: string;
-      /** By this the same question is known again. */
+      /** By this the same question is known again; `named`: its sender chose it, for this question only. */
       readonly key: string;
+      readonly named: boolean;
     }
   /** A tool server asks the user to allow something at an address that is not told here. */
   | {

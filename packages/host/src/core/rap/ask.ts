@@ -15,13 +15,19 @@ type AskOAuth = Extract<RapCommand, { kind: "askOAuth" }>;
 /** Of one call at once, those on the way back to their server included. */
 const MAX_QUESTIONS = 16;
 
-/** A tool server asks the user, for a call that goes on waiting. The same question again is not asked again. */
+/**
+ * A tool server asks the user, for a call that goes on waiting. The same question is not asked again while the first
+ * waits for its answer, or the answer is on its way. After that it is a new one, unless its sender says that it is not.
+ */
 export function askChoice(state: ThreadState, command: AskChoice): readonly ThreadRecord[] | Fault {
   const { requests, rap, facts } = state;
-  const { at, callId, requestId, server, prompt, choices, fallback, responseUrl, key } = command;
-  const known = requests.some(({ aside }) => aside?.kind === "choice" && aside.key === key);
+  const { at, callId, requestId, server, prompt, choices, fallback, responseUrl, key, named } = command;
   const asking = callOf(state, callId);
-  if (asking === undefined || known || rap.keys.includes(key)) return [];
+  const known =
+    requests.some(({ aside }) => aside?.kind === "choice" && aside.key === key) ||
+    rap.choices.some((choice) => choice.key === key) ||
+    (named && rap.keys.includes(key));
+  if (asking === undefined || known) return [];
   const open = [...requests, ...rap.choices].filter((one) => one.callId === callId);
   if (open.length >= MAX_QUESTIONS || isFullFor(state, command)) return fault("overloaded");
   const { turnId } = asking;

@@ -127,6 +127,7 @@ describe("what a thread holds of tool servers", () => {
       load,
       callId: "s",
       key: null,
+      digest: `digest of ${childId}`,
       eventId: `event ${childId}`,
       event: { output: "a bird", success: true, shown: { content: [], _meta: null } },
       childId,
@@ -161,6 +162,7 @@ describe("what a thread holds of tool servers", () => {
       fallback: 0,
       responseUrl: "https://desk/answer",
       key: `choice ${callId} ${at}`,
+      named: false,
     });
     let state = threadWith({ late });
     for (let at = 0; at < 16; at++) state = accepted(state, ask("c0", at)).state;
@@ -168,5 +170,87 @@ describe("what a thread holds of tool servers", () => {
     // Asked before: there is nothing to do.
     expect(codeOf(state, ask("c0", 3))).toBe("accepted");
     expect(codeOf(state, ask("c1", 17))).toBe("accepted");
+  });
+});
+
+describe("an event that is sent twice", () => {
+  const { loadEpoch: load } = newThread();
+  const watching = threadWith({ subscriptions: [CALL, { ...CALL, callId: "other" }] });
+  const event = (at: number, more: { key?: string; digest?: string; callId?: string } = {}): RapCommand => ({
+    kind: "receiveEvent",
+    at,
+    load,
+    callId: "c",
+    key: null,
+    digest: "d",
+    eventId: `event ${at}`,
+    event: { output: "a bird", success: true, shown: { content: [], _meta: null } },
+    childId: null,
+    final: false,
+    ...more,
+  });
+  const isTaken = (state: ThreadState, command: RapCommand) => accepted(state, command).records.length > 0;
+
+  it("is known by its bytes for ten seconds, in the call that it is for", () => {
+    const { state } = accepted(watching, event(1000));
+    expect(isTaken(state, event(10_999))).toBe(false);
+    expect(isTaken(state, event(11_000))).toBe(true);
+    expect(isTaken(state, event(1001, { digest: "e" }))).toBe(true);
+    expect(isTaken(state, event(1001, { callId: "other" }))).toBe(true);
+    // A clock that was set back makes no difference.
+    expect(isTaken(state, event(500))).toBe(false);
+  });
+
+  it("is known by its sender's name for longer, whatever its bytes", () => {
+    const { state } = accepted(watching, event(1000, { key: "k" }));
+    expect(isTaken(state, event(99_000, { key: "k", digest: "e" }))).toBe(false);
+    expect(isTaken(state, event(1001, { key: "l" }))).toBe(true);
+    expect(isTaken(state, event(1001, { key: "k", callId: "other" }))).toBe(true);
+  });
+});
+
+describe("a question that a tool server asks twice", () => {
+  const { loadEpoch: load } = newThread();
+  const ask = (requestId: number, named: boolean): RapCommand => ({
+    kind: "askChoice",
+    at: 1,
+    load,
+    callId: "c",
+    requestId,
+    server: "desk",
+    prompt: "Go on?",
+    choices: ["yes", "no"],
+    fallback: 1,
+    responseUrl: "https://desk/answer",
+    key: "choice c k",
+    named,
+  });
+
+  it.each([
+    [false, "a new question", [["requestSent"], [], [], ["requestSent"]]],
+    [true, "the same question, for its sender says so", [["requestSent"], [], [], []]],
+  ])("is a repeat until its answer was sent, and then (named: %s) %s", (named, _, expected) => {
+    const seen: string[][] = [];
+    let state = threadWith({ late: [LATE] });
+    const asked = (requestId: number): void => {
+      const { records, state: after } = accepted(state, ask(requestId, named));
+      seen.push(records.map(({ type }) => type));
+      state = after;
+    };
+    asked(1);
+    asked(2);
+    const [request] = state.requests;
+    const answer = { answers: { choice: { answers: ["yes"] } } };
+    const answered = decide(
+      state,
+      { kind: "answer", at: 2, requestId: request!.id, answer: { kind: "result", result: answer } },
+      new Map(),
+    );
+    if (answered.kind === "refused") throw answered.fault;
+    state = answered.state;
+    asked(3);
+    state = accepted(state, { kind: "choicePosted", at: 3, requestId: request!.id }).state;
+    asked(4);
+    expect(seen).toEqual(expected);
   });
 });

@@ -10,6 +10,7 @@ import { askChoice, askOAuth, callOf } from "./ask.ts";
 import { startEvents } from "./events.ts";
 import { outsideCall } from "./late.ts";
 import type { CallReport, OutsideCall, RapEvent } from "./records.ts";
+import { isRepeat, recordedName } from "./repeats.ts";
 import { isFullFor, isFullForView } from "./weight.ts";
 
 /** Live subscriptions of one thread. */
@@ -105,16 +106,18 @@ function report(
 
 function receive(
   state: ThreadState,
-  { at, callId, key, eventId, event, childId, final }: Extract<RapCommand, { kind: "receiveEvent" }>,
+  command: Extract<RapCommand, { kind: "receiveEvent" }>,
 ): readonly ThreadRecord[] | Fault {
+  const { at, callId, eventId, event, childId, final } = command;
   const call = state.rap.subscriptions.find((subscription) => subscription.callId === callId);
   // It may have overtaken the result that begins its subscription.
   if (call === undefined && callOf(state, callId) !== undefined) return fault("overloaded");
-  if (call === undefined || (key !== null && state.rap.keys.includes(key))) return [];
+  if (call === undefined || isRepeat(state.rap.keys, command)) return [];
   if (childId !== null && state.rap.children.length >= MAX_CHILDREN) return fault("overloaded");
   const full = tooMuch(state, event);
   if (full !== undefined) return full;
   const shown: RapEvent = { ...event, id: eventId, kind: "event", call };
+  const key = recordedName(command);
   return [
     childId === null ? arrived(at, shown, key) : { type: "childDue", at, childId, event: shown, key },
     ...(final ? ([{ type: "subscriptionEnded", at, callId, by: "final" }] as const) : []),

@@ -82,7 +82,7 @@ export class Callbacks {
     }
     const { message, bytes } = read;
     const key = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY)) ?? null;
-    const taken = await this.#deliver(subject, message, key);
+    const taken = await this.#deliver(subject, read, key);
     const status =
       typeof taken === "number" ? taken : await this.#ports.forward(request, bytes, taken.otherwise);
     this.#ports.count(message.type, status);
@@ -129,10 +129,11 @@ export class Callbacks {
 
   async #deliver(
     subject: CallbackSubject,
-    message: CallbackMessage,
+    read: Read,
     key: string | null,
   ): Promise<number | { readonly otherwise: 410 | 503 }> {
-    const command = this.#command(subject, message, key);
+    const { message } = read;
+    const command = this.#command(subject, read, key);
     if (typeof command === "number") return command;
     try {
       const { state, records } =
@@ -179,7 +180,7 @@ export class Callbacks {
   /** What it asks of the thread, or the status that it is refused with. */
   #command(
     { threadId, callId, load, server }: CallbackSubject,
-    message: CallbackMessage,
+    { message, bytes }: Read,
     key: string | null,
   ): RapCommand | number {
     const { clock, ids } = this.#ports;
@@ -191,8 +192,8 @@ export class Callbacks {
         return {
           kind: "receiveEvent",
           ...about,
-          // Two calls may use the same one.
-          key: key === null ? null : `${callId} ${key}`,
+          key,
+          digest: digest(bytes),
           eventId: `event_${ids.uuid()}`,
           event: eventOf(message),
           childId: message.associative ? null : ids.uuid(),
@@ -214,8 +215,9 @@ export class Callbacks {
         }
         const asked = { server, prompt, choices, fallback, responseUrl };
         // A server may have one address for all answers.
-        const name = `choice ${callId} ${key ?? digest(asked)}`;
-        return { kind: "askChoice", ...about, requestId: ids.integer(), ...asked, key: name };
+        const name = `choice ${callId} ${key ?? digest(JSON.stringify(asked))}`;
+        const named = key !== null;
+        return { kind: "askChoice", ...about, requestId: ids.integer(), ...asked, key: name, named };
       }
       case "oauth":
         return { kind: "askOAuth", ...about, requestId: ids.integer() };
@@ -227,9 +229,9 @@ export class Callbacks {
   }
 }
 
-/** Two that are the same have the same. */
-function digest(value: object): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+/** Equal values give equal digests. */
+function digest(value: string | Uint8Array): string {
+  return createHash("sha256").update(value).digest("base64url");
 }
 
 /** The address says what it is good for; what is said in the message has to be the same. */
