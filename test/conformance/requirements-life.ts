@@ -112,6 +112,8 @@ export const lifeLines = {
     "Hosts side by side on one home write a thread one at a time, also when some of them are killed.",
   "FAULT-14": "A deleted thread stays away after a power cut, whichever host made it.",
   "FAULT-9": "Two hosts on one home read everything; one writes a thread, and the other is told who does.",
+  "FAULT-20":
+    "While the index cannot be opened on disk, no claim is given back and no thread is deleted; the next host lists what the journals say.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",

@@ -1,7 +1,7 @@
 // What is wrong with a disk is told clearly, costs nothing that was kept, and only concerns the threads it hits.
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -264,6 +264,63 @@ describe("a damaged file", () => {
     expect((await client.refusal("thread/resume", { threadId: broken })).data.code).toBe("noRollout");
     expect(await turnIds(client, threadId)).toEqual(turns);
     await ends(host, client);
+  });
+});
+
+describe("an index that cannot be opened", () => {
+  /** Names by id. */
+  const list = async (client: WireClient): Promise<Record<string, string | null>> => {
+    const { data } = await client.call("thread/list", {});
+    return Object.fromEntries(data.map(({ id, name }: { id: string; name: string | null }) => [id, name]));
+  };
+  const search = async (client: WireClient, searchTerm: string): Promise<string[]> => {
+    const { data } = await client.call("thread/search", { searchTerm });
+    return data.map(({ thread }: { thread: { id: string } }) => thread.id);
+  };
+  const next = async (home: string) => {
+    const host = await spawnHost({ home });
+    const client = host.stdio();
+    await client.initialize({ experimentalApi: true });
+    return { host, client };
+  };
+
+  it("[FAULT-20] refuses to delete, keeps its claims, and is up to date for the next host", async () => {
+    const home = await freshFolder();
+    const before = await next(home);
+    const [renamed, deleted] = [await before.client.startThread(), await before.client.startThread()];
+    await before.client.turn(renamed, "one");
+    await before.client.turn(deleted, "secret");
+    await ends(before.host, before.client);
+    // A folder in its place: nobody can open that, root neither.
+    const index = join(home, readdirSync(home).find((name) => name.endsWith(".sqlite"))!);
+    await rename(index, join(home, "aside"));
+    await mkdir(index);
+
+    const { host, client } = await next(home);
+    await client.call("thread/resume", { threadId: deleted });
+    const refused = await client.refusal("thread/delete", { threadId: deleted });
+    expect([refused.data.code, refused.data.retryable]).toEqual(["storageFailed", true]);
+    // It was refused before anything was done: the thread is still loaded.
+    await client.turn(deleted, "another secret");
+    await client.call("thread/name/set", { threadId: renamed, name: "new name" });
+    const added = await client.startThread();
+    await client.turn(added, "two");
+    const all = { [renamed]: "new name", [deleted]: null, [added]: null };
+    expect(await list(client)).toEqual(all);
+    for (const threadId of [added, deleted]) await client.call("thread/unload", { threadId });
+    await ends(host, client);
+    await host.logged(({ msg }) => /cannot be opened; until it can, it is kept in memory/.test(String(msg)));
+    for (const threadId of [renamed, deleted, added])
+      expect(readlinkSync(join(home, "live", threadId)), threadId).toMatch(/^[0-9a-f-]{36}$/);
+
+    await rmdir(index);
+    await rename(join(home, "aside"), index);
+    const after = await next(home);
+    await eventually(async () => added in (await list(after.client)), "the index is made good");
+    expect(await list(after.client)).toEqual(all);
+    await after.client.call("thread/delete", { threadId: deleted });
+    expect(await search(after.client, "secret")).toEqual([]);
+    await ends(after.host, after.client);
   });
 });
 

@@ -15,7 +15,9 @@ export type FileOp =
   | "append"
   | "sync"
   | "truncate"
-  | "read";
+  | "read"
+  /** Whatever is done with the index's file, which is not on this disk. */
+  | "index";
 
 /** Makes operations fail. */
 export interface DiskFault {

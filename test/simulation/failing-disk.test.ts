@@ -1,8 +1,10 @@
 // A disk that fails costs the thread that it fails, and no other; and what was told stays true.
 import { describe, expect } from "vitest";
+import { checkIndex } from "../model/aftermath.ts";
 import { checkJournals, journals } from "../model/journals.ts";
 import { simulate } from "./run.ts";
 import type { SimClient } from "./sim-client.ts";
+import { HOME } from "./sim-host.ts";
 
 const initialized = async (client: SimClient): Promise<SimClient> => {
   client.rules.onlyReplies = true;
@@ -107,6 +109,63 @@ describe("a disk that fails", () => {
       await client.call("thread/delete", { threadId });
       await host.close();
       world.check(() => expect(journals(world.disk)).toEqual([]));
+    },
+  );
+});
+
+describe("an index that cannot be opened", () => {
+  simulate(
+    "[FAULT-20] lets no claim go and no thread be deleted, and is made good by the next host at the latest",
+    { count: 40 },
+    async (world) => {
+      const { disk, random } = world;
+      const first = await world.start();
+      const before = await initialized(first.connect());
+      const [renamed, deleted] = [await before.startThread(), await before.startThread()];
+      for (const threadId of [renamed, deleted])
+        await before.turnEnd(await before.startTurn(threadId, "hello"));
+      await first.close();
+
+      const mend = disk.fail({ op: "index", code: "EROFS", times: Number.POSITIVE_INFINITY });
+      const second = await world.start();
+      const client = await initialized(second.connect());
+      if (random.chance(0.5)) await client.call("thread/resume", { threadId: deleted });
+      const refused = await client.request("thread/delete", { threadId: deleted });
+      await client.call("thread/name/set", { threadId: renamed, name: "new name" });
+      const added = await client.startThread();
+      await client.turnEnd(await client.startTurn(added, "hello"));
+      await client.call("thread/unload", { threadId: added });
+      await world.scheduler.quiet();
+      world.check(() => {
+        expect("reply" in refused && refused.reply.error?.data?.code).toBe("storageFailed");
+        for (const threadId of [renamed, added]) expect(disk.paths).toContain(`${HOME}/live/${threadId}`);
+      });
+      const end = random.pick(["close", "kill", "power", "mend"] as const);
+      if (end === "mend") {
+        mend();
+        await world.sleep(60_000);
+        world.check(() => {
+          for (const threadId of [renamed, added])
+            expect(disk.paths).not.toContain(`${HOME}/live/${threadId}`);
+        });
+      }
+      if (end === "close" || end === "mend") await second.close();
+      else second.crash(end);
+      mend();
+
+      const third = await world.start();
+      await world.scheduler.quiet();
+      await checkIndex(world, third);
+      const next = await initialized(third.connect());
+      await next.call("thread/delete", { threadId: deleted });
+      await checkIndex(world, third);
+      await third.close();
+      const known = await world.index.known();
+      world.check(() => {
+        expect([...known.keys()].sort()).toEqual([renamed, added].sort());
+        expect(known.get(renamed)?.row.thread.name).toBe("new name");
+        checkJournals(disk);
+      });
     },
   );
 });

@@ -8,19 +8,46 @@ import type {
   ThreadQuery,
   ThreadRow,
 } from "../../packages/host/src/journal/index/thread-index.ts";
+import { saved } from "../../packages/host/src/journal/saved.ts";
+import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
+
+/** Where faults of the disk say that it is. */
+const PATH = "threads.sqlite";
 
 interface Content {
   readonly rows: Map<string, ThreadRow>;
   readonly texts: Map<string, readonly IndexedText[]>;
 }
 
-/** The index's file without SQLite, which no fake disk could hold: what hosts have flushed, which outlives them. */
+/**
+ * The index's file without SQLite, which no fake disk could hold: what hosts have flushed, which outlives them. While
+ * the disk fails for `index`, nothing is written to it, and hosts answer from memory.
+ */
 export class IndexFile {
+  readonly #disk: Disk | undefined;
   flushed: Content = { rows: new Map(), texts: new Map() };
   /** What was flushed since something was last synced: a power cut takes the last ones, or none. */
   unsynced: Content[] = [];
   readonly #open = new Set<MemoryIndex>();
+
+  constructor(disk?: Disk) {
+    this.#disk = disk;
+  }
+
+  /** Throws `storageFailed` while the disk fails. */
+  check(): Promise<void> {
+    return saved(async () => this.#disk?.check("index", PATH));
+  }
+
+  get reachable(): boolean {
+    try {
+      this.#disk?.check("index", PATH);
+      return true;
+    } catch {
+      return false;
+    }
+  }
 
   /** As one host sees it. */
   open(): MemoryIndex {
@@ -57,6 +84,8 @@ interface Waiting {
   readonly row: ThreadRow;
   readonly texts: readonly IndexedText[];
   readonly goneTurns: readonly string[];
+  /** Takes the place of whatever is known. */
+  readonly restated?: boolean;
 }
 
 export class MemoryIndex implements ThreadIndex {
@@ -72,6 +101,10 @@ export class MemoryIndex implements ThreadIndex {
     this.waiting = [...this.waiting, { row, texts, goneTurns }];
   }
 
+  mustBeOnDisk(): Promise<void> {
+    return this.#file.check();
+  }
+
   async forget(threadId: string): Promise<void> {
     await this.flush();
     this.#file.flushed.rows.delete(threadId);
@@ -80,10 +113,9 @@ export class MemoryIndex implements ThreadIndex {
   }
 
   async restate(row: ThreadRow, texts: readonly IndexedText[]): Promise<void> {
-    this.waiting = this.waiting.filter((waiting) => waiting.row.id !== row.id);
-    await this.flush();
-    this.#file.flushed.rows.set(row.id, row);
-    this.#file.flushed.texts.set(row.id, texts);
+    const others = this.waiting.filter((waiting) => waiting.row.id !== row.id);
+    this.waiting = [...others, { row, texts, goneTurns: [], restated: true }];
+    await this.#content();
   }
 
   async ids(): Promise<readonly string[]> {
@@ -92,7 +124,8 @@ export class MemoryIndex implements ThreadIndex {
 
   /** The host died: of what waited, the first ones may have been written. */
   lose(random: Random): void {
-    this.#write(this.waiting.slice(0, random.between(0, this.waiting.length)));
+    const written = random.between(0, this.waiting.length);
+    if (this.#file.reachable) write(this.#file.flushed, this.waiting.slice(0, written));
     this.waiting = [];
   }
 
@@ -107,41 +140,50 @@ export class MemoryIndex implements ThreadIndex {
 
   async search(query: SearchQuery): Promise<SearchPage> {
     const { rows } = await this.list({ ...query, searchTerm: undefined });
+    const { texts } = await this.#content();
     const hits = rows.flatMap((row) => {
-      const found = this.#file.flushed.texts.get(row.id)?.find(({ text }) => text.includes(query.searchTerm));
+      const found = texts.get(row.id)?.find(({ text }) => text.includes(query.searchTerm));
       return found === undefined ? [] : [{ row, snippet: found.text }];
     });
     return { hits, nextCursor: null, backwardsCursor: null };
   }
 
   async flush(): Promise<void> {
+    await this.#file.check();
     this.#file.keep();
-    this.#write(this.waiting);
+    write(this.#file.flushed, this.waiting);
     this.waiting = [];
   }
 
   async close(): Promise<void> {
-    await this.flush();
-    this.#file.unsynced = [];
+    const flushed = await this.flush().then(
+      () => true,
+      () => false,
+    );
+    if (flushed) this.#file.unsynced = [];
   }
 
-  /** Whoever asks is told of what waits, too. */
   async #rows(): Promise<ReadonlyMap<string, ThreadRow>> {
-    if (this.waiting.length > 0) await this.flush();
-    return this.#file.flushed.rows;
+    return (await this.#content()).rows;
   }
 
-  #write(waiting: readonly Waiting[]): void {
-    const { rows, texts } = this.#file.flushed;
-    for (const { row, texts: more, goneTurns } of waiting) {
-      if ((rows.get(row.id)?.seq ?? 0) <= row.seq) rows.set(row.id, row);
-      const kept = (texts.get(row.id) ?? []).filter(
-        ({ itemId }) => !more.some((text) => text.itemId === itemId),
-      );
-      texts.set(
-        row.id,
-        [...kept, ...more].filter(({ turnId }) => !goneTurns.includes(turnId)),
-      );
-    }
+  /** Whoever asks is told of what waits, too, whether or not it can be written. */
+  async #content(): Promise<Content> {
+    if (this.waiting.length > 0) await this.flush().catch(() => {});
+    const content = copy(this.#file.flushed);
+    write(content, this.waiting);
+    return content;
+  }
+}
+
+function write({ rows, texts }: Content, waiting: readonly Waiting[]): void {
+  for (const { row, texts: more, goneTurns, restated } of waiting) {
+    if (restated || (rows.get(row.id)?.seq ?? 0) <= row.seq) rows.set(row.id, row);
+    const known = restated ? [] : (texts.get(row.id) ?? []);
+    const kept = known.filter(({ itemId }) => !more.some((text) => text.itemId === itemId));
+    texts.set(
+      row.id,
+      [...kept, ...more].filter(({ turnId }) => !goneTurns.includes(turnId)),
+    );
   }
 }

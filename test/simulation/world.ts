@@ -15,7 +15,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly disk: Disk;
   readonly locks = new Locks();
-  readonly index = new IndexFile();
+  readonly index: IndexFile;
   readonly model: FakeModel;
   readonly network: FakeNetwork;
   readonly clients: SimClient[] = [];
@@ -29,6 +29,7 @@ export class World {
     this.random = new Random(seed);
     this.scheduler = new Scheduler(this.random);
     this.disk = new Disk(this.random);
+    this.index = new IndexFile(this.disk);
     this.model = new FakeModel(this.scheduler);
     this.network = new FakeNetwork(this.scheduler);
     this.failed = new Promise((_, reject) => {

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
-import type { Clock, Files, Liveness, Platform, Timers } from "../platform/platform.ts";
+import type { Cancel, Clock, Files, Liveness, Platform, Timers } from "../platform/platform.ts";
 import { PowerMark } from "./power-mark.ts";
 import { STARTS, Starts, unmade } from "./starts.ts";
 
@@ -14,6 +14,8 @@ const LEAVING_MS = 10_000;
 /** A process that was killed holds its lock until the operating system has cleared it away. */
 const DYING_MS = 500;
 const ASK_AGAIN_MS = 20;
+/** How long after a failure claims are given back again. */
+const GIVE_BACK_AGAIN_MS = 5000;
 
 /**
  * Which host has which thread. `live/` holds a claim a thread, with the id of the host that has it, and a lock a
@@ -39,7 +41,11 @@ export class Leases {
   readonly #undone = new Set<string>();
   readonly #givingBack = new Map<string, Promise<void>>();
   readonly #removing = new Map<string, Promise<void>>();
+  /** Claims that could not be given back, and are tried again. */
+  readonly #overdue = new Set<string>();
+  #tryAgain: Cancel | undefined;
   #announced: Promise<() => Promise<void>> | undefined;
+  #closing = false;
 
   /** `beforeGivingBack`: what has to be on disk first, because a claim is what a start looks at after a crash. */
   constructor(
@@ -164,6 +170,10 @@ export class Leases {
   /** Returns at once: nobody waits for the claim to go. */
   giveBack(threadId: string): void {
     this.#held.delete(threadId);
+    this.#startGivingBack(threadId);
+  }
+
+  #startGivingBack(threadId: string): void {
     // Each time anew: what has to be on disk first may have become more.
     const before = this.#givingBack.get(threadId) ?? Promise.resolve();
     const done = before
@@ -188,8 +198,18 @@ export class Leases {
       );
       await removing;
     } catch {
-      // The claim stays, and the next start looks at the thread again.
+      // The claim stays: if this host does not get to give it back, the next start looks at the thread again.
+      this.#overdue.add(threadId);
+      if (this.#closing) return;
+      this.#tryAgain ??= this.#timers.after(GIVE_BACK_AGAIN_MS, () => this.#giveBackOverdue());
     }
+  }
+
+  #giveBackOverdue(): void {
+    this.#tryAgain?.();
+    this.#tryAgain = undefined;
+    for (const threadId of this.#overdue) this.#startGivingBack(threadId);
+    this.#overdue.clear();
   }
 
   /**
@@ -251,6 +271,9 @@ export class Leases {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all(this.#givingBack.values());
+    this.#giveBackOverdue();
     await Promise.all(this.#givingBack.values());
     await this.starts.close();
     const release = await this.#announced;

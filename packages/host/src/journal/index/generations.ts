@@ -13,8 +13,8 @@ export interface OpenStore {
   readonly store: Store;
   readonly path: string;
   readonly generation: number;
-  /** In place of a file that was given up. */
-  readonly successor: boolean;
+  /** Why no file could be opened; undefined if this is one. */
+  readonly inMemoryBecause?: unknown;
 }
 
 interface Place {
@@ -23,38 +23,30 @@ interface Place {
   readonly log: Log;
 }
 
+const IN_MEMORY = ":memory:";
 const MAX_BROKEN = 8;
 const BUSY_TRIES = 200;
 
-/** `least`: files before that number were given up. */
-export async function openNewest(
+/**
+ * Opens the newest file, or makes one; throws if it cannot be opened. `least`: files before that number were given up.
+ * `behind`: the file may lack what we wrote elsewhere, and is marked as such before anything else is done with it.
+ */
+export async function newestStore(
   place: Place,
-  least: number,
+  { least, behind }: { readonly least: number; readonly behind: boolean },
   pause: () => Promise<void>,
 ): Promise<OpenStore> {
   const { DatabaseSync } = await import("@photostructure/sqlite");
-  const inMemory = (cause: unknown): OpenStore => {
-    place.log.warn("the index cannot be kept in a file; it is made in memory", { path: place.path, cause });
-    return {
-      store: new Store(DatabaseSync, ":memory:"),
-      path: ":memory:",
-      generation: least,
-      successor: false,
-    };
-  };
-  let generation = least;
-  try {
-    generation = Math.max(least, ...(await numbersOf(place)).map(({ number }) => number));
-  } catch (cause) {
-    return inMemory(cause);
-  }
+  let generation = Math.max(least, ...(await numbersOf(place)).map(({ number }) => number));
   let broken = 0;
   for (let tries = 1; ; tries++) {
     const path = pathOf(place.path, generation);
     try {
       // Makes the folder, and a file that only its owner can read: SQLite would ask neither.
       if (!(await place.files.exists(path))) await (await place.files.openAppend(path)).close();
-      return { store: new Store(DatabaseSync, path), path, generation, successor: least > 0 };
+      const store = new Store(DatabaseSync, path);
+      if (behind) orClosed(store, () => store.restart());
+      return { store, path, generation };
     } catch (cause) {
       if (isBusy(cause) && tries < BUSY_TRIES) {
         await pause();
@@ -62,24 +54,40 @@ export async function openNewest(
         place.log.warn("the index file is broken; a new one is made from the journals", { path, cause });
         generation++;
       } else {
-        return inMemory(cause);
+        throw cause;
       }
     }
   }
 }
 
+/** For as long as no file can be opened; `cause` says why. */
+export async function storeInMemory(generation: number, cause: unknown): Promise<OpenStore> {
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  const store = new Store(DatabaseSync, IN_MEMORY);
+  return { store, path: IN_MEMORY, generation, inMemoryBecause: cause };
+}
+
 export async function supersededBy(place: Place, open: OpenStore): Promise<boolean> {
-  return open.path !== ":memory:" && (await place.files.exists(pathOf(place.path, open.generation + 1)));
+  return open.path !== IN_MEMORY && (await place.files.exists(pathOf(place.path, open.generation + 1)));
 }
 
 /** Keeps the one before, which broke; removes those before it, and those of older versions. */
 export async function removeOlder(place: Place, open: OpenStore, keep: 0 | 1 = 1): Promise<void> {
-  if (open.path === ":memory:") return;
+  if (open.path === IN_MEMORY) return;
   const folder = dirname(place.path);
   for (const { name, version, number } of await numbersOf(place, true)) {
     const old = version < SCHEMA_VERSION || (version === SCHEMA_VERSION && number < open.generation - keep);
     if (!old) continue;
     for (const tail of ["", "-wal", "-shm"]) await place.files.remove(join(folder, `${name}${tail}`));
+  }
+}
+
+function orClosed(store: Store, work: () => void): void {
+  try {
+    work();
+  } catch (cause) {
+    store.close(true);
+    throw cause;
   }
 }
 

@@ -8,6 +8,8 @@ import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
 interface RebuiltRow {
   readonly row: ThreadRow;
   readonly texts: readonly IndexedText[];
+  /** A row that is there already may have texts of these. */
+  readonly goneTurns: readonly string[];
 }
 
 /** Journals that are read beside each other: one alone would wait for the disk most of the time. */
@@ -59,6 +61,7 @@ async function wholeRow(reader: JournalReader): Promise<RebuiltRow | undefined> 
   return {
     row: rowOf(head.state, head.seq, reader.place),
     texts: texts.filter(({ turnId }) => !gone.has(turnId)),
+    goneTurns: [...gone],
   };
 }
 

@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Fault } from "../../errors.ts";
 import type { Log } from "../../observe/log.ts";
 import { nodeFiles } from "../../platform/node-files.ts";
 import { NodeWorker } from "../../platform/node-worker.ts";
@@ -14,7 +15,7 @@ import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
 
 let home: string;
 let opened: ThreadIndex[];
-let journals: Map<string, { row: ThreadRow; texts: IndexedText[] }>;
+let journals: Map<string, { row: ThreadRow; texts: IndexedText[]; goneTurns?: string[] }>;
 let rebuilds: number;
 let said: string[];
 
@@ -515,7 +516,7 @@ describe("a rebuild", () => {
   it("goes to memory where no file can be made", async () => {
     await writeFile(join(home, "file"), "");
     expect(await ids(open({ path: join(home, "file", "threads.sqlite") }), top)).toEqual(last);
-    expect(said).toContain("the index cannot be kept in a file; it is made in memory");
+    expect(said).toContain("the index cannot be opened; until it can, it is kept in memory");
   });
 });
 
@@ -535,6 +536,77 @@ describe("an index that cannot be written", () => {
     other.exec("DROP TRIGGER full");
     other.close();
     expect(await ids(index)).toEqual(["b", "a"]);
+  });
+});
+
+describe("an index whose file cannot be opened", () => {
+  const aside = () => join(home, "aside.sqlite");
+  /** A folder in the file's place: nobody can open it, root neither. */
+  const block = async () => {
+    await rename(join(home, FIRST), aside());
+    await mkdir(join(home, FIRST));
+  };
+  const unblock = async () => {
+    await rmdir(join(home, FIRST));
+    await rename(aside(), join(home, FIRST));
+  };
+  const refusal = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (cause: Fault) => cause.code,
+    );
+
+  beforeEach(async () => {
+    const before = open();
+    record(before, sampleRow("a", { createdAt: 1 }), sampleText("i1", "kept words", "turn1"));
+    record(before, sampleRow("b", { createdAt: 2 }), sampleText("i2", "reverted words", "turn2"));
+    expect(await ids(before)).toEqual(["b", "a"]);
+    await before.close();
+    await block();
+  });
+
+  it("answers from the journals, and neither is flushed nor forgets a thread", async () => {
+    const index = open();
+    record(index, sampleRow("c", { createdAt: 3 }));
+    expect(await ids(index)).toEqual(["c", "b", "a"]);
+    expect(await refusal(index.flush())).toBe("storageFailed");
+    expect(await refusal(index.mustBeOnDisk())).toBe("storageFailed");
+    expect(await refusal(index.forget("a"))).toBe("storageFailed");
+    expect(await found(index, "kept")).toHaveLength(1);
+    expect(said.filter((words) => /in memory/.test(words))).toHaveLength(1);
+  });
+
+  it("is on disk again when the file can be opened, with what happened in between", async () => {
+    const index = open();
+    record(index, sampleRow("c", { createdAt: 3 }));
+    record(index, sampleRow("b", { createdAt: 2, seq: 9, thread: { name: "new name" } }));
+    journals.set("b", { ...journals.get("b")!, texts: [], goneTurns: ["turn2"] });
+    expect(await ids(index)).toEqual(["c", "b", "a"]);
+    await unblock();
+    await index.flush();
+    await index.mustBeOnDisk();
+    // Another host finds all of it, although nobody asked the first one for a list since.
+    const other = open();
+    expect(await ids(other)).toEqual(["c", "b", "a"]);
+    expect((await other.get("b"))?.thread.name).toBe("new name");
+    expect(await found(other, "reverted")).toEqual([]);
+    expect(await found(other, "kept")).toHaveLength(1);
+    expect(await ids(index)).toEqual(["c", "b", "a"]);
+    await index.forget("a");
+    expect(await ids(other)).toEqual(["c", "b"]);
+  });
+
+  it("has nothing to flush as long as it was not used, and says after its end whether all was flushed", async () => {
+    const index = open();
+    await index.flush();
+    expect(await ids(index)).toEqual(["b", "a"]);
+    await index.close();
+    expect(await refusal(index.flush())).toBe("storageFailed");
+    await unblock();
+    const next = open();
+    record(next, sampleRow("c"));
+    await next.close();
+    await next.flush();
   });
 });
 

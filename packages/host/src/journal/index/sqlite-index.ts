@@ -1,7 +1,8 @@
 import type { Log } from "../../observe/log.ts";
 import type { Cancel, Clock, Files, Timers, Worker } from "../../platform/platform.ts";
+import { CurrentStore, mustBeFile } from "./current-store.ts";
 import { readCursor } from "./cursor.ts";
-import { type OpenStore, openNewest, removeOlder, supersededBy } from "./generations.ts";
+import { type OpenStore, removeOlder } from "./generations.ts";
 import { isBroken, isBusy, type Store } from "./store.ts";
 import type { Entry } from "./store-writes.ts";
 import type {
@@ -26,7 +27,7 @@ export interface ThreadIndexOptions {
   /** Where searches run; without one they hold up everything else. */
   readonly searcher?: Worker | undefined;
   /** Every thread that there is, from the journals; the order does not matter. */
-  rebuild(): AsyncIterable<{ readonly row: ThreadRow; readonly texts: readonly IndexedText[] }>;
+  rebuild(): AsyncIterable<Entry>;
 }
 
 const FLUSH_MS = 200;
@@ -34,7 +35,6 @@ const FLUSH_ROWS = 500;
 const FLUSH_CHARS = 1_000_000;
 const BUSY_WAIT_MS = 25;
 const BUSY_TRIES = 100;
-const LOOK_MS = 1000;
 const FAILED_MS = 5000;
 /** A smaller file is searched through in less time than another thread takes to start. */
 const LARGE_BYTES = 4 * 1024 * 1024;
@@ -50,25 +50,25 @@ class SqliteThreadIndex implements ThreadIndex {
   readonly #options: ThreadIndexOptions;
   readonly #waiting = new WaitingRows();
   readonly #writeBehind: WriteBehind;
+  readonly #stores: CurrentStore;
+  /** Stores in which all threads are, or will be. */
+  readonly #built = new WeakMap<OpenStore, Promise<void>>();
   #cancelFlush: Cancel | undefined;
-  #opened: Promise<OpenStore> | undefined;
-  #current: OpenStore | undefined;
-  #built: Promise<void> | undefined;
-  /** Files before this one were given up. */
-  #least = 0;
-  #lookedAt = 0;
   /** Something that waited had to be dropped: the journals have to be read again. */
   #behind = false;
   #closed: Promise<void> | undefined;
+  /** The one with which it is closed: whoever asks later is told what came of it. */
+  #lastFlush: Promise<void> | undefined;
   #over = false;
   #failing = false;
   #searchHere = false;
 
   constructor(options: ThreadIndexOptions) {
     this.#options = options;
+    this.#stores = new CurrentStore(options);
     this.#writeBehind = new WriteBehind(
       this.#waiting,
-      () => this.#use((store) => this.#writeSome(store)),
+      () => this.#use((store, open) => this.#writeSome(store, open)),
       () => this.#soon(),
     );
   }
@@ -89,11 +89,18 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   async forget(threadId: string): Promise<void> {
-    this.#waiting.drop(threadId);
-    await this.#use((store) => store.forget(threadId));
+    await this.#use((store, open) => {
+      mustBeFile(open);
+      this.#waiting.drop(threadId);
+      store.forget(threadId);
+    });
+    const { current } = this.#stores;
     // One that broke was set aside for whoever wants to know, and may have the thread too.
-    if (this.#current !== undefined && this.#current.generation > 0)
-      await removeOlder(this.#options, this.#current, 0);
+    if (current !== undefined && current.generation > 0) await removeOlder(this.#options, current, 0);
+  }
+
+  async mustBeOnDisk(): Promise<void> {
+    mustBeFile(await this.#stores.open());
   }
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
@@ -133,6 +140,15 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   flush(): Promise<void> {
+    return this.#lastFlush ?? this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    await this.#writeAll();
+    await this.#stores.mustBeOnDisk();
+  }
+
+  #writeAll(): Promise<void> {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
     return this.#writeBehind.written();
@@ -146,18 +162,16 @@ class SqliteThreadIndex implements ThreadIndex {
   async #finish(): Promise<void> {
     const { log } = this.#options;
     // What cannot be written now is found in the journals when the thread is next recorded, or at a rebuild.
-    await this.flush().catch((cause: unknown) =>
+    this.#lastFlush = this.#flush();
+    await this.#lastFlush.catch((cause: unknown) =>
       log.warn("the index was closed behind the journals", { cause }),
     );
     this.#cancelFlush?.();
-    await this.#built?.catch(() => {});
+    const { current } = this.#stores;
+    if (current !== undefined) await this.#built.get(current)?.catch(() => {});
     this.#over = true;
     await this.#options.searcher?.close();
-    try {
-      this.#current?.store.close();
-    } catch (cause) {
-      log.warn("the index did not close well", { cause });
-    }
+    this.#stores.close();
   }
 
   #arm(ms: number): void {
@@ -174,7 +188,7 @@ class SqliteThreadIndex implements ThreadIndex {
   /** A disk that takes nothing must not keep anybody from reading what there is. */
   async #tryFlush(): Promise<void> {
     try {
-      await this.flush();
+      await this.#writeAll();
       this.#failing = false;
     } catch (cause) {
       if (!this.#failing)
@@ -184,12 +198,12 @@ class SqliteThreadIndex implements ThreadIndex {
     }
   }
 
-  #writeSome(store: Store): void {
+  #writeSome(store: Store, open: OpenStore): void {
     this.#waiting.writeSome((entries) => store.write(entries));
     if (!this.#behind) return;
     store.restart();
     this.#behind = false;
-    this.#built = undefined;
+    this.#built.delete(open);
   }
 
   /** A question about all threads: waits until all are there. */
@@ -199,69 +213,30 @@ class SqliteThreadIndex implements ThreadIndex {
 
   async #use<T>(run: (store: Store, open: OpenStore) => T | Promise<T>, wantsAll = false): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const open = await this.#open();
+      const open = await this.#stores.open();
       if (wantsAll) await this.#all(open);
-      if (open !== this.#current) continue;
+      if (open !== this.#stores.current) continue;
       try {
         return await run(open.store, open);
       } catch (cause) {
         if (isBusy(cause) && tries < BUSY_TRIES) await this.#pause(BUSY_WAIT_MS);
-        else if (isBroken(cause) && tries < BUSY_TRIES) this.#giveUp(open, cause);
+        else if (isBroken(cause) && tries < BUSY_TRIES) this.#stores.giveUp(open, cause);
         else throw cause;
       }
     }
   }
 
-  async #open(): Promise<OpenStore> {
-    if (this.#over) throw new Error("the index is closed");
-    if (this.#current !== undefined) await this.#lookForSuccessor(this.#current);
-    this.#opened ??= this.#openNewest();
-    return this.#opened;
-  }
-
-  async #openNewest(): Promise<OpenStore> {
-    try {
-      const open = await openNewest(this.#options, this.#least, () => this.#pause(BUSY_WAIT_MS));
-      this.#current = open;
-      this.#built = undefined;
-      return open;
-    } catch (cause) {
-      this.#opened = undefined;
-      throw cause;
-    }
-  }
-
-  /** Another host on this home may have found our file broken and have made a new one. */
-  async #lookForSuccessor(open: OpenStore): Promise<void> {
-    const now = this.#options.clock.monotonic();
-    if (now - this.#lookedAt < LOOK_MS) return;
-    this.#lookedAt = now;
-    if (await supersededBy(this.#options, open))
-      this.#giveUp(open, new Error("another host made a new index"));
-  }
-
-  #giveUp(open: OpenStore, cause: unknown): void {
-    if (this.#current !== open) return;
-    this.#options.log.warn("the index is made anew from the journals", { path: open.path, cause });
-    this.#least = open.generation + 1;
-    this.#current = undefined;
-    this.#opened = undefined;
-    this.#built = undefined;
-    try {
-      open.store.close(true);
-    } catch (closing) {
-      this.#options.log.debug("a broken index did not close", { cause: closing });
-    }
-  }
-
   /** All threads are in it. A rebuild that failed is tried again by the next who asks. */
   #all(open: OpenStore): Promise<void> {
-    if (this.#current !== open) return Promise.resolve();
-    this.#built ??= this.#rebuild(open).catch((cause: unknown) => {
-      if (this.#current === open) this.#built = undefined;
-      throw cause;
-    });
-    return this.#built;
+    let built = this.#built.get(open);
+    if (built === undefined) {
+      built = this.#rebuild(open).catch((cause: unknown) => {
+        this.#built.delete(open);
+        throw cause;
+      });
+      this.#built.set(open, built);
+    }
+    return built;
   }
 
   /**
@@ -269,12 +244,10 @@ class SqliteThreadIndex implements ThreadIndex {
    * host does the same at the same time, or if threads go on meanwhile.
    */
   async #rebuild(open: OpenStore): Promise<void> {
-    // A file that another host made in place of ours may lack what we wrote to ours since.
-    if (open.successor) await this.#retrying(open, (store) => store.restart());
-    if (this.#current !== open || open.store.complete) return;
+    if (!this.#isCurrent(open) || open.store.complete) return;
     const gone = (): boolean => {
       if (this.#closed !== undefined) throw new Error("the index was closed while it was made");
-      return this.#current !== open;
+      return !this.#isCurrent(open);
     };
     let batch: Entry[] = [];
     let chars = 0;
@@ -301,15 +274,19 @@ class SqliteThreadIndex implements ThreadIndex {
 
   /** Like `#use`, but on this very file: a rebuild of a file that was given up has to end. */
   async #retrying(open: OpenStore, run: (store: Store) => void): Promise<void> {
-    for (let tries = 1; this.#current === open; tries++) {
+    for (let tries = 1; this.#isCurrent(open); tries++) {
       try {
         return run(open.store);
       } catch (cause) {
         if (isBusy(cause) && tries < BUSY_TRIES) await this.#pause(BUSY_WAIT_MS);
-        else if (isBroken(cause)) return this.#giveUp(open, cause);
+        else if (isBroken(cause)) return this.#stores.giveUp(open, cause);
         else throw cause;
       }
     }
+  }
+
+  #isCurrent(open: OpenStore): boolean {
+    return this.#stores.current === open;
   }
 
   #soon(): Promise<void> {

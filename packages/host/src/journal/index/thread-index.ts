@@ -40,15 +40,17 @@ export interface ThreadIndex {
   record(row: ThreadRow, texts: readonly IndexedText[], goneTurns?: readonly string[]): void;
   /** Takes what the journal says in place of all that is known of a thread, older or newer. */
   restate(row: ThreadRow, texts: readonly IndexedText[]): Promise<void>;
-  /** Removes every trace of a thread. */
+  /** Removes every trace of a thread. Throws `storageFailed` if some could be left. */
   forget(threadId: string): Promise<void>;
+  /** Throws `storageFailed` while the index cannot be opened on disk: the next host would trust what is there. */
+  mustBeOnDisk(): Promise<void>;
   /** Does not wait for a rebuild if the thread is known already. */
   get(threadId: string): Promise<ThreadRow | undefined>;
   /** All threads that it knows of, in no order. */
   ids(): Promise<readonly string[]>;
   list(query: ThreadQuery): Promise<ThreadPage>;
   search(query: SearchQuery): Promise<SearchPage>;
-  /** Writes what waits to be written. */
+  /** Writes what waits to be written. Throws if it is not on disk then. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

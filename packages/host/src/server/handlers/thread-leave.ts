@@ -77,6 +77,8 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     async "thread/delete"({ threadId }, { connection, reply }) {
       const access = accessOf(connection, threadId);
       await refuseEphemeral(registry, threadId, access, "ephemeralDelete");
+      // Before it is unloaded: a copy of its texts that cannot be removed would be listed and found again.
+      await index.mustBeOnDisk();
       await registry.withStored(threadId, access, "deleted", async (journal, { state }, announce) => {
         if (state.facts.startKey !== undefined) await context.keyedStarts.forget(state.facts.startKey);
         // The journal last: as long as it is there, whoever is next finds the thread and lists it again.
