@@ -1,4 +1,4 @@
-// Everything that can be said about the code without running it. All of it runs, then the verdict is told.
+// The static checks. All of them run, then the results are printed.
 import { spawn } from "node:child_process";
 
 const checks = [

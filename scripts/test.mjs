@@ -1,18 +1,22 @@
-// The whole suite: what can be checked without running (npm run check), then every test. Arguments go to vitest,
-// and a run with arguments skips the checks.
+// Runs the static checks (npm run check), then every test. Arguments go to vitest, and a run with arguments skips
+// the checks.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const only = process.argv.slice(2);
-if (only.length === 0) run("scripts/check.mjs", []);
+if (only.length === 0) {
+  process.stdout.write("static checks, about 10 seconds …\n");
+  run("scripts/check.mjs", []);
+  process.stdout.write("tests, about 5 minutes on two idle cores …\n");
+}
 
 const folder = mkdtempSync(join(tmpdir(), "bobbin-test-"));
 const report = join(folder, "report.json");
 const status = node("node_modules/vitest/vitest.mjs", [
   "run",
-  "--reporter=default",
+  "--reporter=./scripts/progress-reporter.mjs",
   "--reporter=json",
   `--outputFile.json=${report}`,
   ...only,

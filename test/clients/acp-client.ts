@@ -1,6 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-
-const PATIENCE_MS = 20_000;
+import { afterWorking, PATIENCE_MS } from "../support/patience.ts";
 
 interface Message {
   readonly id?: number;
@@ -69,12 +68,11 @@ export class AcpClient {
         if (found !== undefined) done(() => resolve(found));
         else if (this.#gone) done(() => reject(new Error(`the agent ended before ${what}: ${this.#errors}`)));
       };
-      const timer = setTimeout(
-        () => done(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms: ${this.#errors}`))),
-        PATIENCE_MS,
+      const cancel = afterWorking(PATIENCE_MS, () =>
+        done(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms: ${this.#errors}`))),
       );
       const done = (settle: () => void): void => {
-        clearTimeout(timer);
+        cancel();
         this.#waiting.delete(look);
         settle();
       };
@@ -88,9 +86,9 @@ export class AcpClient {
     if (this.#gone) return;
     const gone = new Promise((resolve) => this.#agent.once("close", resolve));
     this.#agent.stdin.end();
-    const timer = setTimeout(() => this.#agent.kill("SIGKILL"), 5_000);
+    const cancel = afterWorking(5_000, () => this.#agent.kill("SIGKILL"));
     await gone;
-    clearTimeout(timer);
+    cancel();
   }
 
   #send(message: object): void {

@@ -73,7 +73,7 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     // It begins to listen when the start of the turn was answered, and would miss what is said at once.
     const second = await ai.generateText({ model, prompt: "again, slowly" });
     expect(second.text).toContain("message 2 of this thread");
-  }, 60_000);
+  });
 
   it("[CLIENT-10] streams a text in pieces, and is cut off when it is told to stop", async () => {
     let session: Session | undefined;
@@ -92,7 +92,7 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
       if (heard.endsWith("slowly word word ")) await session!.interrupt();
     }
     expect(heard.length).toBeLessThan(200);
-  }, 60_000);
+  });
 
   it("[CLIENT-10] goes on with a thread of an earlier process", async () => {
     let resume: string | undefined;
@@ -102,5 +102,5 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     const later = await open({ resume });
     const { text } = await later.ai.generateText({ model: later.model, prompt: "it is later" });
     expect(text).toContain("message 2 of this thread");
-  }, 60_000);
+  });
 });

@@ -56,7 +56,7 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     const after = client.told.length;
     expect(await prompt("still there")).toMatchObject({ stopReason: "end_turn" });
     expect(client.text(after)).toContain("You said: still there");
-  }, 60_000);
+  });
 
   it("[CLIENT-6] [CLIENT-9] lists its session, and loads it with what was said", async () => {
     const home = join(work, "coming-back");
@@ -76,5 +76,5 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     });
     expect(result).toMatchObject({ stopReason: "end_turn" });
     expect(second.text()).toContain("message 2 of this thread");
-  }, 60_000);
+  });
 });

@@ -110,6 +110,7 @@ export const lifeLines = {
   "FAULT-13": "A home on a network file system takes no threads, and the error says so.",
   "FAULT-15":
     "Hosts side by side on one home write a thread one at a time, also when some of them are killed.",
+  "FAULT-16": "Hosts that are killed again and again under many clients lose nothing that they acknowledged.",
   "FAULT-14": "A deleted thread stays away after a power cut, whichever host made it.",
   "FAULT-9": "Two hosts on one home read everything; one writes a thread, and the other is told who does.",
   "FAULT-20":

@@ -1,6 +1,7 @@
 import { describe, it } from "vitest";
 import { Random } from "../simulation/random.ts";
 import { seeds } from "../simulation/run.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import { CLIENT_KINDS } from "./acts.ts";
 import { Concurrent, type Life } from "./concurrent.ts";
 import { runPlan } from "./shrink.ts";
@@ -13,7 +14,7 @@ describe("everyone at once", () => {
         await runPlan(seed, randomLives(new Random(seed)), (world) => new Concurrent(world));
       }
     },
-    10 * 60_000,
+    STUCK_MS,
   );
 
   it(
@@ -27,7 +28,7 @@ describe("everyone at once", () => {
         );
       }
     },
-    10 * 60_000,
+    STUCK_MS,
   );
 });
 

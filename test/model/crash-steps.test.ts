@@ -3,6 +3,7 @@ import { runSeed } from "../simulation/run.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
 import { checkJournals } from "./journals.ts";
 import { Ledger } from "./ledger.ts";
@@ -100,7 +101,7 @@ describe("a crash between every record and its effect", () => {
           }
         }
       },
-      10 * 60_000,
+      STUCK_MS,
     );
   }
 });

@@ -34,9 +34,12 @@ export class Ledger {
   }
 
   check(disk: Texts): void {
+    const journals = new Map(
+      disk.paths.map((path) => [/([^/-]+(?:-[^/-]+){4})\.jsonl$/.exec(path)?.[1], path]),
+    );
     for (const { threadId, record } of this.#promised) {
       if (this.#gone.has(threadId)) continue;
-      const path = disk.paths.find((name) => name.endsWith(`${threadId}.jsonl`));
+      const path = journals.get(threadId);
       assert(path !== undefined, `thread ${threadId} was acknowledged (${record}) and is gone`);
       assert(disk.text(path)!.includes(record), `${path} lost what was acknowledged: ${record}`);
     }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Random } from "../simulation/random.ts";
+import { workedMs } from "../support/patience.ts";
 import { type Act, type Bookmark, CLIENT_KINDS, choose, type Step } from "./acts.ts";
 import type { RealClient, RealHost } from "./real-host.ts";
 import { Reference } from "./reference.ts";
@@ -177,13 +178,13 @@ export class RealSchedule {
     const { name } = this.#observer;
     this.#reference.request(name, asked.method, asked.params);
     const [expected] = this.#reference.take().get(name)!.get(threadId)!;
-    const end = Date.now() + 10_000;
+    const end = workedMs() + 10_000;
     for (;;) {
       const reply = await this.#observer.peek(asked.method, this.#names.real(asked.params));
       const { what } = worded(reply, () => asked, this.#names);
       const moves = this.#reference.threads.get(threadId)!.load?.running !== undefined;
       if (comparable(what) === comparable(expected!.what)) return;
-      if (!moves || Date.now() > end)
+      if (!moves || workedMs() > end)
         assert.equal(comparable(what), comparable(expected!.what), `${threadId} as it is read`);
     }
   }

@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { Random } from "../simulation/random.ts";
 import { freshFolder } from "../support/folder.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import { randomPlan } from "./acts.ts";
 import { RealHost } from "./real-host.ts";
 import { RealSchedule } from "./real-schedule.ts";
 
 const FULL = process.env.BOBBIN_FULL === "1";
-const SCHEDULES = FULL ? 200 : 10;
+const SCHEDULES = FULL ? 200 : 5;
 /** A home grows with what was done in it; then the next schedules get one of their own. */
 const SCHEDULES_A_HOME = 5;
 /** Some of them mean nothing when it is their turn. */
@@ -15,7 +16,7 @@ const STEPS = 24;
 const seed = Number(process.env.BOBBIN_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 it(`every client of a real host is told what the reference says, in ${SCHEDULES} schedules (seed ${seed})`, {
-  timeout: FULL ? 900_000 : 120_000,
+  timeout: STUCK_MS,
 }, async () => {
   process.stderr.write(`real hosts: ${SCHEDULES} schedules, BOBBIN_SEED=${seed}\n`);
   let acts = 0;

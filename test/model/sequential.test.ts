@@ -1,6 +1,7 @@
 import { describe, it } from "vitest";
 import { Random } from "../simulation/random.ts";
 import { seeds } from "../simulation/run.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import { randomPlan } from "./acts.ts";
 import { Sequential } from "./sequential.ts";
 import { runPlan } from "./shrink.ts";
@@ -14,6 +15,6 @@ describe("one thing after the other", () => {
         await runPlan(seed, plan, (world) => new Sequential(world));
       }
     },
-    10 * 60_000,
+    STUCK_MS,
   );
 });

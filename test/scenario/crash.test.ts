@@ -8,6 +8,7 @@ import { Random } from "../simulation/random.ts";
 import { type Known, Worker } from "../support/acknowledged.ts";
 import { claims, expectIndexLikeRebuilt, restarted } from "../support/after-crash.ts";
 import { freshFolder } from "../support/folder.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
 const FULL = process.env.BOBBIN_FULL === "1";
@@ -53,7 +54,7 @@ async function expectKept(client: WireClient, thread: Known): Promise<void> {
 }
 
 it(`[CRASH-1] [CRASH-2] [CRASH-3] [CRASH-4] a host that is killed ${KILLS} times keeps what it acknowledged (seed ${seed})`, {
-  timeout: FULL ? 1_200_000 : 120_000,
+  timeout: STUCK_MS,
 }, async () => {
   process.stderr.write(`crash test: ${KILLS} kills, BOBBIN_SEED=${seed}\n`);
   const home = await freshFolder();

@@ -7,6 +7,7 @@ import { Random } from "../simulation/random.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
 import { type Asked, MockModel, type Reply, responses } from "../support/mock-model.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import { call, EXPERIMENTAL, rapHome, SOCKET, say } from "../support/rap-stage.ts";
 import { AGAIN, type JournalRecord, ONCE, resultOf, ToolLedger } from "../support/tool-ledger.ts";
 import { type Behave, FakeToolServer, postBack } from "../support/tool-server.ts";
@@ -80,7 +81,7 @@ async function records(path: string): Promise<JournalRecord[]> {
 }
 
 it(`[RAPR-62] results have their effect once over ${KILLS} kills of their host (seed ${seed})`, {
-  timeout: FULL ? 1_200_000 : 120_000,
+  timeout: STUCK_MS,
 }, async () => {
   process.stderr.write(`tool results: ${KILLS} kills, BOBBIN_SEED=${seed}\n`);
   const random = new Random(seed);

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
+import { workedMs } from "../support/patience.ts";
 import { openWebSocket } from "../support/wire.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
@@ -24,7 +25,7 @@ async function speaking(client: WireClient): Promise<string> {
 
 async function endsWell(host: HostProcess, begun: number): Promise<void> {
   expect(await host.exited).toEqual({ code: 0, signal: null });
-  expect(Date.now() - begun).toBeLessThan(BOUND_MS);
+  expect(workedMs() - begun).toBeLessThan(BOUND_MS);
   expect(host.stderr).not.toMatch(/"level":"(error|warn)"/);
 }
 
@@ -56,14 +57,14 @@ async function answered(host: HostProcess, method: string): Promise<number> {
 describe("the end of stdin", () => {
   it("[END-1] ends an idle host with 0", async () => {
     const { host, client } = await stdioHost();
-    const begun = Date.now();
+    const begun = workedMs();
     client.end();
     await endsWell(host, begun);
   });
 
   it("[END-1] ends a host that was never asked anything", async () => {
     const host = await spawnHost();
-    const begun = Date.now();
+    const begun = workedMs();
     host.stdio().end();
     await endsWell(host, begun);
     expect(host.stdio().frames).toEqual([]);
@@ -72,7 +73,7 @@ describe("the end of stdin", () => {
   it("[END-1] [END-3] comes behind the answers to what was asked before it, and the end of the turn", async () => {
     const { host, client } = await stdioHost();
     const threadId = await client.startThread();
-    const begun = Date.now();
+    const begun = workedMs();
     client.send({ id: "list", method: "model/list" });
     client.send({ id: "bad", method: "no/such" });
     client.send({
@@ -102,7 +103,7 @@ describe("the end of stdin", () => {
   it("[END-3] in mid-stream ends the turn as interrupted", async () => {
     const { host, client } = await stdioHost();
     const turnId = await speaking(client);
-    const begun = Date.now();
+    const begun = workedMs();
     client.end();
     await endsWell(host, begun);
     expectInterrupted(client, turnId);
@@ -128,7 +129,7 @@ describe("the end of stdin", () => {
 describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
   it("[END-2] ends an idle host with 0", async () => {
     const { host } = await stdioHost();
-    const begun = Date.now();
+    const begun = workedMs();
     host.signal(signal);
     await endsWell(host, begun);
   });
@@ -136,7 +137,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
   it("[END-2] [END-3] ends a turn on stdio as interrupted", async () => {
     const { host, client } = await stdioHost();
     const turnId = await speaking(client);
-    const begun = Date.now();
+    const begun = workedMs();
     host.signal(signal);
     await endsWell(host, begun);
     expectInterrupted(client, turnId);
@@ -146,7 +147,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
     const host = await spawnHost({ args: LOOPBACK });
     const clients = await Promise.all(Array.from({ length: 10 }, () => host.join()));
     const turns = await Promise.all(clients.slice(0, 5).map(speaking));
-    const begun = Date.now();
+    const begun = workedMs();
     host.signal(signal);
     expect(await Promise.all(clients.map(({ closed }) => closed))).toEqual(clients.map(() => SHUTDOWN));
     await endsWell(host, begun);
@@ -201,7 +202,7 @@ describe("while the host ends", () => {
       const idle = (): number =>
         witness.told("thread/status/changed").filter(({ params }) => params.status.type === "idle").length;
       await witness.until(() => idle() === 8, "turns");
-      const begun = Date.now();
+      const begun = workedMs();
       host.signal("SIGTERM");
       expect(await witness.closed).toBe(SHUTDOWN);
       await expect(openWebSocket(url)).rejects.toThrow(/503|ECONNREFUSED/);
@@ -213,7 +214,7 @@ describe("while the host ends", () => {
           host.signal("SIGINT");
           return gone;
         }, "the host is gone");
-        expect(Date.now() - begun).toBeLessThan(1_500);
+        expect(workedMs() - begun).toBeLessThan(1_500);
         expect(await host.exited).toEqual({ code: 1, signal: null });
         const lines = host.stderr.split("\n").filter((line) => line.includes("the end was cut short"));
         expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -241,10 +242,10 @@ describe("while the host ends", () => {
     // Behind them in the queue: when this is answered, the host knows of all of them.
     await (await host.join()).call("model/list");
     await (await host.join(await host.url("unix"))).call("model/list");
-    const begun = Date.now();
+    const begun = workedMs();
     host.signal("SIGTERM");
     await endsWell(host, begun);
-    expect(Date.now() - begun).toBeLessThan(2_000);
+    expect(workedMs() - begun).toBeLessThan(2_000);
   });
 
   it("[END-4] a request gets its answer or is told to come back, and never both", async () => {
@@ -255,7 +256,7 @@ describe("while the host ends", () => {
     void client.closed.then(() => {
       over = true;
     });
-    const begun = Date.now();
+    const begun = workedMs();
     while (!over) {
       for (let at = 0; at < 200; at++) client.send({ id: `r${sent++}`, method: "model/list" });
       const last = `r${sent - 1}`;

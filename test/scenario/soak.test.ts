@@ -18,7 +18,7 @@ const module = new URL("../../bench/lib/soak.mjs", import.meta.url).href;
 const { soakOurs, leftBehind } = (await import(/* @vite-ignore */ module)) as SoakModule;
 
 const FULL = process.env.BOBBIN_FULL === "1";
-const SIZE = FULL ? { threads: 500, turns: 20_000 } : { threads: 40, turns: 800 };
+const SIZE = FULL ? { threads: 500, turns: 20_000 } : { threads: 40, turns: 400 };
 const AT_MOST_MS = FULL ? 400_000 : 60_000;
 /** What is kept of threads' pasts for their next turns grows to its bound; a turn itself has to leave nothing. */
 const PASTS_BYTES = 6 * 1024 * 1024;

@@ -5,6 +5,7 @@ import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { ModelRequest } from "../../packages/host/src/model/model.ts";
 import { refusal, type Tool, type ToolSource } from "../../packages/host/src/tool/tool.ts";
 import { checkJournals, journals } from "../model/journals.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import type { ModelScript, ModelScripts } from "./fake-model.ts";
 import { runSeed } from "./run.ts";
 import type { SimClient } from "./sim-client.ts";
@@ -259,7 +260,7 @@ describe("a turn whose host is dropped after a commit", () => {
           assert.deepEqual([...seen].sort(), fates.sort(), "what the script comes to");
         }
       },
-      10 * 60_000,
+      STUCK_MS,
     );
   }
 });

@@ -24,15 +24,29 @@ async function everything(
 ): Promise<{ threads: unknown[]; found: string[] }> {
   const threads: unknown[] = [];
   for (const archived of [false, true]) {
-    const { data, nextCursor } = await client.call("thread/list", { limit: 100, archived });
-    expect(nextCursor).toBeNull();
-    threads.push(...data);
+    threads.push(...(await pages(client, "thread/list", { archived })));
   }
-  const { data } = await client.call("thread/search", { searchTerm: "common", limit: 100 });
+  const hits = await pages(client, "thread/search", { searchTerm: "common" });
   return {
     threads: JSON.parse(JSON.stringify(threads).replaceAll(home, "HOME")),
-    found: data.map((hit: { thread: { id: string } }) => hit.thread.id),
+    found: hits.map((hit) => (hit as { thread: { id: string } }).thread.id),
   };
+}
+
+/** What all pages of a list hold. */
+async function pages(client: WireClient, method: string, params: object): Promise<unknown[]> {
+  const all: unknown[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { data: unknown[]; nextCursor: string | null } = await client.call(method, {
+      ...params,
+      limit: 100,
+      cursor,
+    });
+    all.push(...page.data);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return all;
 }
 
 export async function expectIndexLikeRebuilt(client: WireClient, home: string): Promise<void> {

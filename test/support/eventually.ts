@@ -1,16 +1,17 @@
-const PATIENCE_MS = 20_000;
+import { PATIENCE_MS, workedMs } from "./patience.ts";
+
 const LOOK_EVERY_MS = 10;
 
-/** For what tells nobody when it happens: looks until it holds. */
+/** Polls until `holds` is true: for changes that nothing notifies of. */
 export async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = Date.now() + PATIENCE_MS;
+  const end = workedMs() + PATIENCE_MS;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`it never came to this in ${PATIENCE_MS} ms: ${what}`);
+    if (workedMs() > end) throw new Error(`it never came to this in ${PATIENCE_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 
-/** Resolves when a number has stood still for a while: for what stops without telling anyone. */
+/** Polls until a number has stayed the same for a while, and gives it: for work that ends without a notification. */
 export async function settled(read: () => number | Promise<number>): Promise<number> {
   let last = await read();
   let looks = 0;

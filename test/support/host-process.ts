@@ -5,11 +5,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { afterWorking, PATIENCE_MS } from "./patience.ts";
 import { openWebSocket, stdioWire, webSocketWire } from "./wire.ts";
 import { WireClient } from "./wire-client.ts";
 
 export const BOBBIN = process.env.BOBBIN_BIN ?? join(import.meta.dirname, "../../bin/bobbin");
-const PATIENCE_MS = 20_000;
 
 export interface HostOptions {
   /** Behind `app-server`. */
@@ -126,15 +126,14 @@ export class HostProcess {
         if (found !== undefined) done(() => resolve(found));
         return found !== undefined;
       };
-      const timer = setTimeout(
-        () => done(() => reject(new Error(`never logged: ${this.stderr}`))),
-        PATIENCE_MS,
+      const cancel = afterWorking(PATIENCE_MS, () =>
+        done(() => reject(new Error(`never logged: ${this.stderr}`))),
       );
       const ended = (): void => {
         if (!look()) done(() => reject(new Error(`the host ended: ${this.stderr}`)));
       };
       const done = (settle: () => void): void => {
-        clearTimeout(timer);
+        cancel();
         this.#child.stderr.off("data", look);
         this.#child.off("close", ended);
         settle();

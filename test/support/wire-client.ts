@@ -1,7 +1,6 @@
+import { afterWorking, PATIENCE_MS } from "./patience.ts";
 import { recordFrame } from "./recorded-frames.ts";
 import type { Wire } from "./wire.ts";
-
-const PATIENCE_MS = 20_000;
 
 /** A frame as the host sent it. */
 export interface Received {
@@ -175,20 +174,20 @@ export class WireClient {
     return this.frames[at]!;
   }
 
-  /** Resolves when `holds`, which is asked after each frame. */
+  /** Resolves when `holds`, which is asked after each frame. Each frame that comes renews the patience. */
   until(holds: () => boolean, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
+      const expired = () => done(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms: ${this.#tail()}`)));
+      let cancel = (): void => {};
       const look = (): void => {
+        cancel();
         if (holds()) done(resolve);
         else if (this.#gone)
           done(() => reject(new Error(`the wire ended while waiting for ${what}: ${this.#tail()}`)));
+        else cancel = afterWorking(PATIENCE_MS, expired);
       };
-      const timer = setTimeout(
-        () => done(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms: ${this.#tail()}`))),
-        PATIENCE_MS,
-      );
       const done = (settle: () => void): void => {
-        clearTimeout(timer);
+        cancel();
         this.#waiting.delete(look);
         settle();
       };
