@@ -71,6 +71,13 @@ const lines = {
   "AUTH-7":
     "A signed token whose subject is not usable text is refused; it never acts as the host's own user.",
   "AUTH-8": "A capability token or shared secret that is easy to guess is refused at the start.",
+  "LIMIT-1":
+    "An HTTP listener holds a bounded number of connections; those that ask for nothing make room for new ones.",
+  "LIMIT-2": "A request that is slow or has long headers ends, and its connection with it.",
+  "LIMIT-3":
+    "A request with two Host or Authorization headers, or that can otherwise be read in two ways, gets a 400.",
+  "LIMIT-4":
+    "A socket listener serves at most `max_connections` clients; others get a 503 before the upgrade.",
   "ORIGIN-1": "Web pages of others are refused, our own and allowed ones are not.",
   "ORIGIN-2": "On loopback a foreign name in Host is refused.",
 

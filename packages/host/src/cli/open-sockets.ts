@@ -15,13 +15,14 @@ interface Parts {
   readonly metrics: Metrics;
   readonly home: string;
   readonly platform: Platform;
+  readonly maxClients: number;
 }
 
 /** Opens every socket that was asked for, or none: a door that fails closes those before it. */
 export async function openSockets(
   places: readonly Listen[],
   flags: AuthFlags & { readonly allowOrigin?: readonly string[] },
-  { host, metrics, home, platform }: Parts,
+  { host, metrics, home, platform, maxClients }: Parts,
 ): Promise<readonly Door[]> {
   const auth = parseAuthFlags(flags);
   const authenticate = auth && (await loadAuthenticate(auth, () => platform.clock.now()));
@@ -44,12 +45,13 @@ export async function openSockets(
             port,
             site,
             allowedOrigins,
+            maxClients,
             ...(authenticate && { authenticate }),
           }),
         );
       } else if (place.kind === "unix") {
         const path = place.path === undefined ? {} : { path: place.path };
-        doors.push(await listenUnix({ accept, home, site, allowedOrigins, ...path }));
+        doors.push(await listenUnix({ accept, home, site, allowedOrigins, maxClients, ...path }));
       }
     }
   } catch (cause) {

@@ -81,7 +81,8 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     const composed = await load();
     host = composed.host;
     const { openSockets } = await import("./open-sockets.ts");
-    doors.push(...(await openSockets(sockets, options, { ...composed, home, platform })));
+    const parts = { ...composed, home, platform, maxClients: config.maxConnections };
+    doors.push(...(await openSockets(sockets, options, parts)));
     log.info("listening", { on: doors.map((door) => door.url), home, version: BOBBIN_VERSION });
     if (process.env["LOG_FORMAT"] !== "json") process.stderr.write(welcome(doors, home, config));
   }

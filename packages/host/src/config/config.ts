@@ -58,6 +58,8 @@ export interface Config {
   /** When a thread's journal is synced to the disk: before a turn's end is told, after every commit, or never. */
   readonly journalSync: "turns" | "always" | "never";
   readonly rap: RapSettings;
+  /** Clients that one socket listener serves at once. */
+  readonly maxConnections: number;
 }
 
 interface ConfigPlace {
@@ -101,6 +103,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     maxGoalTokenBudget: whole(subtable(table, "goals") ?? {}, "max_goal_token_budget", 1, "goals.") ?? null,
     rap: readRap(table),
+    maxConnections: whole(table, "max_connections", 1) ?? 10_000,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };
 }

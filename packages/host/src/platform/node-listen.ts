@@ -1,25 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { HttpHandler, Listen } from "./platform.ts";
+import { ambiguityOf, HTTP_LIMITS, HttpConnections, type HttpLimits } from "./http-connections.ts";
+import type { HttpHandler, IncomingRequest, Listen } from "./platform.ts";
 
 const BACKLOG = 4096;
-const MAX_CONNECTIONS = 4096;
-const HEADERS_MS = 10_000;
-/** A whole request, with its body, takes no longer. */
-const REQUEST_MS = 60_000;
+const LIMITS: HttpLimits = { ...HTTP_LIMITS, maxConnections: 4096, requestTimeout: 60_000 };
 /** What is left of a body that nobody reads is let in for so long, so that its sender gets to hear the answer. */
 const LINGER_MS = 1000;
 
+export const nodeListen: Listen = (place, handle) => listenWithin(LIMITS, place, handle);
+
 /** Plain HTTP with empty answers. */
-export const nodeListen: Listen = async ({ host, port }, handle) => {
+export async function listenWithin(
+  limits: HttpLimits,
+  { host, port }: Parameters<Listen>[0],
+  handle: HttpHandler,
+): ReturnType<Listen> {
   const { createServer } = await import("node:http");
-  const server = createServer(
-    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
-    (request, response) => {
-      answer(request, response, handle).catch(() => response.destroy());
-    },
-  );
-  server.maxConnections = MAX_CONNECTIONS;
+  const server = createServer(limits);
+  new HttpConnections(server, limits.maxConnections);
+  server.on("request", (request, response) => {
+    answer(request, response, handle).catch(() => response.destroy());
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port, backlog: BACKLOG }, () => {
@@ -37,7 +39,7 @@ export const nodeListen: Listen = async ({ host, port }, handle) => {
         setTimeout(() => server.closeAllConnections(), LINGER_MS).unref();
       }),
   };
-};
+}
 
 async function answer(
   request: IncomingMessage,
@@ -46,18 +48,7 @@ async function answer(
 ): Promise<void> {
   request.on("error", () => {});
   response.on("error", () => {});
-  const { status } = await handle({
-    method: request.method ?? "GET",
-    path: (request.url ?? "/").split("?", 1)[0]!,
-    headers: {
-      get: (name) => {
-        const value = request.headers[name.toLowerCase()];
-        return value === undefined ? null : String(value);
-      },
-    },
-    // An iterator that is left must not end the connection before the answer has gone.
-    body: { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
-  });
+  const { status } = ambiguityOf(request) === undefined ? await handle(incoming(request)) : { status: 400 };
   const unread = !request.readableEnded;
   response.writeHead(status, {
     "content-length": 0,
@@ -69,4 +60,19 @@ async function answer(
   if (!unread) return;
   request.resume();
   setTimeout(() => request.destroy(), LINGER_MS).unref();
+}
+
+function incoming(request: IncomingMessage): IncomingRequest {
+  return {
+    method: request.method ?? "GET",
+    path: (request.url ?? "/").split("?", 1)[0]!,
+    headers: {
+      get: (name) => {
+        const value = request.headers[name.toLowerCase()];
+        return value === undefined ? null : String(value);
+      },
+    },
+    // An iterator that is left must not end the connection before the answer has gone.
+    body: { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
+  };
 }

@@ -36,7 +36,12 @@ export function httpHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     answer(options, request).then(
-      (reply) => ("status" in reply ? refuse(response, reply) : send(response, reply)),
+      (reply) => {
+        if ("status" in reply) return refuse(response, reply);
+        // Nobody reads the body, however long it is.
+        if (hasBody(request)) response.shouldKeepAlive = false;
+        send(response, reply);
+      },
       (error: unknown) => {
         const message = messageOf(error);
         refuse(response, { status: 500, code: "internal", message });
@@ -45,10 +50,14 @@ export function httpHandler(
   };
 }
 
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
 async function answer(options: HttpOptions, request: IncomingMessage): Promise<Reply | Refusal> {
   const { guard, site, authenticate } = options;
   const path = (request.url ?? "/").split("?", 1)[0];
-  const foreign = guard.checkOrigin(request);
+  const foreign = guard.checkShape(request) ?? guard.checkOrigin(request);
   if (foreign) return foreign;
   const isProbe = path === "/readyz" || path === "/healthz";
   // Probes come under whatever name the machine that sends them knows, and learn nothing but "ok".

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { ambiguityOf } from "../../platform/http-connections.ts";
 import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -21,6 +22,12 @@ export class Guard {
   constructor(options: GuardOptions) {
     this.#loopback = options.loopback;
     this.#allowed = new Set((options.allowedOrigins ?? []).map(normalizeOrigin));
+  }
+
+  /** Refuses a request that a proxy in front of us could have read in another way. */
+  checkShape(request: IncomingMessage): Refusal | undefined {
+    const message = ambiguityOf(request);
+    return message === undefined ? undefined : { status: 400, code: "badRequest", message };
   }
 
   checkOrigin(request: IncomingMessage): Refusal | undefined {

@@ -11,6 +11,13 @@ export interface Refusal {
 
 export const CLOSING: Refusal = { status: 503, code: "closing", message: "the host is shutting down" };
 
+export const FULL: Refusal = {
+  status: 503,
+  code: "tooManyConnections",
+  message: "this listener has as many clients as it takes; raise max_connections in config.toml",
+  headers: { "Retry-After": "5" },
+};
+
 export function refuse(response: ServerResponse, refusal: Refusal): void {
   const { body, headers } = render(refusal);
   response.writeHead(refusal.status, headers);

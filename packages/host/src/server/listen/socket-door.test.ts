@@ -89,3 +89,73 @@ describe("opening the door", () => {
     });
   });
 });
+
+/** What the listener answers to a request, byte for byte, until it closes the connection. */
+async function raw(url: string, request: string): Promise<string> {
+  const { port, hostname } = new URL(url);
+  const socket = createConnection(Number(port), hostname);
+  socket.on("error", () => {});
+  let received = "";
+  socket.on("data", (bytes) => (received += bytes.toString()));
+  socket.write(request);
+  await once(socket, "close");
+  return received;
+}
+
+const UPGRADE =
+  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+
+describe("a request that can be read in two ways", () => {
+  it.each(["", UPGRADE])("[LIMIT-3] gets a 400, with these headers besides: %j", async (headers) => {
+    const { door, recording } = await open();
+    for (const hosts of [
+      "Host: localhost\r\nHost: evil.example\r\n",
+      "Host: evil.example\r\nHost: localhost\r\n",
+      "",
+    ]) {
+      const answer = await raw(door.url, `GET / HTTP/1.1\r\n${hosts}${headers}\r\n`);
+      expect(answer, hosts).toMatch(/^HTTP\/1.1 400 /);
+    }
+    const absolute = `GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+    expect(await raw(door.url, absolute)).toMatch(/^HTTP\/1.1 400 /);
+    expect(recording.links).toEqual([]);
+  });
+});
+
+describe("a listener with limits", () => {
+  it("[LIMIT-4] serves as many clients as it may, refuses others with 503, and takes them when there is room", async () => {
+    const { door, recording } = await open({ maxClients: 2 });
+    const first = await connect(door.url);
+    await connect(door.url);
+    await expect(connect(door.url)).rejects.toThrow("503");
+    const answer = await raw(door.url, `GET / HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}\r\n`);
+    expect(answer).toContain('"code":"tooManyConnections"');
+    first.close();
+    await recording.links[0]!.until("closed");
+    await connect(door.url);
+  });
+
+  it("[LIMIT-1] lets clients in while others hold connections open without a word", async () => {
+    const { door, recording } = await open({ limits: { maxConnections: 2 } });
+    const { port, hostname } = new URL(door.url);
+    const held = Array.from({ length: 8 }, () => createConnection(Number(port), hostname));
+    for (const socket of held) socket.on("error", () => {});
+    const clients = [await connect(door.url), await connect(door.url), await connect(door.url)];
+    // Clients are no longer counted, so none of them had to go for the next.
+    for (const client of clients) {
+      client.send("here");
+      await (await recording.next()).until("here");
+    }
+    for (const socket of held) socket.destroy();
+  });
+
+  it("[LIMIT-2] does not read the body of a request that it serves", async () => {
+    const { door } = await open();
+    const answer = await raw(
+      door.url,
+      "GET /readyz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nabc",
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(answer).toContain("Connection: close");
+  });
+});

@@ -3,16 +3,18 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import { type WebSocket, WebSocketServer } from "ws";
+import { HTTP_LIMITS, HttpConnections, type HttpLimits } from "../../platform/http-connections.ts";
 import { httpHandler, type Site } from "../http.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { Accept, Door, LinkMeta, Principal } from "./door.ts";
 import type { Guard } from "./guard.ts";
-import { CLOSING, type Refusal, refuseUpgrade } from "./refusal.ts";
+import { CLOSING, FULL, type Refusal, refuseUpgrade } from "./refusal.ts";
 import { WebSocketLink } from "./wire.ts";
 
 const PING_EVERY_MS = 30_000;
 /** How long a connection on which nothing was asked may keep a closing door open. */
 const SILENT_MS = 500;
+const LIMITS: HttpLimits = { ...HTTP_LIMITS, maxConnections: 1024, requestTimeout: 15_000 };
 
 export interface SocketDoorOptions {
   readonly accept: Accept;
@@ -23,6 +25,10 @@ export interface SocketDoorOptions {
   readonly pingEveryMs?: number;
   /** Whether a client that answers no ping is cut; pointless where the system itself tells that it is gone. */
   readonly reap: boolean;
+  /** WebSockets that may be open at once; without it there is no limit. */
+  readonly maxClients?: number;
+  /** For tests. */
+  readonly limits?: Partial<HttpLimits>;
 }
 
 /** HTTP and WebSocket on one server, whatever it is bound to. */
@@ -31,8 +37,7 @@ export class SocketDoor implements Door {
   url = "";
   readonly #options: SocketDoorOptions;
   readonly #links = new Set<WebSocketLink>();
-  /** Open, but nothing was asked on them yet: browsers keep some at hand. */
-  readonly #silent = new Set<Duplex>();
+  readonly #connections: HttpConnections;
   readonly #upgrader = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -46,17 +51,9 @@ export class SocketDoor implements Door {
 
   constructor(options: SocketDoorOptions) {
     this.#options = options;
-    this.server = createServer({
-      headersTimeout: 10_000,
-      requestTimeout: 15_000,
-      keepAliveTimeout: 5_000,
-      connectionsCheckingInterval: 5_000,
-    });
-    this.server.on("connection", (socket) => {
-      this.#silent.add(socket);
-      socket.once("close", () => this.#silent.delete(socket));
-    });
-    this.server.on("request", (request) => this.#silent.delete(request.socket));
+    const limits = { ...LIMITS, ...options.limits };
+    this.server = createServer(limits);
+    this.#connections = new HttpConnections(this.server, limits.maxConnections);
     this.server.on(
       "request",
       httpHandler({
@@ -85,10 +82,8 @@ export class SocketDoor implements Door {
       clearInterval(this.#pings);
       this.server.close(() => resolve());
       this.server.closeIdleConnections();
-      // To the server these are busy with their first request, for as long as it may take.
-      setTimeout(() => {
-        for (const socket of this.#silent) socket.destroy();
-      }, SILENT_MS).unref();
+      // Node takes a connection on which nothing was asked for one whose first request is under way.
+      setTimeout(() => this.#connections.endWaiting(), SILENT_MS).unref();
     });
     for (const link of this.#links) link.cutAfter(graceMs);
     if (graceMs <= 0) this.server.closeAllConnections();
@@ -97,7 +92,6 @@ export class SocketDoor implements Door {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#silent.delete(socket);
     const verdict = this.#judge(request);
     if ("status" in verdict) refuseUpgrade(socket, verdict);
     else {
@@ -108,8 +102,8 @@ export class SocketDoor implements Door {
   }
 
   #judge(request: IncomingMessage): { principal: Principal } | Refusal {
-    const { guard, authenticate } = this.#options;
-    const refusal = guard.checkHost(request) ?? guard.checkOrigin(request);
+    const { guard, authenticate, maxClients = Number.POSITIVE_INFINITY } = this.#options;
+    const refusal = guard.checkShape(request) ?? guard.checkHost(request) ?? guard.checkOrigin(request);
     if (refusal) return refusal;
     if (this.#closing) return CLOSING;
     if (request.headers.upgrade?.toLowerCase() !== "websocket") {
@@ -120,7 +114,8 @@ export class SocketDoor implements Door {
         headers: { Upgrade: "websocket" },
       };
     }
-    return authenticate ? authenticate(request.headers.authorization) : { principal: { kind: "local" } };
+    const who = authenticate?.(request.headers.authorization) ?? { principal: { kind: "local" } };
+    return "principal" in who && this.#links.size >= maxClients ? FULL : who;
   }
 
   #enter(ws: WebSocket, socket: Socket, principal: Principal): void {

@@ -13,6 +13,7 @@ export interface UnixOptions {
   readonly allowedOrigins?: readonly string[];
   readonly site?: Site;
   readonly pingEveryMs?: number;
+  readonly maxClients?: number;
 }
 
 export function controlSocketPath(home: string): string {
@@ -35,6 +36,7 @@ export async function listenUnix(options: UnixOptions): Promise<Door> {
     guard: new Guard({ loopback: false, ...(allowedOrigins && { allowedOrigins }) }),
     ...(options.site && { site: options.site }),
     ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
+    ...(options.maxClients !== undefined && { maxClients: options.maxClients }),
     reap: false,
   });
   const ours = await bindPrivately(door.server, path);

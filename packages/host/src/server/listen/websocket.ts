@@ -4,7 +4,7 @@ import type { Authenticate } from "./authenticate.ts";
 import { type Accept, type Door, ListenError } from "./door.ts";
 import { Guard } from "./guard.ts";
 import { isLoopbackAddress } from "./loopback.ts";
-import { SocketDoor } from "./socket-door.ts";
+import { SocketDoor, type SocketDoorOptions } from "./socket-door.ts";
 
 const BACKLOG = 4_096;
 
@@ -18,6 +18,9 @@ export interface WebSocketOptions {
   readonly allowedOrigins?: readonly string[];
   readonly site?: Site;
   readonly pingEveryMs?: number;
+  readonly maxClients?: number;
+  /** For tests. */
+  readonly limits?: SocketDoorOptions["limits"];
 }
 
 /** Opens `ws://IP:PORT`. */
@@ -40,6 +43,8 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Door> 
     ...(authenticate && { authenticate }),
     ...(options.site && { site: options.site }),
     ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
+    ...(options.maxClients !== undefined && { maxClients: options.maxClients }),
+    ...(options.limits && { limits: options.limits }),
     // On loopback the kernel tells when the other process is gone, and one that a debugger holds is not.
     reap: !loopback,
   });
