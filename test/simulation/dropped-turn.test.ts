@@ -34,7 +34,7 @@ const CALLS: readonly { readonly name: string; readonly args: unknown }[] = [
 class Acts {
   readonly done: string[] = [];
 
-  readonly source: ToolSource = () => [this.#tool("fetch", true), this.#tool("shell", false)];
+  readonly source: ToolSource = { tools: () => [this.#tool("fetch", true), this.#tool("shell", false)] };
 
   #tool(name: string, again: boolean): Tool {
     return {

@@ -41,6 +41,7 @@ export function composeRap({ registry, own, others, ...parts }: RapParts): LazyR
   const serversOf = (load: LoadSettings) => threadServers(settings, load.toolServers);
   return new LazyRap({
     settings,
+    platform,
     supervisor,
     serversOf,
     hasListened: () => platform.files.exists(callbacksFile(parts.home)),
@@ -52,7 +53,8 @@ export function composeRap({ registry, own, others, ...parts }: RapParts): LazyR
         env: process.env,
         serversOf,
         ownNames: ownNames(own),
-        taken: (thread) => names.of([cancelSubscription, ...others.flatMap((source) => source(thread))]),
+        taken: (thread) =>
+          names.of([cancelSubscription, ...others.flatMap((source) => source.tools(thread))]),
         deliver: (threadId, command) => deliver(registry(), threadId, command),
         warn: (threadId, message) => warn(registry(), threadId, message, platform.clock.now()),
       });

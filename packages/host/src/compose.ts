@@ -105,20 +105,17 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     others: [...own, dynamicTools],
     registry: () => registry,
   });
-  const committedRap = (commit: Commit, state: ThreadState): void => {
-    rap.committed(commit, state);
+  const toolbox = new Toolbox([
+    ...own,
+    dynamicTools,
+    rap,
+    ...(options.tools === undefined ? [] : [options.tools]),
+  ]);
+  const committed = (commit: Commit, state: ThreadState): void => {
+    toolbox.committed(commit, state);
     endChild(registry, commit, state);
     forgetSecrets(secrets, supervisor, commit, state);
   };
-  const toolbox = new Toolbox(
-    [
-      ...own,
-      dynamicTools,
-      (thread) => rap.tools(thread),
-      ...(options.tools === undefined ? [] : [options.tools]),
-    ],
-    (thread) => rap.ready(thread),
-  );
   const runners = new Runners({
     platform,
     supervisor,
@@ -130,7 +127,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     shell: basename(process.env.SHELL ?? "sh"),
     provider: (id) => providers.get(id),
     child: (parent, state, child) => children.perform(parent, state, child),
-    postChoice: (state, choice, signal) => rap.postChoice(state, choice, signal),
     limits: (snapshot) => rateLimits.note(snapshot),
   });
   const registry: Registry = new Registry({
@@ -144,12 +140,12 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
     reconcile: (actor, state, commit) => {
       if (commit !== undefined) pasts.add(actor.journal, commit);
-      if (commit !== undefined && actor.ephemeral) committedRap(commit, state);
+      if (commit !== undefined && actor.ephemeral) committed(commit, state);
       runners.reconcile(actor, state);
     },
     committed: (commit, state, { place }) => {
       countTurns(commit, state);
-      committedRap(commit, state);
+      committed(commit, state);
       if (!isIndexed(state, commit.seq)) return;
       index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
     },
@@ -157,11 +153,11 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       questions.changed(actor);
       idle.consider(actor);
     },
-    loaded: (state) => rap.load(state),
-    mustTellClosed: (state) => rap.mustTellClosed(state),
-    tellClosed: (state) => rap.tellClosed(state),
+    loaded: (state) => toolbox.load(state),
+    mustTellClosed: (state) => toolbox.mustHearClosed(state),
+    tellClosed: (state) => toolbox.closed(state),
     unloaded: (actor) => {
-      rap.unload(actor.id);
+      toolbox.unload(actor.id);
       questions.gone(actor);
       idle.gone(actor);
     },
@@ -221,11 +217,11 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       supervisor,
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
-      listen: () => rap.begin(),
+      listen: () => toolbox.start(),
       leave: () => journal.leave(),
-      stopListening: () => rap.stopListening(),
+      stopListening: () => toolbox.stop(),
       close: async () => {
-        await rap.close();
+        await toolbox.close();
         await index.close();
         await journal.close();
       },

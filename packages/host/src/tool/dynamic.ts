@@ -11,8 +11,9 @@ import { isRemote } from "./media.ts";
 import type { Invocation, Step, Tool, ToolSource } from "./tool.ts";
 
 /** Tools that live in the client: it named them when it started the thread, and is asked to run them. */
-export const dynamicTools: ToolSource = (thread) =>
-  dynamicFunctions(thread.load.dynamicTools ?? []).map(dynamicTool);
+export const dynamicTools: ToolSource = {
+  tools: (thread) => dynamicFunctions(thread.load.dynamicTools ?? []).map(dynamicTool),
+};
 
 function dynamicTool({ name, namespace, description, inputSchema, deferLoading }: DynamicFunction): Tool {
   return {

@@ -4,7 +4,7 @@ import type { Invocation, Step, Tool, ToolSource } from "./tool.ts";
 /** What a model does with its thread's goal. A thread that is not kept has none. */
 export function goalTools(maxBudget: number | null): ToolSource {
   const tools = [getGoal, createGoal(maxBudget), updateGoal];
-  return ({ facts, turn }) => (facts.ephemeral || turn?.kind === "review" ? [] : tools);
+  return { tools: ({ facts, turn }) => (facts.ephemeral || turn?.kind === "review" ? [] : tools) };
 }
 
 function tool(

@@ -11,12 +11,12 @@ import { viewImage } from "./view-image.ts";
 /** Tools that threads have of the host itself. */
 export function ownTools(files: Files, maxGoalTokenBudget: number | null): readonly ToolSource[] {
   const builtIn = [requestUserInput, viewImage(files), eventTool];
-  return [planTools, () => builtIn, goalTools(maxGoalTokenBudget)];
+  return [planTools, { tools: () => builtIn }, goalTools(maxGoalTokenBudget)];
 }
 
 /** Their names, none of which a tool server's tool can have. */
 export function ownNames(sources: readonly ToolSource[]): readonly string[] {
-  const tools = [cancelSubscription, ...sources.flatMap((source) => source(NEW_THREAD))];
+  const tools = [cancelSubscription, ...sources.flatMap((source) => source.tools(NEW_THREAD))];
   return tools.map(({ name }) => name);
 }
 

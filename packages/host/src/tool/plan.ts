@@ -36,9 +36,11 @@ interface Plan {
 }
 
 /** A checklist is for those who do something: while a plan is made, or work is reviewed, it is not offered. */
-export const planTools: ToolSource = ({ settings, turn }) => {
-  if (isPlanning(settings)) return [notNow("Plan mode. Propose the plan in a <proposed_plan> block.")];
-  return turn?.kind === "review" ? [notNow("a review.")] : [updatePlan];
+export const planTools: ToolSource = {
+  tools({ settings, turn }) {
+    if (isPlanning(settings)) return [notNow("Plan mode. Propose the plan in a <proposed_plan> block.")];
+    return turn?.kind === "review" ? [notNow("a review.")] : [updatePlan];
+  },
 };
 
 function notNow(where: string): Tool {

@@ -1,3 +1,6 @@
+import type { Command } from "../core/commands.ts";
+import type { Effect } from "../core/next.ts";
+import type { Commit } from "../core/records.ts";
 import type { Ask, RequestAnswer } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { CallStep } from "../core/turn/calls.ts";
@@ -42,8 +45,40 @@ export interface Invocation {
 /** What comes next; the id of a question is not the tool's to choose. */
 export type Step = Exclude<CallStep, { kind: "ask" }> | Omit<Extract<CallStep, { kind: "ask" }>, "requestId">;
 
-/** Where tools come from: those that a thread has now. */
-export type ToolSource = (thread: ThreadState) => readonly Tool[];
+/** Where a thread's tools come from: the host itself, the client, tool servers. */
+export interface ToolSource {
+  /** The tools that a thread has now. */
+  tools(thread: ThreadState): readonly Tool[];
+  /** Resolves when `tools` is complete for the thread; undefined if it already is. */
+  ready?(thread: ThreadState): Promise<void> | undefined;
+  /** Called when a thread is loaded. */
+  load?(thread: ThreadState): void;
+  /** Called when a thread is unloaded: the source gives up what it holds for it. */
+  unload?(threadId: string): void;
+  /** Called after each commit of a thread. */
+  committed?(commit: Commit, thread: ThreadState): void;
+  /** Whether the source has to be notified of the thread's closing. */
+  mustHearClosed?(thread: ThreadState): boolean;
+  /** Called once per closing, after its record is durable, if `mustHearClosed`. */
+  closed?(thread: ThreadState): void;
+  /** Performs effects of the source's own kinds, when they are due. */
+  readonly effects?: SourceEffects;
+  /** Called once, when the host serves clients. */
+  start?(): void;
+  /** Called when the host ends: from here on nothing from outside is taken. */
+  stop?(): Promise<void>;
+  /** Called after the last thread was unloaded. */
+  close?(): Promise<void>;
+}
+
+/** What a source does for an effect; the outcome goes back to the thread as a command. Throws only if `signal` aborts. */
+export type SourceEffects = {
+  readonly [K in Effect["kind"]]?: (
+    effect: Extract<Effect, { kind: K }>,
+    thread: ThreadState,
+    signal: AbortSignal,
+  ) => Promise<Command>;
+};
 
 /** Goes back to the model as what the call came to: it can do something about it. */
 export function refusal(message: string): Step {

@@ -1,26 +1,66 @@
+import type { Command } from "../core/commands.ts";
+import type { Effect } from "../core/next.ts";
+import type { Commit } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import type { ToolSpec } from "../model/model.ts";
 import { violationOf } from "./json-schema.ts";
 import { refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
 
-/** All tools of a thread, by the names that models call them. The first of a name is the one that counts. */
+/** All tool sources of the host as one. Where two tools have the same name, the first source's tool is called. */
 export class Toolbox {
   readonly #sources: readonly ToolSource[];
-  readonly #ready: (thread: ThreadState) => Promise<void> | undefined;
 
-  /** `ready`: what has to be there before the sources can say what there is. */
-  constructor(
-    sources: readonly ToolSource[],
-    ready: (thread: ThreadState) => Promise<void> | undefined = () => undefined,
-  ) {
+  constructor(sources: readonly ToolSource[]) {
     this.#sources = sources;
-    this.#ready = ready;
   }
 
-  /** Resolves when it is known what a thread has; undefined: it is. */
+  /** Resolves when all of a thread's tools are known; undefined if they are. */
   ready(thread: ThreadState): Promise<void> | undefined {
-    return this.#ready(thread);
+    const waits = this.#sources.flatMap((source) => source.ready?.(thread) ?? []);
+    return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
+  }
+
+  load(thread: ThreadState): void {
+    for (const source of this.#sources) source.load?.(thread);
+  }
+
+  unload(threadId: string): void {
+    for (const source of this.#sources) source.unload?.(threadId);
+  }
+
+  committed(commit: Commit, thread: ThreadState): void {
+    for (const source of this.#sources) source.committed?.(commit, thread);
+  }
+
+  mustHearClosed(thread: ThreadState): boolean {
+    return this.#sources.some((source) => source.mustHearClosed?.(thread));
+  }
+
+  closed(thread: ThreadState): void {
+    for (const source of this.#sources) if (source.mustHearClosed?.(thread)) source.closed?.(thread);
+  }
+
+  start(): void {
+    for (const source of this.#sources) source.start?.();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#sources.map(async (source) => source.stop?.()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sources.map(async (source) => source.close?.()));
+  }
+
+  /** Performs an effect of a kind that one of the sources knows. */
+  perform(effect: Effect, thread: ThreadState, signal: AbortSignal): Promise<Command> {
+    type Perform = (effect: Effect, thread: ThreadState, signal: AbortSignal) => Promise<Command>;
+    for (const { effects } of this.#sources) {
+      const perform = effects?.[effect.kind] as Perform | undefined;
+      if (perform !== undefined) return perform(effect, thread, signal);
+    }
+    throw new Error(`no tool source performs effects of the kind ${effect.kind}`);
   }
 
   /** What the model is shown. */
@@ -33,7 +73,7 @@ export class Toolbox {
     thread: ThreadState,
     call: ToolCall,
   ): Promise<{ readonly tool: Tool; readonly args: unknown } | { readonly refused: Step }> {
-    await this.#ready(thread);
+    await this.ready(thread);
     const tool = this.#tools(thread).get(keyOf(call));
     if (tool === undefined) return { refused: refusal(`There is no tool named ${shownName(call)}.`) };
     if (call.kind === "custom") return { tool, args: call.arguments };
@@ -51,7 +91,7 @@ export class Toolbox {
 
   #tools(thread: ThreadState): ReadonlyMap<string, Tool> {
     const tools = new Map<string, Tool>();
-    for (const tool of this.#sources.flatMap((source) => source(thread))) {
+    for (const tool of this.#sources.flatMap((source) => source.tools(thread))) {
       if (!tools.has(keyOf(tool))) tools.set(keyOf(tool), tool);
     }
     return tools;

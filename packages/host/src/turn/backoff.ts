@@ -4,15 +4,6 @@ import type { Ids } from "../platform/platform.ts";
 const FIRST_MS = 200;
 const LONGEST_MS = 30_000;
 
-const FIRST_DELAY_MS = 10_000;
-const LONGEST_DELAY_MS = 300_000;
-
-/** How long to leave someone alone who was tried for a while in vain, and may be away for days. */
-export function delay(delays: number, ids: Pick<Ids, "integer">): number {
-  const jitter = 0.9 + (ids.integer() % 1000) / 5000;
-  return Math.round(Math.min(FIRST_DELAY_MS * 2 ** delays, LONGEST_DELAY_MS) * jitter);
-}
-
 /** How long to wait before calling again: what the server asked for, else longer each time and never in step. */
 export function backoff({ afterMs }: Retry, retries: number, ids: Pick<Ids, "integer">): number {
   const jitter = 0.9 + (ids.integer() % 1000) / 5000;

@@ -9,7 +9,7 @@ import type {
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
-import type { Child, MadeChoice } from "../core/rap/records.ts";
+import type { Child } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -18,9 +18,9 @@ import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { keepOutput } from "../tool/kept-output.ts";
+import { retryDelay } from "../tool/retry-delay.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
-import { delay } from "./backoff.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { nextStep } from "./next-step.ts";
 import type { Pasts } from "./past.ts";
@@ -38,8 +38,6 @@ export interface RunnerPorts {
   provider(id: string): ModelProvider;
   /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
   child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
-  /** Tells a tool server what the user chose; false if it is not there now. */
-  postChoice(state: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean>;
   /** Takes what providers say about limits. */
   limits(snapshot: RateLimitSnapshot): void;
 }
@@ -126,8 +124,8 @@ export class Runner {
         return this.#child(effect, state, signal);
       case "postChoice":
         return effect.due === null
-          ? this.#postChoice(effect, state, signal)
-          : this.#later(effect.due, signal, (later) => this.#postChoice(effect, later, signal));
+          ? this.#bySource(effect, state, signal)
+          : this.#later(effect.due, signal, (later) => this.#bySource(effect, later, signal));
     }
   }
 
@@ -164,7 +162,7 @@ export class Runner {
     } catch (cause) {
       if (signal.aborted || (cause instanceof Fault && cause.code === "shuttingDown")) return;
       supervisor.report(`child ${childId}`, cause);
-      const due = platform.clock.now() + delay(failures, platform.ids);
+      const due = platform.clock.now() + retryDelay(failures, platform.ids);
       if (failures < CHILD_RETRIES)
         return this.#later(due, signal, (later) => this.#child(effect, later, signal, failures + 1));
       done = "childFailed";
@@ -173,17 +171,10 @@ export class Runner {
     this.#actor.offer({ kind: done, at: platform.clock.now(), childId });
   }
 
-  async #postChoice({ choice }: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const { platform, supervisor, postChoice } = this.#ports;
-    const over = await postChoice(state, choice, signal).catch((cause: unknown) => {
-      if (!signal.aborted) supervisor.report("telling a choice", cause);
-      return false;
-    });
-    if (signal.aborted) return;
-    const at = platform.clock.now();
-    const { requestId, delays = 0 } = choice;
-    if (over) this.#actor.offer({ kind: "choicePosted", at, requestId });
-    else this.#actor.offer({ kind: "choiceDelayed", at, requestId, until: at + delay(delays, platform.ids) });
+  /** An effect of a kind that belongs to a tool source. */
+  async #bySource(effect: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const command = await this.#ports.toolbox.perform(effect, state, signal);
+    if (!signal.aborted) this.#actor.offer(command);
   }
 
   async #expire({ callId, due }: LateCallEffect, signal: AbortSignal): Promise<void> {

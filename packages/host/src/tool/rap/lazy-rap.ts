@@ -1,10 +1,13 @@
 import type { LoadSettings } from "@bobbin/protocol";
+import type { RapCommand } from "../../core/commands.ts";
 import { outsideOf } from "../../core/rap/outside.ts";
-import type { MadeChoice } from "../../core/rap/records.ts";
+import type { DueChoice } from "../../core/rap/records.ts";
 import type { Commit, ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
-import type { Tool } from "../tool.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { retryDelay } from "../retry-delay.ts";
+import type { SourceEffects, Tool, ToolSource } from "../tool.ts";
 import { cancelSubscription } from "./cancel-subscription.ts";
 import type { Rap } from "./rap.ts";
 import type { ServerView } from "./server-view.ts";
@@ -12,6 +15,7 @@ import type { RapSettings, ThreadServers } from "./settings.ts";
 
 export interface LazyRapPorts {
   readonly settings: RapSettings;
+  readonly platform: Pick<Platform, "clock" | "ids">;
   readonly supervisor: Supervisor;
   serversOf(load: LoadSettings): ThreadServers;
   make(): Promise<Rap>;
@@ -22,10 +26,13 @@ export interface LazyRapPorts {
 }
 
 /**
- * Tool servers for those who have some, or wait for one that they had: for all others nothing is loaded, and nothing
- * listens.
+ * The tool source of tool servers. Its code is loaded, and a port is opened, only for threads that use a tool server
+ * or wait for one.
  */
-export class LazyRap {
+export class LazyRap implements ToolSource {
+  readonly effects: SourceEffects = {
+    postChoice: ({ choice }, thread, signal) => this.#postChoice(thread, choice, signal),
+  };
   readonly #ports: LazyRapPorts;
   #making: Promise<Rap> | undefined;
   #made: Rap | undefined;
@@ -34,8 +41,7 @@ export class LazyRap {
     this.#ports = ports;
   }
 
-  /** Called once, when nobody waits for the start any more. */
-  begin(): void {
+  start(): void {
     this.#ports.supervisor.take("listening for tool servers", this.#begin());
   }
 
@@ -63,36 +69,45 @@ export class LazyRap {
     return used.length === 0 ? [] : (await this.#rap()).servers(thread, used);
   }
 
-  async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean> {
-    return (await this.#rap()).postChoice(thread, choice, signal);
-  }
-
-  /** Called with every commit: calls that nobody waits for any more are told to those who work on them. */
+  /** Notifies tool servers of calls that nobody waits for any more. */
   committed({ records }: Commit, thread: ThreadState): void {
     const callIds = records.flatMap((record) => (isGivenUp(record) ? [record.callId] : []));
-    if (callIds.length === 0 || !this.mustTellClosed(thread)) return;
+    if (callIds.length === 0 || !this.mustHearClosed(thread)) return;
     this.#soon("cancelling calls", async (rap) => rap.cancelled(thread, callIds));
   }
 
-  /** Whether anyone has to be told that a thread was closed. */
-  mustTellClosed({ load }: ThreadState): boolean {
+  mustHearClosed({ load }: ThreadState): boolean {
     return this.#ports.serversOf(load).told.length > 0;
   }
 
-  tellClosed(thread: ThreadState): void {
-    this.#soon("telling tool servers", async (rap) => rap.closed(thread));
+  closed(thread: ThreadState): void {
+    this.#soon("notifying tool servers of a closing", async (rap) => rap.closed(thread));
   }
 
-  /** What is under way has a while to end. */
+  /** Notices under way get a while to end. */
   async close(): Promise<void> {
     const rap = await this.#making;
     await rap?.close();
   }
 
-  /** Nothing more is heard of tool servers. */
-  async stopListening(): Promise<void> {
+  async stop(): Promise<void> {
     const rap = await this.#making;
     await rap?.stopListening();
+  }
+
+  /** Posts the user's choice to the tool server that asked for it. One that is away is tried again later. */
+  async #postChoice(thread: ThreadState, choice: DueChoice, signal: AbortSignal): Promise<RapCommand> {
+    const { platform, supervisor } = this.#ports;
+    const { requestId, delays = 0 } = choice;
+    let posted = false;
+    try {
+      posted = await (await this.#rap()).postChoice(thread, choice, signal);
+    } catch (cause) {
+      if (!signal.aborted) supervisor.report("posting a choice", cause);
+    }
+    const at = platform.clock.now();
+    if (posted) return { kind: "choicePosted", at, requestId };
+    return { kind: "choiceDelayed", at, requestId, until: at + retryDelay(delays, platform.ids) };
   }
 
   async #begin(): Promise<void> {
