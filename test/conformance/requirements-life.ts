@@ -40,6 +40,7 @@ export const lifeLines = {
   "LIST-10": "A turn is shown with as many items as were asked for.",
   "LIST-11": "thread/items/list gives each item exactly once, both ways, or those of one turn.",
   "LIST-12": "Pages stay what they are while turns come and go.",
+  "LIST-13": "A page cursor of another thread is answered, and never logged as damage of the journal.",
 
   // Changing a thread.
   "EDIT-1": "A thread is named whether it is loaded or not, and stays so; everyone is told after the reply.",

@@ -269,6 +269,28 @@ describe.each(["loaded", "not loaded"])("a thread that is %s", (state) => {
       expect([message, data.code]).toEqual(["invalid cursor: bad", "invalidCursor"]);
     }
   });
+
+  it("[LIST-13] takes a cursor that fits another thread for the nearest place before it", async () => {
+    for (const method of ["thread/items/list", "thread/turns/list"]) {
+      for (const sortDirection of ["asc", "desc"]) {
+        const at = (cursor: string) => client.call(method, { threadId: long, cursor, sortDirection });
+        // Behind the end, and in the middle of a commit.
+        const beyond = await at("999999999999999.0.999999999999999i");
+        expect(beyond.data.length > 0).toBe(sortDirection === "desc");
+        await at("100.0.1234");
+      }
+    }
+    expect(host.stderr).not.toMatch(/no commit/);
+  });
+});
+
+describe("an ephemeral thread", () => {
+  it("[LIST-13] takes a cursor that fits another thread for the nearest place before it", async () => {
+    const threadId = await client.startThread({ ephemeral: true });
+    const turnId = await client.turn(threadId, "hello");
+    const page = await client.call("thread/turns/list", { threadId, cursor: "99999.0.99999i" });
+    expect(ids(page)).toEqual([turnId]);
+  });
 });
 
 describe("a page that is being read", () => {

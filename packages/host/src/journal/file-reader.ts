@@ -50,7 +50,12 @@ export class FileReader implements JournalReader {
   }
 
   async *linesBefore(before: number | undefined): AsyncGenerator<readonly Line[]> {
-    yield* linesBackwards(this.#file, before ?? (await this.#end()));
+    yield* linesBackwards(this.#file, await this.#end(before));
+  }
+
+  /** From a place that is known to be the end of a line. */
+  linesBeforeEnd(end: number): AsyncGenerator<readonly Line[]> {
+    return linesBackwards(this.#file, end);
   }
 
   async *linesFrom(from = 0): AsyncGenerator<readonly Line[]> {
@@ -65,9 +70,9 @@ export class FileReader implements JournalReader {
     return this.#file.close();
   }
 
-  /** Behind the last whole line: someone may be writing the next. */
-  async #end(): Promise<number> {
-    return endOfLastLine(this.#file, await this.#file.size());
+  /** Behind the last whole line: someone may be writing the next, and `before` may come from another journal. */
+  async #end(before = Number.POSITIVE_INFINITY): Promise<number> {
+    return endOfLastLine(this.#file, Math.min(before, await this.#file.size()));
   }
 
   readonly #commit = (line: Line): Placed | undefined => readCommit(line, this.place, this.#log);
@@ -75,6 +80,7 @@ export class FileReader implements JournalReader {
 
 /** Behind the last LF of the first `size` bytes; 0 if there is none. */
 async function endOfLastLine(file: ReadFile, size: number): Promise<number> {
+  if (size > 0 && (await file.read(size - 1, 1))[0] === LF) return size;
   for (let end = size; end > 0; ) {
     const from = Math.max(0, end - CHUNK_BYTES);
     const last = Buffer.from(await file.read(from, end - from)).lastIndexOf(LF);

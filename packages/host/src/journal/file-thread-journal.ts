@@ -167,7 +167,9 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   backwards(before?: number): AsyncIterable<Placed> {
-    return this.#commits((reader) => reader.linesBefore(before ?? this.#size));
+    return this.#commits((reader) =>
+      before === undefined ? reader.linesBeforeEnd(this.#size) : reader.linesBefore(before),
+    );
   }
 
   forwards(from?: number): AsyncIterable<Placed> {

@@ -34,7 +34,10 @@ export interface Journal {
 
 export interface JournalReader {
   readonly place: Place;
-  /** Commits newest first, from the end or from before a place that was given out earlier. */
+  /**
+   * Commits newest first, from the end or from before a place that was given out earlier. A place that no commit ends
+   * at, such as one of another journal, counts as the end of the commit before it.
+   */
   backwards(before?: number): AsyncIterable<Placed>;
   /** Commits oldest first, from a place that was given out earlier or from the start. */
   forwards(from?: number): AsyncIterable<Placed>;

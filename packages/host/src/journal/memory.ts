@@ -17,7 +17,8 @@ export class MemoryJournal implements ThreadJournal {
   }
 
   async *backwards(before = this.#commits.length): AsyncIterable<Placed> {
-    for (let at = before - 1; at >= 0; at--) yield { commit: this.#commits[at]!, start: at, end: at + 1 };
+    for (let at = Math.min(before, this.#commits.length) - 1; at >= 0; at--)
+      yield { commit: this.#commits[at]!, start: at, end: at + 1 };
   }
 
   async *forwards(from = 0): AsyncIterable<Placed> {
