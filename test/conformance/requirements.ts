@@ -136,6 +136,7 @@ const lines = {
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",
   "BAR-2": "While one client is hostile, others are served.",
   "BAR-3": "A thousand WebSocket clients come and go, and the memory is as it was.",
+  "BAR-4": "Requests made from every method's schema, right or a little wrong, get no internal error.",
 
   // Models over HTTP.
   "MODEL-3":

@@ -1,0 +1,203 @@
+// Values made from the protocol's schemas: right ones, and ones that are a little wrong.
+import { type Node, optionsOf, type Shape, shapeOf, variantsOf } from "../../packages/protocol/src/schema.ts";
+import type { Random } from "../simulation/random.ts";
+
+/** What a field of this name may hold, so that a value reaches what exists. */
+export type Known = (key: string) => readonly string[];
+
+/** A number that JSON can write and JavaScript cannot hold. */
+const INFINITE = "\u0001infinite\u0001";
+
+/** As JSON, with numbers that `JSON.stringify` would not write. */
+export function toJson(value: unknown): string {
+  return (JSON.stringify(value) ?? "null").replaceAll(JSON.stringify(INFINITE), "1e999");
+}
+
+const WORDS = ["a", "hello", "main", "x y", "default", "01a1e0d3-0000-7000-8000-000000000000", "/tmp", "1"];
+const ODD_STRINGS = [
+  "",
+  " ",
+  "\n",
+  "\0",
+  "a\0b",
+  "\ud800",
+  "x\udc00y",
+  "\u2028",
+  "\u202e",
+  "é👩‍👩‍👧‍👦",
+  "\uffff",
+  "NaN",
+  "-1",
+  "1e999",
+  "null",
+  "__proto__",
+  "constructor",
+  "toString",
+  "../../../etc/passwd",
+  "%00",
+  "$(id)",
+  "'; DROP TABLE threads; --",
+  "/".repeat(5_000),
+  "x".repeat(300),
+];
+const LONG = "long ".repeat(20_000);
+const ODD_NUMBERS = [0, -0, -1, 1.5, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 2 ** 63, 1e308, -1e308, 5e-324];
+const ODD_KEYS = ["__proto__", "constructor", "toString", "hasOwnProperty", "length", "type", "id", "", "0"];
+/** Deep enough for what most schemas hold; a type that holds itself stops there. */
+const MAX_DEPTH = 8;
+
+export function oddString(random: Random): string {
+  return random.chance(0.02) ? LONG : random.pick(ODD_STRINGS);
+}
+
+/** Any JSON value, of no schema. */
+export function anything(random: Random, depth = 0): unknown {
+  switch (random.below(depth > 3 ? 5 : 8)) {
+    case 0:
+      return null;
+    case 1:
+      return random.chance(0.5);
+    case 2:
+      return random.chance(0.1) ? INFINITE : random.pick(ODD_NUMBERS);
+    case 3:
+      return oddString(random);
+    case 4:
+      return random.pick(WORDS);
+    case 5:
+      return Array.from({ length: random.below(3) }, () => anything(random, depth + 1));
+    case 6:
+      return nested(random.pick([3, 30, 100]));
+    default:
+      return Object.fromEntries(
+        Array.from({ length: random.below(4) }, () => [
+          random.chance(0.5) ? random.pick(ODD_KEYS) : random.pick(WORDS),
+          anything(random, depth + 1),
+        ]),
+      );
+  }
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = {};
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+}
+
+/** A value that the schema accepts; optional keys are there or not. */
+export function validValue(node: Node, random: Random, known: Known, key = "", depth = 0): unknown {
+  const inner = (next: Node, name = key) => validValue(next, random, known, name, depth + 1);
+  switch (node.kind) {
+    case "string": {
+      const there = known(key);
+      if (there.length > 0 && random.chance(0.95)) return random.pick(there);
+      const text = random.chance(0.3) ? oddString(random) : random.pick(WORDS);
+      return text.length < node.minLength ? random.pick(WORDS).padEnd(node.minLength, "x") : text;
+    }
+    case "boolean":
+      return random.chance(0.5);
+    case "integer": {
+      const { minimum, maximum } = node;
+      if (random.chance(0.2)) return random.pick([minimum, maximum]);
+      return Math.min(maximum, Math.max(minimum, random.between(0, 5)));
+    }
+    case "number":
+      return random.pick(ODD_NUMBERS);
+    case "unknown":
+      return anything(random);
+    case "nothing":
+      return undefined;
+    case "enum":
+      return random.pick(node.values);
+    case "array": {
+      const length = depth > MAX_DEPTH ? 0 : random.below(3);
+      return Array.from({ length }, () => inner(node.item));
+    }
+    case "record": {
+      const names = Array.from({ length: depth > MAX_DEPTH ? 0 : random.below(3) }, () =>
+        random.chance(0.3) ? random.pick(ODD_KEYS) : random.pick(WORDS),
+      );
+      return Object.fromEntries(names.map((name) => [name, inner(node.value, name)]));
+    }
+    case "nullable":
+      return random.chance(0.2) || depth > MAX_DEPTH ? null : inner(node.inner);
+    case "gated":
+      return inner(node.inner);
+    case "object":
+      return fields(shapeOf(node), random, inner, depth);
+    case "tagged": {
+      const [tag, shapes] = random.pick([...variantsOf(node)]);
+      return { [node.tag]: tag, ...fields(random.pick(shapes), random, inner, depth) };
+    }
+    case "union":
+      return inner(random.pick(optionsOf(node)));
+  }
+}
+
+function fields(
+  shape: Shape,
+  random: Random,
+  inner: (node: Node, name: string) => unknown,
+  depth: number,
+): Record<string, unknown> {
+  // Few at a time: where everything is named, something is refused before anything is done.
+  const share = random.pick([0, 0.1, 0.1, 0.3, depth > MAX_DEPTH ? 0 : 0.8]);
+  const value: Record<string, unknown> = {};
+  for (const field of shape) {
+    if (field.outside !== undefined && !random.chance(0.02)) continue;
+    if (field.optional && !random.chance(share)) continue;
+    value[field.key] = field.nullable && random.chance(0.1) ? null : inner(field.node, field.key);
+  }
+  return value;
+}
+
+/** The value with one thing in it changed; the value itself stays as it is. */
+export function mutated(value: unknown, random: Random): unknown {
+  const copy = structuredClone(value);
+  const places = containers(copy);
+  if (places.length === 0 || random.chance(0.03)) return anything(random);
+  const place = random.pick(places);
+  const keys = Object.keys(place);
+  const key = keys.length === 0 ? undefined : random.pick(keys);
+  switch (key === undefined ? 0 : random.below(6)) {
+    case 0:
+      put(place, Array.isArray(place) ? String(place.length) : random.pick(ODD_KEYS), anything(random));
+      break;
+    case 1:
+      if (Array.isArray(place)) place.splice(Number(key), 1);
+      else delete place[key!];
+      break;
+    case 2:
+      put(place, key!, null);
+      break;
+    case 3:
+      put(place, key!, bent(Reflect.get(place, key!), random));
+      break;
+    case 4:
+      if (Array.isArray(place)) place.push(...Array.from({ length: 100 }, () => place[Number(key)]));
+      else put(place, key!, [place[key!]]);
+      break;
+    default:
+      put(place, key!, anything(random));
+  }
+  return copy;
+}
+
+/** Nearly the same text: what has a form of its own, a cursor for one, still has it. */
+function bent(value: unknown, random: Random): string {
+  if (typeof value !== "string" || value === "" || random.chance(0.3)) return oddString(random);
+  const at = random.below(value.length);
+  const put = random.pick(["0", "9", "999999999", "-", ".", "a", "\0", value]);
+  return value.slice(0, at) + put + value.slice(at + random.below(3));
+}
+
+type Container = Record<string, unknown> | unknown[];
+
+/** Also under a name that objects inherit, as `JSON.parse` would. */
+function put(place: Container, key: string, value: unknown): void {
+  Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function containers(value: unknown): Container[] {
+  if (typeof value !== "object" || value === null) return [];
+  return [value as Container, ...Object.values(value).flatMap(containers)];
+}
