@@ -32,7 +32,7 @@ type Expected =
   /** Not for them at all. */
   | "refused"
   | "not served"
-  /** A thread of someone else is not there. */
+  /** The same answer for a thread of someone else as for one that does not exist. */
   | { readonly ofThread: object }
   /** An answer in which nothing of others is. */
   | { readonly answered: object }
@@ -41,9 +41,15 @@ type Expected =
 
 interface Others {
   readonly threadId: string;
+  readonly storedId: string;
   readonly archivedId: string;
+  readonly ephemeralId: string;
+  readonly hostId: string;
   readonly sectionId: string;
 }
+
+/** Well-formed, and of no thread. */
+const MISSING = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
 
 const INPUT = [{ type: "text", text: "Hello" }];
 const EDIT = { keyPath: "model", value: "gpt", mergeStrategy: "replace" };
@@ -67,7 +73,7 @@ const expected: Record<MethodName, Expected> = {
   "thread/resume": { ofThread: {} },
   "thread/fork": { ofThread: {} },
   "thread/archive": { ofThread: {} },
-  "thread/unarchive": { told: "threadNotFound", params: ({ archivedId }) => ({ threadId: archivedId }) },
+  "thread/unarchive": { ofThread: {} },
   "thread/delete": { ofThread: {} },
   "thread/unsubscribe": { ofThread: {} },
   "thread/unload": { ofThread: {} },
@@ -125,7 +131,9 @@ const REFUSED: Partial<Record<MethodName, object>> = {
 let host: HostProcess;
 let ann: WireClient;
 let bob: WireClient;
+let own: WireClient;
 let others: Others;
+let before: unknown;
 
 function bearer(sub: string): Record<string, string> {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -148,9 +156,31 @@ beforeAll(async () => {
   const archivedId = await ann.startThread();
   await ann.turn(archivedId, "Between us, too");
   await ann.call("thread/archive", { threadId: archivedId });
+  const storedId = await ann.startThread();
+  await ann.turn(storedId, "Between us, for later");
+  await ann.call("thread/unload", { threadId: storedId });
+  const ephemeralId = await ann.startThread({ ephemeral: true });
   const { section } = await ann.call("threadSection/create", { name: "Ann's" });
-  others = { threadId, archivedId, sectionId: section.id };
+  own = host.stdio();
+  await own.initialize({ experimentalApi: true });
+  const hostId = await own.startThread();
+  others = { threadId, storedId, archivedId, ephemeralId, hostId, sectionId: section.id };
+  before = await stateOfOthers();
 });
+
+/** All that can be read of what is not the subject's. */
+async function stateOfOthers(): Promise<unknown> {
+  const { sectionId: _, ephemeralId, ...threads } = others;
+  const { data: sections } = await own.call("threadSection/list");
+  return {
+    sections: sections.filter(({ name }: { name: string }) => name !== "Bob's"),
+    loaded: (await ann.call("thread/loaded/list")).data,
+    ephemeral: await own.call("thread/read", { threadId: ephemeralId }),
+    threads: await Promise.all(
+      Object.values(threads).map((threadId) => own.call("thread/read", { threadId, includeTurns: true })),
+    ),
+  };
+}
 
 describe("a subject", () => {
   it.each(Object.keys(methods) as MethodName[])("[AUTH-6] who asks for %s", async (method) => {
@@ -164,9 +194,14 @@ describe("a subject", () => {
     } else if ("told" in expectation) {
       expect((await ask(expectation.params(others))).error?.data.code).toBe(expectation.told);
     } else if ("ofThread" in expectation) {
-      const { threadId } = others;
-      const { error } = await ask({ threadId, ...expectation.ofThread });
-      expect(error?.message).toBe(`thread not found: ${threadId}`);
+      const answer = async (threadId: string) => {
+        const { error, result } = await ask({ threadId, ...expectation.ofThread });
+        return JSON.stringify({ error, result }).replaceAll(threadId, "ID");
+      };
+      const missing = await answer(MISSING);
+      const { sectionId: _, ...threads } = others;
+      for (const [which, threadId] of Object.entries(threads))
+        expect(await answer(threadId), which).toBe(missing);
     } else {
       const { error, result, text } = await ask(expectation.answered);
       expect(error).toBeUndefined();
@@ -175,9 +210,11 @@ describe("a subject", () => {
     }
   });
 
+  it("[AUTH-5] has changed nothing that is not theirs by any of these", async () => {
+    expect(await stateOfOthers()).toEqual(before);
+  });
+
   it("[AUTH-6] hears what the host runs with, and its user hears all of it", async () => {
-    const own = host.stdio();
-    await own.initialize({ experimentalApi: true });
     const shown = await bob.call("config/read", { includeLayers: true });
     expect(shown).toMatchObject({
       config: { approval_policy: "never", instructions: "Be brief.", model_providers: {} },
@@ -188,7 +225,27 @@ describe("a subject", () => {
     const ofAll = await own.call("server/diagnostics");
     expect(ofAll.threads.map((one: { threadId: string }) => one.threadId)).toContain(others.threadId);
     const ofAnn = await ann.call("server/diagnostics");
-    expect(ofAnn.threads).toMatchObject([{ threadId: others.threadId }]);
+    const { threadId, ephemeralId } = others;
+    expect(ofAnn.threads).toMatchObject([{ threadId }, { threadId: ephemeralId }]);
+  });
+
+  it("[AUTH-5] is sent no notification about what is not theirs", async () => {
+    const { threadId } = others;
+    await ann.turn(threadId, "Between us, again");
+    await ann.call("thread/name/set", { threadId, name: "Ours" });
+    await ann.call("thread/fork", { threadId });
+    const goneId = await ann.startThread();
+    await ann.turn(goneId, "Not for long");
+    await ann.call("thread/archive", { threadId: goneId });
+    await ann.call("thread/unarchive", { threadId: goneId });
+    await ann.call("thread/delete", { threadId: goneId });
+    await own.turn(others.hostId, "To myself");
+    // Frames are sent in order: after this reply nothing of the above is still under way.
+    await bob.call("model/list");
+    const { data } = await bob.call("thread/loaded/list");
+    const about = bob.frames.filter(({ method }) => method !== undefined).map(({ params }) => params);
+    expect(about.length).toBeGreaterThan(0);
+    for (const params of about) expect(data).toContain(params.threadId ?? params.thread?.id);
   });
 
   it("[AUTH-6] does not see the metrics, which name threads", async () => {

@@ -11,6 +11,7 @@ import type { Platform } from "./platform/platform.ts";
 import { notificationFrame } from "./thread/notification-frame.ts";
 import type { Registry } from "./thread/registry.ts";
 import type { Secrets } from "./thread/secrets.ts";
+import { ANYONE } from "./thread/stored.ts";
 import { ownNames } from "./tool/own-tools.ts";
 import type { Delivered } from "./tool/rap/callbacks.ts";
 import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
@@ -80,10 +81,8 @@ class Names {
 /** Whether a question waits for its answer, in this host or in another one. */
 async function isPending(registry: Registry, threadId: string, requestId: number): Promise<boolean> {
   try {
-    return await registry.read(
-      threadId,
-      () => {},
-      async (_journal, { requests }) => requests.some(({ id }) => id === requestId),
+    return await registry.read(threadId, ANYONE, async (_journal, { requests }) =>
+      requests.some(({ id }) => id === requestId),
     );
   } catch (cause) {
     if (cause instanceof Fault) return false;
@@ -93,11 +92,10 @@ async function isPending(registry: Registry, threadId: string, requestId: number
 
 async function deliver(registry: Registry, threadId: string, command: RapCommand): Promise<Delivered> {
   let outcome!: Delivered;
-  // Who may do this was told by the address that it came to.
-  const everyone = (): void => {};
   await registry.edit(
     threadId,
-    everyone,
+    // The address that it came to proves that it may.
+    ANYONE,
     command,
     (state, _place, records) => {
       outcome = { state, records };

@@ -9,6 +9,7 @@ import type { Actor } from "./actor.ts";
 import { forkHistory } from "./fork.ts";
 import type { Idle } from "./idle.ts";
 import type { Registry } from "./registry.ts";
+import { ANYONE } from "./stored.ts";
 
 export interface ChildrenPorts {
   readonly registry: Registry;
@@ -17,9 +18,6 @@ export interface ChildrenPorts {
   /** Takes a thread out of lists. */
   unlist(threadId: string): Promise<void>;
 }
-
-/** Whoever asks is the host itself. */
-const ANYONE = (): void => {};
 
 /** Threads that threads begin: each handles one event, with its parent's history and beside it, and is closed then. */
 export class Children {

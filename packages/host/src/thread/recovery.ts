@@ -3,7 +3,7 @@ import { Fault } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Slots } from "./slots.ts";
-import type { Held, Stored } from "./stored.ts";
+import { ANYONE, type Held, type Stored } from "./stored.ts";
 
 export interface RecoveryPorts {
   readonly journal: Journal;
@@ -92,7 +92,7 @@ export class Recovery {
   }
 
   async #closeLost(id: string): Promise<void> {
-    const held = await this.#ports.stored.open(id, () => {});
+    const held = await this.#ports.stored.open(id, ANYONE);
     if (outlives(held.head.state)) {
       await this.#ports.adopt(held);
     } else {

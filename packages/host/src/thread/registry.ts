@@ -149,13 +149,18 @@ export class Registry {
   }
 
   /** A loaded thread. One on its way in or out is waited for. */
-  async find(threadId: string): Promise<Actor> {
-    const actor = await this.findLoaded(threadId);
+  async find(threadId: string, access: Access): Promise<Actor> {
+    const actor = await this.findLoaded(threadId, access);
     if (actor === undefined) throw fault("threadNotFound", threadId);
     return actor;
   }
 
-  async findLoaded(threadId: string): Promise<Actor | undefined> {
+  async findLoaded(threadId: string, access: Access): Promise<Actor | undefined> {
+    const actor = await this.#settled(threadId);
+    return actor !== undefined && access(actor.owner) ? actor : undefined;
+  }
+
+  async #settled(threadId: string): Promise<Actor | undefined> {
     const id = parseThreadId(threadId);
     for (;;) {
       const slot = this.#slots.get(id);
@@ -191,7 +196,7 @@ export class Registry {
     for (;;) {
       const slot = this.#slots.get(id);
       if (slot?.kind === "loaded") {
-        access(slot.actor.owner);
+        if (!access(slot.actor.owner)) throw fault("noRollout", id);
         return { actor: slot.actor, cold: false };
       }
       if (slot === undefined) {
@@ -218,7 +223,7 @@ export class Registry {
       const slot = this.#slots.get(id);
       if (slot?.kind === "loaded") {
         const { actor } = slot;
-        access(actor.owner);
+        if (!access(actor.owner)) throw fault("noRollout", id);
         const told: Committed = (state, records) => committed(state, actor.journal.place, records);
         return actor.submit(command, told, synced);
       }
@@ -254,9 +259,9 @@ export class Registry {
     access: Access,
     look: (journal: JournalReader, state: ThreadState) => Promise<T>,
   ): Promise<T> {
-    const actor = await this.findLoaded(threadId);
+    const actor = await this.#settled(threadId);
     if (actor !== undefined && !actor.broken) {
-      access(actor.owner);
+      if (!access(actor.owner)) throw fault("threadNotLoaded", actor.id);
       return look(actor.journal, await actor.peek());
     }
     return this.#stored.read(parseThreadId(threadId), access, (journal, { state }) => {
@@ -284,7 +289,7 @@ export class Registry {
       const slot = this.#slots.get(id);
       if (slot?.kind === "loaded") {
         const { actor } = slot;
-        access(actor.owner);
+        if (!access(actor.owner)) throw fault("noRollout", id);
         if (actor.ephemeral) throw fault("noRollout", threadId);
         return this.unload(actor, reason, undefined, async (journal) => {
           await closing(journal, async () => {

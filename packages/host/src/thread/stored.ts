@@ -18,7 +18,10 @@ import type { Recipient } from "./subscription.ts";
 import type { SyncPolicy } from "./sync-policy.ts";
 
 /** Throws if a thread of this owner is not the caller's to touch. */
-export type Access = (owner: string) => void;
+export type Access = (owner: string) => boolean;
+
+/** For what the host does by itself. */
+export const ANYONE: Access = () => true;
 
 export interface ThreadName {
   readonly id: string;
@@ -119,7 +122,7 @@ export class Stored {
       }
       const head = await recall(journal);
       if (head === undefined) throw fault("noRollout", id);
-      access(head.state.facts.owner);
+      if (!access(head.state.facts.owner)) throw fault("noRollout", id);
       // Its host may have died between the closing and this.
       return await this.tellClosed({ journal, head });
     } catch (cause) {
@@ -156,7 +159,7 @@ export class Stored {
   /** What was left undone is done, if it can be now: a disk that failed may be well again. If not, the next start does it. */
   async makeGood(threadId: string, { undone }: ThreadJournal): Promise<void> {
     if (!undone) return;
-    const again = this.openEnded(threadId, () => {});
+    const again = this.openEnded(threadId, ANYONE);
     await again.then(({ journal }) => journal.close()).catch(() => {});
   }
 
@@ -190,7 +193,7 @@ export class Stored {
     try {
       const head = await recall(reader);
       if (head === undefined) throw fault("threadNotLoaded", threadId);
-      access(head.state.facts.owner);
+      if (!access(head.state.facts.owner)) throw fault("threadNotLoaded", threadId);
       return await look(reader, head);
     } finally {
       await reader.close();

@@ -3,7 +3,6 @@ import type { RateLimits } from "../../account/rate-limits.ts";
 import type { Config } from "../../config/config.ts";
 import { type Place, threadView } from "../../core/life/views.ts";
 import type { ThreadState } from "../../core/state.ts";
-import { fault } from "../../errors.ts";
 import type { ThreadIndex } from "../../journal/index/thread-index.ts";
 import type { Head } from "../../journal/recall.ts";
 import type { Sections } from "../../journal/sections.ts";
@@ -66,9 +65,7 @@ export function seenOwner({ meta: { principal } }: Connection): string | undefin
   return principal.kind === "subject" ? ownerOf(principal) : undefined;
 }
 
-/** A thread of someone else is not there: that it exists is theirs to tell. */
-export function accessOf(connection: Connection, threadId: string): Access {
-  return (owner) => {
-    if (!maySee(connection.meta.principal, owner)) throw fault("threadNotFound", threadId);
-  };
+/** Which threads a request may touch. Another subject's thread is answered as one that does not exist. */
+export function accessOf({ meta: { principal } }: Connection): Access {
+  return (owner) => maySee(principal, owner);
 }

@@ -38,8 +38,7 @@ export async function refuseEphemeral(
   access: Access,
   refusal: EphemeralRefusal,
 ): Promise<void> {
-  const actor = await registry.findLoaded(threadId);
+  const actor = await registry.findLoaded(threadId, access);
   if (actor === undefined || !actor.ephemeral) return;
-  access(actor.owner);
   throw fault(refusal, actor.id);
 }

@@ -16,8 +16,7 @@ export function reviewHandlers(context: HandlerContext, fork: Fork): Handlers {
       const at = platform.clock.now();
       const turnId = platform.ids.uuid();
       if (delivery !== "detached") {
-        const actor = await registry.find(threadId);
-        accessOf(connection, threadId)(actor.owner);
+        const actor = await registry.find(threadId, accessOf(connection));
         const command = { kind: "startReview", at, turnId, label, prompt } as const;
         return actor.submit(command, () => reply({ turn: asked(turnId, label), reviewThreadId: actor.id }));
       }

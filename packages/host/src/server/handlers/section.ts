@@ -24,7 +24,7 @@ export function sectionHandlers({ sections, index, registry, platform }: Handler
     },
     async "thread/section/move"({ threadId, sectionId, beforeThreadId }, { connection, reply }) {
       const owner = seenOwner(connection);
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       const before = beforeThreadId ?? null;
       if (before !== null && sectionId === null) throw fault("beforeNothing");
       await refuseEphemeral(registry, threadId, access, "ephemeralSection");

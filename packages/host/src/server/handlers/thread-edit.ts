@@ -19,7 +19,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       const trimmed = name.trim();
       if (trimmed === "") throw fault("emptyName");
       if (trimmed.length > MAX_NAME) throw fault("nameTooLong", MAX_NAME);
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "rename", at: now(), name: trimmed } as const;
       await registry.edit(threadId, access, command, () => reply({}));
@@ -34,7 +34,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       if (given.length === 0) throw fault("nothingToUpdate");
       const empty = given.find(([, value]) => value === "");
       if (empty !== undefined) throw fault("gitInfoEmpty", empty[0]);
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "changeGitInfo", at: now(), changes: Object.fromEntries(given) } as const;
       const view = await viewer(context, connection);
@@ -44,8 +44,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/settings/update"({ threadId, ...asked }, { connection, reply }) {
-      const actor = await registry.find(threadId);
-      accessOf(connection, threadId)(actor.owner);
+      const actor = await registry.find(threadId, accessOf(connection));
       const { settings } = await actor.peek();
       const changes = askedSettings(asked, settings.cwd, context);
       await actor.submit({ kind: "changeSettings", at: now(), changes }, () => reply({}));
@@ -57,21 +56,20 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
         at: now(),
         changes: askedLoadSettings(asked, context),
       } as const;
-      await registry.edit(threadId, accessOf(connection, threadId), command, (state) => {
+      await registry.edit(threadId, accessOf(connection), command, (state) => {
         reply({ pending: state.pendingLoad ?? {} });
       });
     },
 
     async "thread/memoryMode/set"({ threadId, mode }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
       const command = { kind: "changeLoadSettings", at: now(), changes: { memoryMode: mode } } as const;
       await registry.edit(threadId, access, command, () => reply({}));
     },
 
     async "thread/rollback"({ threadId, numTurns }, { connection, reply }) {
-      const actor = await registry.find(threadId);
-      accessOf(connection, threadId)(actor.owner);
+      const actor = await registry.find(threadId, accessOf(connection));
       const { kept: _, ...point } = await afterDropping(actor.journal, numTurns);
       await actor.submit({ kind: "dropTurns", at: now(), by: "rollback", ...point });
       await actor.during(async (state) => {
@@ -81,9 +79,8 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/revert"({ threadId, beforeTurnId }, { connection, reply }) {
-      await refuseEphemeral(registry, threadId, accessOf(connection, threadId), "ephemeralRevert");
-      const actor = await registry.find(threadId);
-      accessOf(connection, threadId)(actor.owner);
+      await refuseEphemeral(registry, threadId, accessOf(connection), "ephemeralRevert");
+      const actor = await registry.find(threadId, accessOf(connection));
       const { kept, ...point } = await before(actor.journal, beforeTurnId);
       // Dropping is a marker, so what will be left can be read before it is written: the reply is ready then.
       const command = { kind: "dropTurns", at: now(), by: "revert", ...point } as const;
@@ -100,8 +97,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
 
     async "thread/inject_items"({ threadId, items }, { connection, reply }) {
       if (items.length === 0) throw fault("nothingToInject");
-      const actor = await registry.find(threadId);
-      accessOf(connection, threadId)(actor.owner);
+      const actor = await registry.find(threadId, accessOf(connection));
       checkHistoryItems(items);
       await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
     },

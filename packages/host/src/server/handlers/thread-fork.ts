@@ -29,7 +29,7 @@ export function forker(context: HandlerContext): Fork {
   return async (connection, params, forked, settingsOf = forkSettings) => {
     refuseWrongConfig(context, connection);
     const threadId = params.path ? await threadAt(params.path, connection, context) : params.threadId;
-    const done = registry.read(threadId, accessOf(connection, threadId), async (journal, from) => {
+    const done = registry.read(threadId, accessOf(connection), async (journal, from) => {
       if (journal.place.archived) throw fault("archived", from.facts.id);
       const facts = newFacts(context, connection, {
         ephemeral: params.ephemeral ?? false,

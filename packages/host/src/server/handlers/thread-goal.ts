@@ -15,13 +15,13 @@ export function threadGoalHandlers(context: HandlerContext): Handlers {
 
   return {
     async "thread/goal/get"({ threadId }, { connection, reply }) {
-      const { facts, goal } = await withGoals(threadId, accessOf(connection, threadId));
+      const { facts, goal } = await withGoals(threadId, accessOf(connection));
       reply({ goal: goal && goalView(facts.id, goal.goal) });
     },
 
     async "thread/goal/set"(params, { connection, reply }) {
       const { threadId, tokenBudget } = params;
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await withGoals(threadId, access);
       const command = {
         kind: "setGoal",
@@ -37,7 +37,7 @@ export function threadGoalHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/goal/clear"({ threadId }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await withGoals(threadId, access);
       const command = { kind: "clearGoal", at: platform.clock.now() } as const;
       await registry.edit(threadId, access, command, (_state, _place, records) =>

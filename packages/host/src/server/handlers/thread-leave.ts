@@ -11,9 +11,8 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
   const { registry, idle, index, platform } = context;
   return {
     async "thread/unsubscribe"({ threadId }, { connection, reply }) {
-      const actor = await registry.findLoaded(threadId);
+      const actor = await registry.findLoaded(threadId, accessOf(connection));
       if (actor === undefined) return reply({ status: "notLoaded" });
-      accessOf(connection, threadId)(actor.owner);
       if (!actor.subscriptions.has(connection)) return reply({ status: "notSubscribed" });
       // The reply first: with no delay, leaving is what unloads it.
       reply({ status: "unsubscribed" });
@@ -21,9 +20,8 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/unload"({ threadId, interrupt }, { connection, reply }) {
-      const actor = await registry.findLoaded(threadId).catch(malformed);
+      const actor = await registry.findLoaded(threadId, accessOf(connection)).catch(malformed);
       if (actor === undefined) return reply({ status: "notLoaded" });
-      accessOf(connection, threadId)(actor.owner);
       if (interrupt && actor.activeTurn !== undefined) {
         await actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });
       }
@@ -33,7 +31,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/archive"({ threadId }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await registry.withStored(threadId, access, "archived", async (journal, head, announce) => {
         try {
           if (journal.place.archived) throw fault("noRollout", threadId);
@@ -48,10 +46,11 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/unarchive"({ threadId }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       const view = await viewer(context, connection);
       // What is archived is not loaded. Refused before it is unloaded for it.
-      if ((await registry.findLoaded(threadId)) !== undefined) throw fault("notArchived", threadId);
+      if ((await registry.findLoaded(threadId, accessOf(connection))) !== undefined)
+        throw fault("notArchived", threadId);
       const unarchived = registry.withStored(
         threadId,
         access,
@@ -75,7 +74,7 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/delete"({ threadId }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await refuseEphemeral(registry, threadId, access, "ephemeralDelete");
       // Before it is unloaded: a copy of its texts that cannot be removed would be listed and found again.
       await index.mustBeOnDisk();

@@ -81,7 +81,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
               ephemeral,
               threadId: platform.ids.uuid(),
               start: (id, startKey) => start({ id, startKey }),
-              load: async (id) => (await registry.load(id, accessOf(connection, id), asItWas)).actor,
+              load: async (id) => (await registry.load(id, accessOf(connection), asItWas)).actor,
             });
       if (again) {
         await actor.during(async (state) => {
@@ -108,7 +108,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       refuseWrongConfig(context, connection);
       const threadId = await resumedThread(params, connection, context);
       const resumed = () =>
-        registry.load(threadId, accessOf(connection, threadId), {
+        registry.load(threadId, accessOf(connection), {
           changes: (now) => ({
             ...configured(params.config, context),
             ...askedSettings(params, now.cwd, context),

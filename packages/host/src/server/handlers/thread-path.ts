@@ -18,9 +18,8 @@ export async function resumedThread(
 ): Promise<string> {
   if (!path && history == null) return threadId;
   const id = idOrNone(threadId);
-  const running = id === undefined ? undefined : await context.registry.findLoaded(id);
+  const running = id === undefined ? undefined : await context.registry.findLoaded(id, accessOf(connection));
   if (running === undefined) return path && history == null ? threadAt(path, connection, context) : threadId;
-  accessOf(connection, threadId)(running.owner);
   if (history != null) throw fault("historyOfRunning", running.id);
   const active = running.journal.place.path;
   if (path && active !== null && resolve(context.home, path) !== active)
@@ -37,7 +36,7 @@ export async function threadAt(
   const wanted = resolve(home, path);
   const id = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(wanted)?.[1];
   if (id === undefined) throw fault("pathNotFound", wanted);
-  const kept = registry.read(id, accessOf(connection, id), async (journal) => journal.place.path);
+  const kept = registry.read(id, accessOf(connection), async (journal) => journal.place.path);
   const found = await kept.catch((cause: unknown) => {
     if (cause instanceof Fault && MISSING.has(cause.code)) return undefined;
     throw cause;

@@ -25,7 +25,7 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
       const input = [...readInput(params.input)];
       if (input.length === 0) throw fault("queueNeedsInput");
       const clientUserMessageId = readMessageId(params.clientUserMessageId)!;
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await withQueue(threadId, access);
       const submission = { id: platform.ids.uuid(), clientUserMessageId, input };
       await registry.edit(threadId, access, { kind: "queueInput", at: now(), submission }, () =>
@@ -34,7 +34,7 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/queue/list"({ threadId, cursor, limit }, { connection, reply }) {
-      const { queue } = await withQueue(threadId, accessOf(connection, threadId));
+      const { queue } = await withQueue(threadId, accessOf(connection));
       if (cursor != null && !/^\d{1,9}$/.test(cursor)) throw fault("invalidCursor", cursor.slice(0, 100));
       const from = Number(cursor ?? 0);
       const to = from + Math.min(Math.max(limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
@@ -46,7 +46,7 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
       const { threadId, queuedSubmissionId: id } = params;
       const input = readInput(params.input);
       if (input.length === 0) throw fault("queueNeedsInput");
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await withQueue(threadId, access);
       await registry.edit(threadId, access, { kind: "changeQueued", at: now(), id, input }, ({ queue }) =>
         reply({ queuedSubmission: queue.items.find((item) => item.id === id)! }),
@@ -54,7 +54,7 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/queue/delete"({ threadId, queuedSubmissionId: id }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await withQueue(threadId, access);
       await registry.edit(
         threadId,
@@ -65,15 +65,15 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/queue/reorder"({ threadId, queuedSubmissionIds: ids }, { connection, reply }) {
-      const access = accessOf(connection, threadId);
+      const access = accessOf(connection);
       await withQueue(threadId, access);
       await registry.edit(threadId, access, { kind: "reorderQueue", at: now(), ids }, () => reply({}));
     },
 
     async "thread/queue/start"({ threadId, queuedSubmissionId }, { connection, reply }) {
-      const { status, queue } = await withQueue(threadId, accessOf(connection, threadId));
+      const { status, queue } = await withQueue(threadId, accessOf(connection));
       if (status.type === "notLoaded") throw fault("resumeFirst");
-      const actor = await registry.find(threadId);
+      const actor = await registry.find(threadId, accessOf(connection));
       const fresh = { turnId: platform.ids.uuid(), userItemId: platform.ids.uuid() };
       const id = queuedSubmissionId ?? queue.items[0]?.id ?? null;
       const input = queue.items.find((item) => item.id === id)?.input ?? [];

@@ -38,7 +38,7 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
 
   return {
     async "thread/read"({ threadId, includeTurns }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection, threadId), async (journal, state) => {
+      await registry.read(threadId, accessOf(connection), async (journal, state) => {
         if (includeTurns && state.facts.ephemeral) throw fault("ephemeralTurns");
         const turns = includeTurns ? await allTurns(journal) : [];
         const view = await viewer(context, connection);
@@ -47,13 +47,13 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/turns/list"({ threadId, ...query }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection, threadId), async (journal) => {
+      await registry.read(threadId, accessOf(connection), async (journal) => {
         reply(await turnsPage(journal, query));
       });
     },
 
     async "thread/items/list"({ threadId, ...query }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection, threadId), async (journal) => {
+      await registry.read(threadId, accessOf(connection), async (journal) => {
         reply(await itemsPage(journal, query));
       });
     },

@@ -13,8 +13,7 @@ export function toolServerHandlers({ registry, rap }: HandlerContext): Handlers 
         const servers = await rap.servers(null);
         return reply({ data: servers.map((server) => counted(server, seen)) });
       }
-      const actor = await registry.find(threadId);
-      accessOf(connection, threadId)(actor.owner);
+      const actor = await registry.find(threadId, accessOf(connection));
       const servers = await rap.servers(await actor.peek());
       reply({ data: servers.map((server) => counted(server, [actor])) });
     },

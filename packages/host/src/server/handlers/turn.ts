@@ -12,8 +12,7 @@ import { keepFiles, readContext, readInput, readMessageId } from "./user-input.t
 export function turnHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
   const own = async (connection: Connection, threadId: string): Promise<Actor> => {
-    const actor = await registry.find(threadId);
-    accessOf(connection, threadId)(actor.owner);
+    const actor = await registry.find(threadId, accessOf(connection));
     return actor;
   };
   return {
