@@ -175,6 +175,28 @@ describe("the simulated disk", () => {
     });
   });
 
+  simulate(
+    "may bring back what was erased and not synced, and loses nothing else that was",
+    { count: 200 },
+    async (world) => {
+      const { files, die } = machine(world);
+      const file = await files.openAppend("/home/x");
+      await file.append(text("one\ntwo\nthree\n"));
+      await file.sync();
+      await files.erase("/home/x", 4, 3);
+      world.check(() => expect(world.disk.text("/home/x")).toBe("one\n   \nthree\n"));
+      const synced = world.random.chance(0.5);
+      if (synced) await files.sync("/home/x");
+      die();
+      world.disk.powerCut();
+      world.check(() => {
+        expect(world.disk.text("/home/x")).toMatch(
+          synced ? /^one\n {3}\nthree\n$/ : /^one\n(two| wo| {2}o| {3})\nthree\n$/,
+        );
+      });
+    },
+  );
+
   simulate("never makes good a sync that failed", { count: 200 }, async (world) => {
     const { files, die } = machine(world);
     const file = await files.openAppend("/home/x");

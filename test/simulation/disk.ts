@@ -15,6 +15,7 @@ export type FileOp =
   | "append"
   | "sync"
   | "truncate"
+  | "erase"
   | "read"
   /** Whatever is done with the index's file, which is not on this disk. */
   | "index";
@@ -38,6 +39,8 @@ export class Inode {
   readonly claim: boolean;
   /** A failed sync may have dropped dirty pages: a later one that succeeds brings nothing back. */
   poisoned = false;
+  /** From where to where, since the last sync. */
+  #erased: (readonly [number, number])[] = [];
 
   constructor(claim = false) {
     this.claim = claim;
@@ -53,7 +56,40 @@ export class Inode {
   truncate(size: number): void {
     this.bytes = this.bytes.slice(0, size);
   }
+
+  erase(position: number, length: number): void {
+    if (position + length > this.bytes.length) throw new RangeError("nothing is there to be erased");
+    this.bytes = this.bytes.slice().fill(BLANK, position, position + length);
+    this.#erased.push([position, position + length]);
+  }
+
+  /** What was written by then survives a power cut. */
+  keep(written: Uint8Array): void {
+    this.synced = written;
+    if (written === this.bytes) this.#erased = [];
+  }
+
+  /** Of what was erased and not synced, any part may have reached the disk, whatever became of the file's end. */
+  settleErased(random: Random): void {
+    for (const [start, end] of this.#erased) {
+      this.synced = this.synced
+        .slice()
+        .fill(BLANK, start, random.pick([start, end, random.between(start, end)]));
+      const bytes = this.bytes.slice();
+      bytes.set(this.synced.subarray(start, end), start);
+      this.bytes = bytes;
+    }
+    this.#erased = [];
+  }
+
+  /** All that was erased has reached the disk. */
+  keepErased(): void {
+    for (const range of this.#erased) this.synced = this.synced.slice().fill(BLANK, ...range);
+    this.#erased = [];
+  }
 }
+
+const BLANK = 0x20;
 
 /** One machine's file system. It outlives the hosts on it, and knows what was written from what was synced. */
 export class Disk {
@@ -172,6 +208,7 @@ export class Disk {
 
   /** Cuts a file. Of what it had, any part may have reached the disk by then, and is there again after a power cut. */
   truncate(inode: Inode, size: number): void {
+    inode.keepErased();
     const { bytes, synced } = inode;
     const least = isPrefix(synced, bytes) ? synced.length : 0;
     if (this.#random.chance(0.5)) inode.synced = bytes.slice(0, this.#random.between(least, bytes.length));
@@ -181,7 +218,7 @@ export class Disk {
   /** A file's content, or the names in a folder. */
   sync(path: string): void {
     const inode = this.#names.get(path);
-    if (inode !== undefined && !inode.poisoned) inode.synced = inode.bytes;
+    if (inode !== undefined && !inode.poisoned) inode.keep(inode.bytes);
     for (const name of new Set([...this.#names.keys(), ...this.#safeNames.keys()])) {
       if (dirname(name) !== path) continue;
       const now = this.#names.get(name);
@@ -206,8 +243,9 @@ export class Disk {
       if (kept !== undefined) left.set(path, kept);
     }
     for (const inode of new Set(left.values())) {
+      inode.settleErased(this.#random);
       inode.bytes = this.#torn(inode);
-      inode.synced = inode.bytes;
+      inode.keep(inode.bytes);
       inode.poisoned = false;
     }
     this.#names = new Map();

@@ -72,6 +72,10 @@ export class FakeFiles implements Files {
     return this.#once("remove", path, () => this.disk.remove(path, options?.synced));
   }
 
+  erase(path: string, position: number, length: number): Promise<void> {
+    return this.#once("erase", path, () => this.#file(path)?.erase(position, length));
+  }
+
   sync(path: string): Promise<void> {
     return this.#once("sync", path, () => this.disk.sync(path));
   }
@@ -270,7 +274,7 @@ class FakeAppendFile extends Handle implements AppendFile {
     try {
       await this.files.operate(this.name, "sync", this.path, () => {
         if (this.inode.poisoned) return;
-        this.inode.synced = written;
+        this.inode.keep(written);
         this.files.disk.keepName(this.inode);
       });
     } catch (cause) {

@@ -247,7 +247,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     this.#birth = { kind: "made" };
-    await this.#shared.leases.settleStarts();
+    await this.#shared.leases.settleStarts(this.#threadId);
     for (const folder of this.#blobs) await saved(() => this.#shared.files.remove(folder, { synced: true }));
     await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
     this.madeGood();

@@ -239,8 +239,8 @@ export class Leases {
    * A thread is about to be deleted: nothing that a host, living or dead, keeps of its start makes it again, not even
    * what a power cut brings back.
    */
-  async settleStarts(): Promise<void> {
-    await this.starts.makeAll();
+  async settleStarts(threadId: string): Promise<void> {
+    await this.starts.erase(threadId);
     for (const { name } of await this.#files.list(this.#folder)) {
       if (name.endsWith(STARTS)) await this.#files.sync(join(this.#folder, name));
     }

@@ -55,3 +55,41 @@ describe("the file of new threads", () => {
     await starts.close();
   });
 });
+
+describe("the line of a deleted thread", () => {
+  const path = () => join(home, "starts");
+  const text = (id: string) => Buffer.from(`${JSON.stringify({ seq: 1, text: `words of ${id}` })}\n`);
+
+  it("is overwritten where it is, while all others stay as they are", async () => {
+    const starts = new Starts(path, nodeFiles());
+    const { asked } = threads(starts);
+    for (const id of ["a", "b", "c"]) await starts.add(id, text(id), async () => void asked.set(id, 1));
+    const before = await readFile(path(), "utf8");
+    await starts.made("b");
+    await starts.erase("b");
+    const after = await readFile(path(), "utf8");
+    const gone = text("b").toString().trimEnd();
+    expect(after).toBe(before.replace(gone, " ".repeat(gone.length)) + '{"made":"b"}\n');
+    expect(asked).toEqual(new Map());
+    await starts.close();
+  });
+
+  // Whichever of them comes first.
+  it.each([0, 1, 2, 3, 5, 8, 13, 21])(
+    "is not looked for in a file that was emptied and filled again meanwhile (%i ticks later)",
+    async (ticks) => {
+      const starts = new Starts(path, nodeFiles());
+      for (const id of ["a", "b"]) await starts.add(id, text(id), async () => {});
+      await starts.made("a");
+      const emptied = starts.made("b");
+      for (let at = 0; at < ticks; at++) await Promise.resolve();
+      const erased = starts.erase("a");
+      const added = starts.add("c", text("c"), async () => {});
+      await Promise.all([emptied, erased, added]);
+      const left = await readFile(path(), "utf8");
+      expect(left.endsWith(text("c").toString())).toBe(true);
+      expect(left).not.toContain("words of a");
+      await starts.close();
+    },
+  );
+});

@@ -17,8 +17,12 @@ export class Starts {
   #reading: Promise<ReadFile | undefined> | undefined;
   /** What makes each thread's journal that is not made. */
   readonly #unmade = new Map<string, () => Promise<void>>();
+  /** Where each thread's line begins, for all lines that the file has, made or not. */
+  readonly #lines = new Map<string, number>();
   /** The file is too long: all that it has are being made. */
   #cutting = false;
+  /** Erasing a line and emptying the file take turns: in an emptied file a place is another line's. */
+  #lastChange: Promise<unknown> = Promise.resolve();
 
   constructor(path: () => string, files: Files) {
     this.#path = path;
@@ -34,6 +38,7 @@ export class Starts {
     try {
       file = await this.#open();
       at = await file.append(line);
+      this.#lines.set(threadId, at);
     } catch (cause) {
       this.#unmade.delete(threadId);
       throw cause;
@@ -73,13 +78,43 @@ export class Starts {
     this.#unmade.delete(threadId);
     if (this.#unmade.size > 0) return;
     this.#cutting = false;
-    // All that is in it is marked; if it can not be cut now, it is the next time.
-    await file.truncate(0).catch(() => {});
+    await this.#change(async () => {
+      if (this.#unmade.size > 0) return;
+      // All that is in it is marked; if it cannot be cut now, it is the next time.
+      await file.truncate(0).then(
+        () => this.#lines.clear(),
+        () => {},
+      );
+    });
   }
 
-  /** A thread is deleted: what is left of it here goes too. All others get journals of their own for that. */
-  async makeAll(): Promise<void> {
-    await Promise.all([...this.#unmade.values()].map((make) => make()));
+  /** A thread that is marked is deleted: its line is overwritten where it is. The other threads keep theirs. */
+  erase(threadId: string): Promise<void> {
+    return this.#change(async () => {
+      const at = this.#lines.get(threadId);
+      if (at === undefined) return;
+      const length = await this.#lengthAt(at);
+      // Its end stays: the lines around it are lines as before.
+      if (length > 1) await this.#files.erase(this.#path(), at, length - 1);
+      this.#lines.delete(threadId);
+    });
+  }
+
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastChange.then(work);
+    this.#lastChange = done.catch(() => {});
+    return done;
+  }
+
+  async #lengthAt(at: number): Promise<number> {
+    const file = await this.#files.openRead(this.#path());
+    if (file === undefined) return 0;
+    try {
+      for await (const [line] of linesForwards(file, at, await file.size())) return line!.end - at;
+      return 0;
+    } finally {
+      await file.close();
+    }
   }
 
   async close(): Promise<void> {

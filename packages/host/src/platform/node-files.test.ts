@@ -467,6 +467,15 @@ describe("whole files and folders", () => {
     expect(await files.exists(at("else"))).toBe(false);
   });
 
+  it("erases bytes where they are, and nothing where there is no file", async () => {
+    const path = at("lines");
+    await writeFile(path, "one\ntwo\nthree\n");
+    await files.erase(path, 4, 3);
+    expect(await readFile(path, "utf8")).toBe("one\n   \nthree\n");
+    await files.erase(at("none"), 4, 3);
+    expect(await files.exists(at("none"))).toBe(false);
+  });
+
   it("removes files, claims and whole folders, and nothing that is not there", async () => {
     await files.replaceText(at("d", "sub", "file"), "x");
     await files.claim(at("d", "claim"), "me");

@@ -42,6 +42,20 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
     await Promise.all([...new Set(folders)].map((folder) => syncFolder(calls, folder)));
   };
 
+  const overwrite = (fd: number, bytes: Buffer, position: number): Promise<void> =>
+    new Promise((done, fail) => {
+      let at = 0;
+      const more = (): void =>
+        calls.write(fd, bytes, at, bytes.length - at, position + at, (cause, count) => {
+          if (cause !== null) return fail(cause);
+          at += count;
+          if (at === bytes.length) return done();
+          if (count === 0) return fail(new Error("the file takes no more bytes"));
+          more();
+        });
+      more();
+    });
+
   return {
     async readText(path) {
       const seen = near?.lookAt(path);
@@ -149,6 +163,16 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
         await rm(path, { recursive: true, force: true });
       }
       if (options?.synced) await syncFolders([dirname(path)]);
+    },
+
+    async erase(path, position, length) {
+      const fd = await orUndefined(open(path, nodeFs.constants.O_WRONLY));
+      if (fd === undefined) return;
+      try {
+        await overwrite(fd, Buffer.alloc(length, " "), position);
+      } finally {
+        await close(fd);
+      }
     },
 
     async sync(path) {

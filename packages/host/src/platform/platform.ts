@@ -112,6 +112,8 @@ export interface Files {
   rename(from: string, to: string): Promise<void>;
   /** A file, or a folder with all that is in it; nothing if it is not there. `synced`: it stays away after a power cut. */
   remove(path: string, options?: { readonly synced?: boolean }): Promise<void>;
+  /** Overwrites bytes of a file with blanks, where they are. Not synced. Nothing if there is no such file. */
+  erase(path: string, position: number, length: number): Promise<void>;
   /** A file, or the names in a folder, whoever wrote them: as they are now they survive a power cut. Nothing if there is none. */
   sync(path: string): Promise<void>;
   /** A file that is there or not, with a short text, made in one step: false if it is there already. */

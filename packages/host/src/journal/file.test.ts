@@ -1,0 +1,86 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newThread } from "../core/test-thread.ts";
+import type { Log } from "../observe/log.ts";
+import { countedFiles, FileCounts } from "../platform/counted-files.ts";
+import { nodePlatform } from "../platform/node.ts";
+import { fileJournal } from "./file.ts";
+import type { Journal, ThreadJournal } from "./journal.ts";
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const platform = nodePlatform();
+
+let home: string;
+let counts: FileCounts;
+let journal: Journal;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "file-journal-"));
+  counts = new FileCounts();
+  const files = countedFiles(platform.files, counts);
+  journal = fileJournal(home, { ...platform, files }, SILENT, async () => {});
+});
+afterEach(async () => {
+  await journal.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** A thread that was started; `used` ones have a journal of their own. */
+async function thread(words: string, used = false): Promise<ThreadJournal> {
+  const { facts, settings, load } = newThread();
+  const id = platform.ids.uuid();
+  const made = await journal.create(id);
+  const docs = [{ path: "/AGENTS.md", text: words }];
+  const created = { type: "created", at: 1, facts: { ...facts, id }, settings, load, docs } as const;
+  await made.append({ seq: 1, epoch: 1, prev: 0, records: [created] });
+  if (used) {
+    await made.append({ seq: 2, epoch: 1, prev: 1, records: [{ type: "renamed", at: 2, name: words }] });
+  }
+  return made;
+}
+
+async function starts(): Promise<string> {
+  const name = (await readdir(join(home, "live"))).find((one) => one.endsWith(".starts"));
+  return readFile(join(home, "live", name!), "utf8");
+}
+
+describe("a thread that is deleted", () => {
+  async function workToDelete(unused: number, used: boolean): Promise<number> {
+    for (let at = 0; at < unused; at++) await thread(`bystander ${at}`);
+    const deleted = await thread("secret words", used);
+    counts.reset();
+    await deleted.destroy();
+    expect(await starts()).not.toContain("secret words");
+    return counts.all;
+  }
+
+  it.each([
+    ["used", true],
+    ["never used", false],
+  ])("costs as much among many unused threads as among few (it was %s)", async (_, used) => {
+    const few = await workToDelete(3, used);
+    expect(await workToDelete(100, used)).toBe(few);
+    // All others are still to be made, each from a line of its own.
+    const lines = (await starts()).split("\n").filter((line) => line.includes("bystander"));
+    expect(lines).toHaveLength(103);
+  });
+
+  it("leaves the others as they are for whoever comes to use them", async () => {
+    const before = await thread("before");
+    const deleted = await thread("deleted");
+    const after = await thread("after");
+    await deleted.destroy();
+    for (const [one, words] of [
+      [before, "before"],
+      [after, "after"],
+    ] as const) {
+      await one.rest();
+      const found = [];
+      for await (const { commit } of one.forwards()) found.push(commit);
+      expect(found).toMatchObject([{ seq: 1, records: [{ type: "created", docs: [{ text: words }] }] }]);
+    }
+    // With the last of them made, nothing is left to be kept.
+    expect(await starts()).toBe("");
+  });
+});

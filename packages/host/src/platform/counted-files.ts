@@ -1,0 +1,91 @@
+import type { AppendFile, Files, ReadFile } from "./platform.ts";
+
+type Call = keyof Files | "append" | "append sync" | "truncate" | "read";
+
+/** For tests: counts what is asked of a file system, because a count is the same on every machine. */
+export class FileCounts {
+  readonly #calls = new Map<Call, number>();
+  bytesRead = 0;
+
+  of(...calls: Call[]): number {
+    return calls.reduce((sum, call) => sum + (this.#calls.get(call) ?? 0), 0);
+  }
+
+  get all(): number {
+    return [...this.#calls.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  add(call: Call): void {
+    this.#calls.set(call, (this.#calls.get(call) ?? 0) + 1);
+  }
+
+  /** From here on. */
+  reset(): void {
+    this.#calls.clear();
+    this.bytesRead = 0;
+  }
+}
+
+export function countedFiles(files: Files, counts: FileCounts): Files {
+  const counted = <A extends unknown[], R>(call: Call, run: (...args: A) => R) => {
+    return (...args: A): R => {
+      counts.add(call);
+      return run(...args);
+    };
+  };
+  return {
+    readText: counted("readText", (path) => files.readText(path)),
+    replaceText: counted("replaceText", (path, text) => files.replaceText(path, text)),
+    openAppend: counted("openAppend", async (path, options) => {
+      return countedAppend(await files.openAppend(path, options), counts);
+    }),
+    openRead: counted("openRead", async (path) => {
+      const file = await files.openRead(path);
+      return file && countedRead(file, counts);
+    }),
+    list: counted("list", (folder) => files.list(folder)),
+    exists: counted("exists", (path) => files.exists(path)),
+    stamps: counted("stamps", (paths) => files.stamps(paths)),
+    rename: counted("rename", (from, to) => files.rename(from, to)),
+    remove: counted("remove", (path, options) => files.remove(path, options)),
+    erase: counted("erase", (path, position, length) => files.erase(path, position, length)),
+    sync: counted("sync", (path) => files.sync(path)),
+    claim: counted("claim", (path, text) => files.claim(path, text)),
+    claimed: counted("claimed", (path) => files.claimed(path)),
+  };
+}
+
+function countedAppend(file: AppendFile, counts: FileCounts): AppendFile {
+  return {
+    get size() {
+      return file.size;
+    },
+    end: () => file.end(),
+    append(bytes) {
+      counts.add("append");
+      return file.append(bytes);
+    },
+    sync() {
+      counts.add("append sync");
+      return file.sync();
+    },
+    truncate(size) {
+      counts.add("truncate");
+      return file.truncate(size);
+    },
+    close: () => file.close(),
+  };
+}
+
+function countedRead(file: ReadFile, counts: FileCounts): ReadFile {
+  return {
+    size: () => file.size(),
+    async read(position, length) {
+      counts.add("read");
+      const bytes = await file.read(position, length);
+      counts.bytesRead += bytes.length;
+      return bytes;
+    },
+    close: () => file.close(),
+  };
+}
