@@ -119,6 +119,14 @@ export const rapRuntimeLines = {
   "RAPR-71": ["lifecycle", "When a model fails, what came before is kept and the failure is told."],
   "RAPR-72": ["lifecycle", "What can not be written is never told as done; writing it again is safe."],
   "RAPR-73": ["overview result", "Texts of results are bounded and well-formed before a model gets them."],
+  "RAPR-74": [
+    "lifecycle result",
+    "A result that can not be read ends its call with an error that names the problem; a display that can not be read spoils nothing.",
+  ],
+  "RAPR-75": [
+    "transport",
+    "Any other message that can not be read is refused with words, is logged as a warning, and changes nothing.",
+  ],
 
   // Cancellation.
   "RAPR-80": [

@@ -74,7 +74,7 @@ describe("a callback", () => {
   });
 
   it("[RAPR-6] [RAPR-7] [RAPR-61] is refused at addresses that were never given, and for what it is not for", async () => {
-    const { client, turnId, heard, threadId, model } = await waiting();
+    const { client, turnId, heard, model } = await waiting();
     const url = heard.body.callback_url as string;
     const good = result(heard, "forged");
     expect(await postBack(`${url.slice(0, -1)}${url.endsWith("A") ? "Q" : "A"}`, good)).toBe(404);
@@ -84,7 +84,6 @@ describe("a callback", () => {
     expect(await postBack(url, { ...good, group_id: "another" })).toBe(400);
     expect(await postBack(url, { ...good, id: "another" })).toBe(400);
     expect(await postBack(url, { ...good, type: "tool_rumour" })).toBe(400);
-    expect(await postBack(url, { type: "tool_result", group_id: threadId, id: "call_1" })).toBe(400);
     expect(await postBack(url, "{ not json")).toBe(400);
     expect(await postBack(url, "[]")).toBe(400);
     expect(await postBack(url, good, { "content-type": "text/plain" })).toBe(415);
@@ -95,6 +94,86 @@ describe("a callback", () => {
     expect(await answer(heard, "true")).toBe(200);
     await client.turnCompleted(turnId);
     expect(outputs(model, 1)).toEqual(["true"]);
+  });
+
+  it("[RAPR-75] that can not be read is refused with words, which the log of a host on stdio has too", async () => {
+    const server = await FakeToolServer.start({ look: {} });
+    const model = await MockModel.start(call(look()), say("Seen"));
+    const { home, cwd } = await rapHome(model.url, { servers: { desk: server } });
+    const { host, client } = await stdioHost({ home, capabilities: EXPERIMENTAL });
+    const threadId = await client.startThread({ cwd });
+    const turnId = await client.say(threadId, "look");
+    const heard = await server.next("/invoke");
+    const { callback_url } = heard.body;
+    const about = { group_id: threadId, id: "call_1" };
+    for (const [message, says] of [
+      ["{ not json", "The message can not be read: it is not JSON."],
+      [{ ...about, type: "tool_rumour", text: "x" }, /can not be read: type must be one of/],
+      [{ ...about, type: "user_choice", prompt: "Which?" }, /can not be read: choices must be an array/],
+      [{ ...about, type: "tool_result", id: "another" }, /can not be read: text must be there, or content/],
+      [{ ...about, type: "tool_result", id: "another", text: "x" }, /not for the call of this address/],
+    ] as const) {
+      const response = await fetch(callback_url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: typeof message === "string" ? message : JSON.stringify(message),
+      });
+      expect([response.status, response.headers.get("content-type")]).toEqual([400, "application/json"]);
+      const { error } = (await response.json()) as { error: string };
+      expect(error).toMatch(says);
+      await host.logged(({ level, says: logged }) => level === "warn" && logged === error);
+    }
+    const { thread } = await client.call("thread/read", { threadId });
+    expect(thread.status).toEqual({ type: "active", activeFlags: [] });
+    expect(await answer(heard, "here")).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(outputs(model, 1)).toEqual(["here"]);
+  });
+
+  it.each([
+    ["without a text", {}, /text must be there, or content/],
+    ["with a text of a wrong type", { text: 5 }, /text must be a string/],
+    [
+      "with content of a wrong form",
+      { text: "x", content: [{ type: "video" }] },
+      /content\[0\]\.type must be/,
+    ],
+    ["without an id", { id: undefined, text: "x" }, /id must be a string/],
+    ["nested too deep", { text: "x", more: JSON.parse("[".repeat(99) + "]".repeat(99)) }, /nested deeper/],
+  ])(
+    "[RAPR-74] that is a result %s ends its call with an error, and the turn goes on",
+    async (_, more, says) => {
+      const { client, turnId, heard, model, host } = await waiting();
+      const message = { type: "tool_result", group_id: heard.body.group_id, id: heard.body.id, ...more };
+      expect(await postBack(heard.body.callback_url, message)).toBe(400);
+      const { params } = await client.turnCompleted(turnId);
+      expect(params.turn.status).toBe("completed");
+      const [output] = outputs(model, 1);
+      expect(output).toMatch(/^Error: The tool server desk sent a result that can not be read: /);
+      expect(output).toMatch(says);
+      expect(toolItems(client, "item/completed")[0]).toMatchObject({
+        status: "failed",
+        result: { content: [{ type: "text", text: output }] },
+      });
+      await host.logged(({ level, msg }) => level === "warn" && /result can not be read/.test(String(msg)));
+      // It is over: neither the same nor a better one changes anything.
+      expect(await postBack(heard.body.callback_url, message)).toBe(400);
+      expect(await answer(heard, "after all")).toBe(200);
+      expect(model.asked).toHaveLength(2);
+    },
+  );
+
+  it("[RAPR-74] [RAPR-67] that is a result is taken beside a display that can not be read", async () => {
+    const { client, turnId, heard, model, host } = await waiting();
+    const display_as = [
+      { type: "diff", content: "no object" },
+      { type: "text", content: "short" },
+    ];
+    expect(await answer(heard, { text: "long", display_as })).toBe(200);
+    await client.turnCompleted(turnId);
+    expect(outputs(model, 1)).toEqual(["long"]);
+    expect(toolItems(client, "item/completed")[0].result.content).toEqual([{ type: "text", text: "short" }]);
+    await host.logged(({ level, msg }) => level === "warn" && /display_as/.test(String(msg)));
   });
 
   it("[RAPR-9] is bounded in size, told at once or not", async () => {

@@ -187,14 +187,8 @@ describe("a callback that is made up", () => {
     const wrong: [unknown, number][] = [
       [result(other), 400],
       [{ ...result(one), id: "call_1\0" }, 400],
-      [{ ...result(one), id: ["call_1"] }, 400],
-      [{ ...result(one), group_id: { toString: thread } }, 400],
-      [{ ...result(one), text: { length: 3 } }, 400],
-      [{ ...result(one), text: undefined, content: "text" }, 400],
-      [
-        { ...result(one), text: undefined, content: [{ type: "image", data: "…", mediaType: "text/html" }] },
-        400,
-      ],
+      [{ ...result(one), id: "call_2", text: { length: 3 } }, 400],
+      [{ ...result(one), group_id: otherThread, text: { length: 3 } }, 400],
       [`{"__proto__": ${JSON.stringify(result(one))}}`, 400],
       ["[".repeat(100_000), 400],
       [`${JSON.stringify(result(one))}{}`, 400],
@@ -220,6 +214,20 @@ describe("a callback that is made up", () => {
     for (const turnId of turns) await client.turnCompleted(turnId);
     const said = model.asked.slice(2).map((_, at) => outputs(model, at + 2));
     expect(said.map(String).sort()).toEqual(["true", "true for the other"]);
+
+    // Results that can not be read end their call, and this one is over.
+    const over = await journals(home);
+    for (const unreadable of [
+      { id: ["call_1"] },
+      { group_id: { toString: thread } },
+      { text: { length: 3 } },
+      { text: undefined, content: "text" },
+      { text: undefined, content: [{ type: "image", data: "…", mediaType: "text/html" }] },
+    ]) {
+      const message = { ...result(one), ...unreadable };
+      expect(await postBack(url, message), JSON.stringify(message)).toBe(400);
+    }
+    expect(await journals(home)).toEqual(over);
   });
 
   it("[RAPR-62] [RAPR-11] is worth nothing as a replay: in the next turn, the next load or the next host", async () => {

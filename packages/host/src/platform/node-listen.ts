@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ambiguityOf, HTTP_LIMITS, HttpConnections, type HttpLimits } from "./http-connections.ts";
-import type { HttpHandler, IncomingRequest, Listen } from "./platform.ts";
+import type { HttpHandler, HttpReply, IncomingRequest, Listen } from "./platform.ts";
 
 const BACKLOG = 4096;
 const LIMITS: HttpLimits = { ...HTTP_LIMITS, maxConnections: 4096, requestTimeout: 60_000 };
@@ -10,7 +10,7 @@ const LINGER_MS = 1000;
 
 export const nodeListen: Listen = (place, handle) => listenWithin(LIMITS, place, handle);
 
-/** Plain HTTP with empty answers. */
+/** Plain HTTP. Answers are empty, but for a refusal that has words: they are JSON, as `error`. */
 export async function listenWithin(
   limits: HttpLimits,
   { host, port }: Parameters<Listen>[0],
@@ -48,15 +48,19 @@ async function answer(
 ): Promise<void> {
   request.on("error", () => {});
   response.on("error", () => {});
-  const { status } = ambiguityOf(request) === undefined ? await handle(incoming(request)) : { status: 400 };
+  const ambiguity = ambiguityOf(request);
+  const { status, says }: HttpReply =
+    ambiguity === undefined ? await handle(incoming(request)) : { status: 400, says: ambiguity };
   const unread = !request.readableEnded;
+  const body = says === undefined ? "" : JSON.stringify({ error: says });
   response.writeHead(status, {
-    "content-length": 0,
+    "content-length": Buffer.byteLength(body),
+    ...(body !== "" && { "content-type": "application/json" }),
     ...(status === 503 && { "retry-after": "1" }),
     ...(status === 405 && { allow: "POST" }),
     ...(unread && { connection: "close" }),
   });
-  response.end();
+  response.end(body);
   if (!unread) return;
   request.resume();
   setTimeout(() => request.destroy(), LINGER_MS).unref();

@@ -54,7 +54,13 @@ export type Listen = (
 ) => Promise<HttpDoor>;
 
 /** Does not throw. */
-export type HttpHandler = (request: IncomingRequest) => Promise<{ readonly status: number }>;
+export type HttpHandler = (request: IncomingRequest) => Promise<HttpReply>;
+
+export interface HttpReply {
+  readonly status: number;
+  /** Why it is refused, for whoever reads the body. */
+  readonly says?: string;
+}
 
 export interface IncomingRequest {
   readonly method: string;

@@ -1,5 +1,12 @@
 // What a tool gave back, held against what hosts take: one that refuses a message says so to nobody who waits.
-import { type CallbackMessage, type Image, LIMITS, parseCallback, type ToolResult } from "../wire/index.ts";
+import {
+  type CallbackMessage,
+  displayProblem,
+  type Image,
+  LIMITS,
+  parseCallback,
+  type ToolResult,
+} from "../wire/index.ts";
 import { failure, resultMessage } from "./result.ts";
 
 export interface Sendable {
@@ -23,7 +30,9 @@ export function sendable(result: ToolResult): Sendable {
 /** Why no host that keeps to the bounds of the wire would take it. */
 export function problemOf(message: CallbackMessage): string | undefined {
   const read = parseCallback(message);
-  if (!read.ok) return `${read.problem.path} ${read.problem.says}`;
+  // Hosts take a result with a display that can not be read, and do not show it.
+  const problem = read.ok ? displayProblem((message as Partial<ToolResult>).display_as) : read.problem;
+  if (problem !== undefined) return `${problem.path} ${problem.says}`;
   let json: string;
   try {
     json = JSON.stringify(message);

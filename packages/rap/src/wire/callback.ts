@@ -25,6 +25,7 @@ export interface ToolResult {
   readonly call_id: string | null;
   readonly text?: string;
   readonly content?: readonly ContentItem[];
+  /** How people may be shown it. A hint: what can not be read of it is left out, and does not spoil the result. */
   readonly display_as?: readonly DisplaySegment[];
   /** The call has begun a subscription. */
   readonly subscription: boolean;
@@ -37,7 +38,7 @@ const resultFields = object({
   call_id: orElse(id, null),
   text: orElse(text(), undefined),
   content: orElse(contentItems, undefined),
-  display_as: orElse(displaySegments, undefined),
+  display_as: displaySegments,
   subscription: orElse(flag, false),
 });
 

@@ -1,5 +1,5 @@
 import { LIMITS } from "./limits.ts";
-import { exactly, isObject, list, mismatch, object, type Shape, text } from "./shape.ts";
+import { exactly, isObject, list, mismatch, object, type Problem, parse, type Shape, text } from "./shape.ts";
 
 /** An image in base64. */
 export interface Image {
@@ -58,6 +58,26 @@ const segment: Shape<DisplaySegment | undefined> = (value, path) => {
 };
 const segments = list(segment, { max: LIMITS.items });
 
-/** Kinds of segments that this version does not know are skipped, as the specification asks. */
-export const displaySegments: Shape<readonly DisplaySegment[]> = (value, path) =>
-  segments(value, path).filter((part) => part !== undefined);
+/**
+ * What is wrong with the segments of a result, as they were sent.
+ *
+ * @example
+ * displayProblem([{ type: "diff", content: "x" }]); // { path: "display_as[0].content", says: "must be an object" }
+ */
+export function displayProblem(value: unknown): Problem | undefined {
+  if (value === undefined || value === null) return undefined;
+  const read = parse((whole) => segments(whole, "display_as"), value);
+  return read.ok ? undefined : read.problem;
+}
+
+/**
+ * The segments that can be shown. They are a hint: kinds that this version does not know are skipped, as the
+ * specification asks, and so is what can not be read.
+ */
+export const displaySegments: Shape<readonly DisplaySegment[] | undefined> = (value) => {
+  if (!Array.isArray(value) || value.length > LIMITS.items) return undefined;
+  return value.flatMap((one) => {
+    const read = parse(segment, one);
+    return read.ok && read.value !== undefined ? [read.value] : [];
+  });
+};

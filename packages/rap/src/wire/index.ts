@@ -10,7 +10,7 @@ export {
   type UserChoice,
   type ViewUpdate,
 } from "./callback.ts";
-export type { ContentItem, DisplaySegment, Image } from "./content.ts";
+export { type ContentItem, type DisplaySegment, displayProblem, type Image } from "./content.ts";
 export {
   encodeInvocation,
   type Invocation,

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   argumentsCheck,
+  displayProblem,
   encodeInvocation,
   isId,
   isJson,
@@ -185,13 +186,43 @@ describe("a callback", () => {
   });
 
   it.each([
+    [
+      "a segment of the wrong form",
+      [{ type: "diff", content: "x" }],
+      [],
+      "display_as[0].content must be an object",
+    ],
+    [
+      "one of several",
+      [
+        { type: 5, content: "x" },
+        { type: "text", content: "short" },
+      ],
+      [{ type: "text", content: "short" }],
+      "display_as[0].type must be a string",
+    ],
+    ["no list", "x", undefined, "display_as must be an array"],
+    ["nothing", null, undefined, undefined],
+    ["too many", Array(257).fill({ type: "text", content: "" }), undefined, /not have more than 256/],
+  ])("reads a result beside a display with %s", (_, display_as, shown, says) => {
+    const read = parseCallback({ ...result, display_as });
+    expect(read).toEqual({
+      ok: true,
+      value: expect.objectContaining({ text: "done", ...(shown && { display_as: shown }) }),
+    });
+    expect(read.ok && "display_as" in read.value).toBe(shown !== undefined);
+    const wrong = displayProblem(display_as);
+    if (says === undefined) expect(wrong).toBeUndefined();
+    else expect(`${wrong?.path} ${wrong?.says}`).toMatch(says);
+  });
+
+  it.each([
     [{ ...result, type: "constructor" }, /^type must be one of/],
     [{ ...result, text: undefined }, "text must be there, or content"],
     [{ ...result, content: [] }, "content must have 1 or more entries"],
     [{ ...result, content: [{ type: "video" }] }, "content[0].type must be text or image"],
     [{ ...result, content: [{ type: "image", data: "<>", mediaType: "image/png" }] }, /base64/],
     [{ ...result, content: [{ type: "image", data: "AA==", mediaType: "text/html" }] }, /type of an image/],
-    [{ ...result, display_as: [{ type: "diff", content: "x" }] }, /content must be an object/],
     [{ ...choice, default: 2 }, "default must be an index of choices"],
     [{ ...choice, default: 0.5 }, /default must be a whole number/],
     [{ ...choice, choices: [] }, "choices must have 1 or more entries"],

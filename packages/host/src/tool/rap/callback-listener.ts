@@ -1,17 +1,18 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import {
+  type Answer,
   type CallbackSubject,
   callbackPath,
-  discard,
   exchange,
+  readAnswer,
   readCallbackPath,
   type Sign,
 } from "@bobbin/rap/runtime";
-import { IDEMPOTENCY_KEY } from "@bobbin/rap/wire";
+import { IDEMPOTENCY_KEY, parseJson } from "@bobbin/rap/wire";
 import type { Log } from "../../observe/log.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
-import type { Cancel, HttpHandler, IncomingRequest, Platform } from "../../platform/platform.ts";
+import type { Cancel, HttpHandler, HttpReply, IncomingRequest, Platform } from "../../platform/platform.ts";
 import { CallbackDoors } from "./callback-doors.ts";
 import { type KeptCallbacks, newKey, readCallbacks, writeCallbacks } from "./kept-callbacks.ts";
 import { callbacksFile, type RapSettings } from "./settings.ts";
@@ -22,8 +23,8 @@ export interface ListenerPorts {
   readonly platform: Pick<Platform, "files" | "liveness" | "ids" | "listen" | "http" | "timers">;
   readonly log: Log;
   readonly supervisor: Supervisor;
-  /** A request for a call that was really made; the status that it is answered with. */
-  take(subject: CallbackSubject, request: IncomingRequest): Promise<number>;
+  /** A request for a call that was really made; what it is answered with. */
+  take(subject: CallbackSubject, request: IncomingRequest): Promise<HttpReply>;
 }
 
 interface Open {
@@ -35,6 +36,7 @@ interface Open {
 /** What was handed over once is not handed on. */
 const FORWARDED = "bobbin-forwarded";
 const FORWARD_MS = 20_000;
+const MAX_REPLY_BYTES = 64 * 1024;
 /** How often a port is tried that calls were made with and that is not ours: its host may be gone by now. */
 const TRY_AGAIN_MS = 3000;
 
@@ -76,9 +78,13 @@ export class CallbackListener {
    * Hands a request to the other hosts on this home, one of which may have its thread: what they answer, or `otherwise`.
    * Only to those that are there: what else may listen by now is not to know of it.
    */
-  async forward({ path, headers }: IncomingRequest, body: Uint8Array, otherwise: 410 | 503): Promise<number> {
+  async forward(
+    { path, headers }: IncomingRequest,
+    body: Uint8Array,
+    otherwise: 410 | 503,
+  ): Promise<HttpReply> {
     const { platform, settings } = this.#ports;
-    if (headers.get(FORWARDED) !== null) return otherwise;
+    if (headers.get(FORWARDED) !== null) return { status: otherwise };
     const kept = await readCallbacks(platform.files, this.#path);
     let unheard = false;
     for (const port of new Set([...(kept?.ports ?? []), ...(kept?.forwards ?? [])])) {
@@ -97,15 +103,12 @@ export class CallbackListener {
           body: new TextDecoder().decode(body),
         },
         FORWARD_MS,
-        async (answer) => {
-          await discard(answer);
-          return answer.status;
-        },
+        replyOf,
       );
-      if (sent.kind === "answered" && sent.value !== otherwise) return sent.value;
+      if (sent.kind === "answered" && sent.value.status !== otherwise) return sent.value;
       unheard ||= sent.kind !== "answered";
     }
-    return unheard ? 503 : otherwise;
+    return { status: unheard ? 503 : otherwise };
   }
 
   async close(): Promise<void> {
@@ -227,11 +230,19 @@ export class CallbackListener {
     });
   }
 
-  async #handle(sign: Sign, request: IncomingRequest): Promise<{ readonly status: number }> {
+  async #handle(sign: Sign, request: IncomingRequest): Promise<HttpReply> {
     const subject = readCallbackPath(request.path, sign);
-    if (subject === undefined) return { status: 404 };
-    return { status: await this.#ports.take(subject, request) };
+    return subject === undefined ? { status: 404 } : this.#ports.take(subject, request);
   }
+}
+
+/** What another host on this home answered. */
+async function replyOf(answer: Answer): Promise<HttpReply> {
+  const { status } = answer;
+  const bytes = await readAnswer(answer, MAX_REPLY_BYTES);
+  const json = parseJson(bytes ?? new Uint8Array());
+  const says = json.ok ? json.value["error"] : undefined;
+  return { status, ...(typeof says === "string" && { says }) };
 }
 
 function addressOf({ callbackListen: { host } }: RapSettings, port: number): string {

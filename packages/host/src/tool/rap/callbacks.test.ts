@@ -35,9 +35,9 @@ function callbacks(deliver: CallbackPorts["deliver"]) {
     secrets: SECRETS,
     addressOf: () => undefined,
     hasServer: () => true,
-    forward: async (_request, _body, otherwise) => otherwise,
+    forward: async (_request, _body, otherwise) => ({ status: otherwise }),
   });
-  return { clock, take: () => taken.take(SUBJECT, post()) };
+  return { clock, take: async () => (await taken.take(SUBJECT, post())).status };
 }
 
 const state = (type: string, loadEpoch = 1) => ({ status: { type }, loadEpoch }) as unknown as ThreadState;

@@ -1,22 +1,17 @@
 import { createHash } from "node:crypto";
 import { type CallbackSubject, isOwn, type ServerAddress } from "@bobbin/rap/runtime";
-import {
-  type CallbackMessage,
-  IDEMPOTENCY_KEY,
-  isJson,
-  LIMITS,
-  parseCallback,
-  parseIdempotencyKey,
-  parseJson,
-} from "@bobbin/rap/wire";
+import { type CallbackMessage, IDEMPOTENCY_KEY, isJson, LIMITS, parseIdempotencyKey } from "@bobbin/rap/wire";
 import type { RapCommand } from "../../core/commands.ts";
+import type { CallReport } from "../../core/rap/records.ts";
 import type { ThreadRecord } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { Fault } from "../../errors.ts";
 import type { Log } from "../../observe/log.ts";
-import type { Clock, Ids, IncomingRequest, Timers } from "../../platform/platform.ts";
+import type { Clock, HttpReply, Ids, IncomingRequest, Timers } from "../../platform/platform.ts";
 import { BodyReadings } from "./body-readings.ts";
-import { eventOf, reportOf } from "./result.ts";
+import { type CallbackBody, problemText, readCallbackBody } from "./callback-body.ts";
+import { eventOf, reportOf, unreadableReport } from "./result.ts";
+import { ThreadRates } from "./thread-rates.ts";
 
 export interface CallbackPorts {
   readonly clock: Clock;
@@ -31,12 +26,13 @@ export interface CallbackPorts {
   /** Whether a thread has a server of this name. */
   hasServer(thread: ThreadState, server: string): boolean;
   /** Hands a request to whichever host has the thread; what that answers, or `otherwise`. */
-  forward(request: IncomingRequest, body: Uint8Array, otherwise: 410 | 503): Promise<number>;
+  forward(request: IncomingRequest, body: Uint8Array, otherwise: 410 | 503): Promise<HttpReply>;
   count(type: CallbackMessage["type"] | "unreadable", status: number): void;
 }
 
+/** A body that something can be done about. */
 interface Read {
-  readonly message: CallbackMessage;
+  readonly body: Extract<CallbackBody, { kind: "message" | "unreadableResult" }>;
   readonly bytes: Uint8Array;
 }
 
@@ -55,109 +51,124 @@ export interface SecretsPort {
 
 /** A view is kept in memory with its thread, and sent to all who follow it. */
 const MAX_VIEW = 1024 * 1024;
-/** What one thread is sent at once, and each second from then on. */
-const BURST = 500;
-const PER_SECOND = 100;
-/** Beyond so many threads, those that were quiet are forgotten. */
-const MAX_RATES = 10_000;
-
 /** What is posted to callback URLs. */
 export class Callbacks {
   readonly #ports: CallbackPorts;
   readonly #readings: BodyReadings;
-  /** How much each thread may still be sent, and when that was true. */
-  readonly #rates = new Map<string, { left: number; at: number }>();
+  readonly #rates: ThreadRates;
 
   constructor(ports: CallbackPorts) {
     this.#ports = ports;
     this.#readings = new BodyReadings(ports);
+    this.#rates = new ThreadRates(ports.clock);
   }
 
-  /** The status to answer with. What can not be taken now is 503: tool servers do not try again after 4xx. */
-  async take(subject: CallbackSubject, request: IncomingRequest): Promise<number> {
+  /** What to answer with. What can not be taken now is 503: tool servers do not try again after 4xx. */
+  async take(subject: CallbackSubject, request: IncomingRequest): Promise<HttpReply> {
     const read = await this.#read(subject, request);
-    if (typeof read === "number") {
-      this.#ports.count("unreadable", read);
+    if ("status" in read) {
+      this.#ports.count("unreadable", read.status);
       return read;
     }
-    const { message, bytes } = read;
+    const { body, bytes } = read;
     const key = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY)) ?? null;
     const taken = await this.#deliver(subject, read, key);
-    const status =
-      typeof taken === "number" ? taken : await this.#ports.forward(request, bytes, taken.otherwise);
-    this.#ports.count(message.type, status);
-    return status;
+    const reply = "status" in taken ? taken : await this.#ports.forward(request, bytes, taken.otherwise);
+    this.#ports.count(body.kind === "message" ? body.message.type : "unreadable", reply.status);
+    return reply;
   }
 
-  async #read(subject: CallbackSubject, request: IncomingRequest): Promise<Read | number> {
+  async #read(subject: CallbackSubject, request: IncomingRequest): Promise<Read | HttpReply> {
     const { method, headers, body } = request;
-    if (method !== "POST") return 405;
-    if (!isJson(headers.get("content-type"))) return 415;
-    if (Number(headers.get("content-length") ?? 0) > LIMITS.callbackBytes) return 413;
-    if (!this.#mayTake(subject.threadId)) return 503;
+    if (method !== "POST") return { status: 405 };
+    if (!isJson(headers.get("content-type")))
+      return this.#refuse(subject, 415, "The type must be application/json, in UTF-8.");
+    if (Number(headers.get("content-length") ?? 0) > LIMITS.callbackBytes) return this.#tooLarge(subject);
+    if (!this.#rates.take(subject.threadId)) return { status: 503 };
     try {
       const bytes = await this.#readings.read(subject, body);
-      if (typeof bytes === "number") return bytes;
-      const json = parseJson(bytes);
-      const message = json.ok ? parseCallback(json.value) : json;
-      if (!message.ok) {
-        this.#log("a tool server sent what can not be read", subject, { problem: message.problem });
-        return 400;
-      }
-      if (!isAbout(message.value, subject)) {
-        this.#log("a tool server sent what is for another call", subject, { type: message.value.type });
-        return 400;
-      }
-      return { message: message.value, bytes };
+      if (bytes === 413) return this.#tooLarge(subject);
+      if (typeof bytes === "number") return { status: bytes };
+      return this.#judge(subject, bytes);
     } catch {
       // Its sender is gone; nobody hears this.
-      return 400;
+      return { status: 400 };
     }
   }
 
-  #mayTake(threadId: string): boolean {
-    const now = this.#ports.clock.monotonic();
-    const { left, at } = this.#rates.get(threadId) ?? { left: BURST, at: now };
-    const grown = Math.min(BURST, left + ((now - at) / 1000) * PER_SECOND);
-    if (grown < 1) return false;
-    this.#rates.delete(threadId);
-    this.#rates.set(threadId, { left: grown - 1, at: now });
-    const [oldest] = this.#rates.size > MAX_RATES ? this.#rates.keys() : [];
-    if (oldest !== undefined) this.#rates.delete(oldest);
-    return true;
+  #judge(subject: CallbackSubject, bytes: Uint8Array): Read | HttpReply {
+    const { log } = this.#ports;
+    const body = readCallbackBody(bytes, subject);
+    switch (body.kind) {
+      case "message":
+        if (body.ignored !== undefined)
+          log.warn("a tool server's display_as can not be read", { ...subject, problem: body.ignored });
+        return { body, bytes };
+      case "unreadableResult":
+        log.warn("a tool server's result can not be read", { ...subject, problem: body.problem });
+        return { body, bytes };
+      case "unreadable":
+        return this.#refuse(subject, 400, `The message can not be read: ${problemText(body.problem)}.`);
+      case "misplaced":
+        return this.#refuse(subject, 400, `The ${body.type} is not for the call of this address.`);
+    }
+  }
+
+  #tooLarge(subject: CallbackSubject): HttpReply {
+    return this.#refuse(subject, 413, `A message must not be larger than ${LIMITS.callbackBytes} bytes.`);
+  }
+
+  /** Nothing changes, so whoever runs the host has to be able to see it. */
+  #refuse(subject: CallbackSubject, status: number, says: string): HttpReply {
+    this.#ports.log.warn("refused a message of a tool server", { ...subject, status, says });
+    return { status, says };
   }
 
   async #deliver(
     subject: CallbackSubject,
     read: Read,
     key: string | null,
-  ): Promise<number | { readonly otherwise: 410 | 503 }> {
-    const { message } = read;
-    const command = this.#command(subject, read, key);
-    if (typeof command === "number") return command;
+  ): Promise<HttpReply | { readonly otherwise: 410 | 503 }> {
+    const { body } = read;
+    const command =
+      body.kind === "message"
+        ? this.#command(subject, body.message, read.bytes, key)
+        : this.#report(subject, unreadableReport(subject.server, body.problem));
+    if ("status" in command) return command;
     try {
       const { state, records } =
-        message.type === "oauth"
-          ? await this.#ask(subject, command, message.auth_url)
+        body.kind === "message" && body.message.type === "oauth"
+          ? await this.#ask(subject, command, body.message.auth_url)
           : await this.#ports.deliver(subject.threadId, command);
-      if (records.length > 0) return 200;
       const gone = state.status.type === "notLoaded" || state.loadEpoch !== subject.load;
-      if (command.kind === "lookUp" && !gone) {
-        // It is being loaded, and what it has will be known in a moment.
-        if (this.#ports.hasServer(state, subject.server)) return 503;
-        this.#log("a tool server asks that the thread does not have any more", subject, {});
-        return 410;
-      }
-      this.#log("a tool server sent what nobody waits for", subject, { type: message.type, closed: gone });
-      return gone ? 410 : 200;
+      if (records.length === 0 && gone) return this.#unwanted(subject, body, 410);
+      if (body.kind === "unreadableResult")
+        return { status: 400, says: `The result can not be read: ${problemText(body.problem)}.` };
+      if (records.length > 0) return { status: 200 };
+      if (command.kind !== "lookUp") return this.#unwanted(subject, body, 200);
+      // It is being loaded, and what it has will be known in a moment.
+      if (this.#ports.hasServer(state, subject.server)) return { status: 503 };
+      return this.#refuse(subject, 410, `The thread has no tool server ${subject.server} any more.`);
     } catch (cause) {
       const code = cause instanceof Fault ? cause.code : undefined;
       // One that only another host's memory has looks like none.
       if (code === "noRollout" || code === "threadNotFound") return { otherwise: 410 };
       if (code === "heldElsewhere") return { otherwise: 503 };
       this.#ports.log.warn("what a tool server sent could not be taken", { ...subject, cause });
-      return 503;
+      return { status: 503 };
     }
+  }
+
+  #unwanted(subject: CallbackSubject, body: Read["body"], status: 200 | 410): HttpReply {
+    const closed = status === 410;
+    const type = body.kind === "message" ? body.message.type : "tool_result";
+    this.#ports.log.info("a tool server sent what nobody waits for", { ...subject, type, closed });
+    return closed ? { status, says: "The thread is closed." } : { status };
+  }
+
+  #report({ load, callId }: CallbackSubject, report: CallReport): RapCommand {
+    const { clock, ids } = this.#ports;
+    return { kind: "reportCall", at: clock.now(), load, callId, report, eventId: `late_${ids.uuid()}` };
   }
 
   /** The address is in the hands of those who ask before anyone is asked, and is kept before that is acknowledged. */
@@ -177,17 +188,19 @@ export class Callbacks {
     }
   }
 
-  /** What it asks of the thread, or the status that it is refused with. */
+  /** What it asks of the thread, or the refusal. */
   #command(
-    { threadId, callId, load, server }: CallbackSubject,
-    { message, bytes }: Read,
+    subject: CallbackSubject,
+    message: CallbackMessage,
+    bytes: Uint8Array,
     key: string | null,
-  ): RapCommand | number {
+  ): RapCommand | HttpReply {
+    const { threadId, callId, load, server } = subject;
     const { clock, ids } = this.#ports;
     const about = { at: clock.now(), load, callId };
     switch (message.type) {
       case "tool_result":
-        return { kind: "reportCall", ...about, report: reportOf(message), eventId: `late_${ids.uuid()}` };
+        return this.#report(subject, reportOf(message));
       case "subscription_event":
         return {
           kind: "receiveEvent",
@@ -201,7 +214,8 @@ export class Callbacks {
         };
       case "view_update": {
         const { view_type: viewType, content: view } = message;
-        if (JSON.stringify(view).length > MAX_VIEW) return 413;
+        if (JSON.stringify(view).length > MAX_VIEW)
+          return this.#refuse(subject, 413, `A view must not have more than ${MAX_VIEW} characters.`);
         return { kind: "updateView", ...about, server, viewType, view };
       }
       case "user_choice": {
@@ -209,10 +223,12 @@ export class Callbacks {
         const address = this.#ports.addressOf(threadId, server);
         if (address === undefined) return { kind: "lookUp", at: about.at };
         // Nothing is sent anywhere on the word of a tool server but to itself.
-        if (!isOwn(address, responseUrl)) {
-          this.#log("a tool server wants an answer sent elsewhere", { threadId, load, server, callId }, {});
-          return 400;
-        }
+        if (!isOwn(address, responseUrl))
+          return this.#refuse(
+            subject,
+            400,
+            "response_url is at an origin that is not the tool server's own.",
+          );
         const asked = { server, prompt, choices, fallback, responseUrl };
         // A server may have one address for all answers.
         const name = `choice ${callId} ${key ?? digest(JSON.stringify(asked))}`;
@@ -223,26 +239,9 @@ export class Callbacks {
         return { kind: "askOAuth", ...about, requestId: ids.integer() };
     }
   }
-
-  #log(message: string, subject: CallbackSubject, more: object): void {
-    this.#ports.log.info(message, { ...subject, ...more });
-  }
 }
 
 /** Equal values give equal digests. */
 function digest(value: string | Uint8Array): string {
   return createHash("sha256").update(value).digest("base64url");
-}
-
-/** The address says what it is good for; what is said in the message has to be the same. */
-function isAbout(message: CallbackMessage, { threadId, callId }: CallbackSubject): boolean {
-  if (message.group_id !== threadId) return false;
-  switch (message.type) {
-    case "view_update":
-      return true;
-    case "subscription_event":
-      return message.tool_call_id === callId;
-    default:
-      return message.id === callId;
-  }
 }

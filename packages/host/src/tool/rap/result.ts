@@ -1,6 +1,7 @@
 import type { FunctionCallOutputBody, FunctionCallOutputContentItem } from "@bobbin/protocol";
-import type { ContentItem, DisplaySegment, SubscriptionEvent, ToolResult } from "@bobbin/rap/wire";
+import type { ContentItem, DisplaySegment, Problem, SubscriptionEvent, ToolResult } from "@bobbin/rap/wire";
 import type { CallReport } from "../../core/rap/records.ts";
+import { problemText } from "./callback-body.ts";
 
 /** A model reads no more of one result than this; what is longer loses its middle. */
 const MAX_TEXT = 256 * 1024;
@@ -15,6 +16,17 @@ export function reportOf({ text, content, display_as, subscription }: ToolResult
     success,
     shown: shownContent(display_as, content, text),
     subscription,
+  };
+}
+
+/** What a result that can not be read is to them. */
+export function unreadableReport(server: string, problem: Problem): CallReport {
+  const text = `Error: The tool server ${server} sent a result that can not be read: ${problemText(problem)}. Whether the call had its effect is not known.`;
+  return {
+    output: text,
+    success: false,
+    shown: { content: [textContent(text)], _meta: null },
+    subscription: false,
   };
 }
 
