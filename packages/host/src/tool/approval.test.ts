@@ -38,13 +38,17 @@ function invocation(grants: readonly string[] = []): Invocation {
 }
 
 const heard = (asking: ApprovalQuestion["ask"], answer: RequestAnswer) =>
-  withApproval(tool, () => ({ ask: asking, key: "act" })).heard!(invocation(), asking.method, answer);
+  withApproval(tool, () => ({ ask: asking, key: "act" })).heard!(
+    invocation(),
+    { name: "approval", method: asking.method },
+    answer,
+  );
 const result = (value: unknown): RequestAnswer => ({ kind: "result", result: value });
 
 describe("a call that has to be approved", () => {
   it("is asked for first, unless it needs no asking or was agreed to for good", async () => {
     const asked = withApproval(tool, () => ({ ask: COMMAND, key: "act" }));
-    expect(await asked.begin(invocation())).toEqual({ kind: "ask", ask: COMMAND });
+    expect(await asked.begin(invocation())).toEqual({ kind: "ask", ask: COMMAND, question: "approval" });
     expect(await asked.begin(invocation(["act"]))).toEqual(DISPATCH);
     expect(await withApproval(tool, () => undefined).begin(invocation())).toEqual(DISPATCH);
   });
@@ -79,6 +83,18 @@ describe("a call that has to be approved", () => {
     const answer = result({ contentItems: [], success: true });
     const own: Tool = { ...tool, heard: () => ({ kind: "settle", output: "mine", success: true }) };
     const asked = withApproval(own, () => ({ ask: COMMAND, key: "act" }));
-    expect(await asked.heard!(invocation(), "item/tool/call", answer)).toMatchObject({ output: "mine" });
+    const other = { name: undefined, method: "item/tool/call" } as const;
+    expect(await asked.heard!(invocation(), other, answer)).toMatchObject({ output: "mine" });
+    // Of the same kind as the approval, under another name.
+    const more = { name: "network", method: COMMAND.method };
+    expect(await asked.heard!(invocation(), more, result({ decision: "accept" }))).toMatchObject({
+      output: "mine",
+    });
+  });
+
+  it("is known as approved where a journal has no names of questions", async () => {
+    const before = { name: undefined, method: COMMAND.method };
+    const asked = withApproval(tool, () => ({ ask: COMMAND, key: "act" }));
+    expect(await asked.heard!(invocation(), before, result({ decision: "accept" }))).toEqual(DISPATCH);
   });
 });

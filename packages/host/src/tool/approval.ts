@@ -13,6 +13,9 @@ export interface ApprovalQuestion {
   readonly key: string;
 }
 
+/** The name of the question whether a call may be made. */
+const APPROVAL = "approval";
+
 /**
  * A tool whose calls are asked for first. `question` says how, or undefined for a call that needs no asking. One
  * step of the loop for whatever tool needs it: it begins when the user has agreed.
@@ -26,12 +29,13 @@ export function withApproval(
     begin(invocation) {
       const asked = question(invocation);
       if (asked === undefined || isGranted(invocation.thread, asked.key)) return tool.begin(invocation);
-      return { kind: "ask", ask: asked.ask };
+      return { kind: "ask", ask: asked.ask, question: APPROVAL };
     },
-    async heard(invocation, method, answer) {
+    async heard(invocation, { name, method }, answer) {
       const asked = question(invocation);
-      // The tool's own question, after its call was approved.
-      if (asked?.ask.method !== method) return tool.heard!(invocation, method, answer);
+      // One of the tool's own questions, after its call was approved. Journals of before have no names of questions.
+      if (asked === undefined || (name ?? APPROVAL) !== APPROVAL || asked.ask.method !== method)
+        return tool.heard!(invocation, { name, method }, answer);
       switch (approvalOf(method, answer)) {
         case "accept":
           return tool.begin(invocation);

@@ -49,7 +49,7 @@ function dynamicTool({ name, namespace, description, inputSchema, deferLoading }
         },
       };
     },
-    heard: (invocation, _method, answer) => settle(invocation, responseOf(answer)),
+    heard: (invocation, _question, answer) => settle(invocation, responseOf(answer)),
   };
 }
 

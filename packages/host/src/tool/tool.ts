@@ -22,8 +22,8 @@ export interface Tool {
   /** The tool server that its calls go to, if they go to one. */
   readonly via?: string;
   begin(invocation: Invocation): Step | Promise<Step>;
-  /** After clients have answered what `begin` asked. */
-  heard?(invocation: Invocation, method: Ask["method"], answer: RequestAnswer): Step | Promise<Step>;
+  /** Called with the answer to a question of the call. */
+  heard?(invocation: Invocation, question: AskedQuestion, answer: RequestAnswer): Step | Promise<Step>;
   /** After a `dispatch`. `signal` aborts when the call is given up. */
   perform?(invocation: Invocation, signal: AbortSignal): Promise<Step>;
   /** A call that was told to wait has had its time. */
@@ -40,6 +40,12 @@ export interface Invocation {
   /** When it was first shown, if it was. */
   readonly startedAt: number;
   readonly now: number;
+}
+
+/** Which of a call's questions was answered: its name if the tool gave it one, and its kind. */
+export interface AskedQuestion {
+  readonly name: string | undefined;
+  readonly method: Ask["method"];
 }
 
 /** What comes next; the id of a question is not the tool's to choose. */

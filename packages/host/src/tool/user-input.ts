@@ -101,7 +101,7 @@ export const requestUserInput: Tool = {
       },
     };
   },
-  heard(_invocation, _method, answer) {
+  heard(_invocation, _question, answer) {
     switch (answer.kind) {
       case "result": {
         const { answers } = answer.result as ToolRequestUserInputResponse;

@@ -21,7 +21,10 @@ export async function nextStep(
     case "proposed":
       return sentVia(tool, await tool.begin(invocation));
     case "heard":
-      return sentVia(tool, await tool.heard!(invocation, stage.method, stage.answer));
+      return sentVia(
+        tool,
+        await tool.heard!(invocation, { name: stage.question, method: stage.method }, stage.answer),
+      );
     case "dispatched":
       // Another tool server has the name by now: it is not to get what was meant for the first.
       return stage.via === tool.via ? tool.perform!(invocation, signal) : refusal(TOOL_GONE);

@@ -18,6 +18,11 @@ export function foldRequestResolved(
   if (request === undefined) return state;
   const requests = state.requests.filter((one) => one !== request);
   if (request.aside !== undefined) return { ...state, requests };
-  const { method } = request;
-  return withStage({ ...state, requests }, request, { kind: "heard", method, answer });
+  const { method, question } = request;
+  return withStage({ ...state, requests }, request, {
+    kind: "heard",
+    method,
+    ...(question !== undefined && { question }),
+    answer,
+  });
 }

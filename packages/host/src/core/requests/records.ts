@@ -23,6 +23,8 @@ export type PendingRequest = Ask & {
   /** The turn that asks, and the tool call that it asks for. */
   readonly turnId: string;
   readonly callId: string;
+  /** The tool's own name for the question, where a call may ask several. */
+  readonly question?: string | undefined;
   /** It is asked beside the call, which goes on waiting: the answer is no step of it. */
   readonly aside?: Aside | undefined;
 };

@@ -16,7 +16,12 @@ export type CallStage =
   /** Clients were asked. */
   | { readonly kind: "asking"; readonly requestId: number }
   /** They have answered, and the tool has to go on from that. */
-  | { readonly kind: "heard"; readonly method: Ask["method"]; readonly answer: RequestAnswer }
+  | {
+      readonly kind: "heard";
+      readonly method: Ask["method"];
+      readonly question?: string | undefined;
+      readonly answer: RequestAnswer;
+    }
   /** The tool acts on the world. */
   | {
       readonly kind: "dispatched";
@@ -30,7 +35,13 @@ export type CallStage =
 
 /** What a tool does next with a call. */
 export type CallStep =
-  | ({ readonly kind: "ask"; readonly requestId: number; readonly ask: Ask } & Shown)
+  /** `question`: the tool's own name for what it asks, given back with the answer; a call may ask several times. */
+  | ({
+      readonly kind: "ask";
+      readonly requestId: number;
+      readonly ask: Ask;
+      readonly question?: string | undefined;
+    } & Shown)
   | ({ readonly kind: "dispatch"; readonly again: boolean; readonly via?: string | undefined } & Shown)
   | { readonly kind: "wait"; readonly until: number | null }
   | ({

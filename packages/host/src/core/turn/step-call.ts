@@ -3,6 +3,7 @@ import type { TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { goalCall } from "../goal/call.ts";
 import type { ThreadRecord } from "../records.ts";
+import type { PendingRequest } from "../requests/records.ts";
 import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { type CallState, type CallStep, givenUp, isSettled } from "./calls.ts";
@@ -24,7 +25,7 @@ export function stepCall(
       return [
         ...granted(turnId, step.grant),
         ...started(turn, at, step.item),
-        { type: "requestSent", request: { ...step.ask, id: step.requestId, at, turnId, callId } },
+        { type: "requestSent", request: requestOf(step, { at, turnId, callId }) },
       ];
     case "dispatch":
       return [
@@ -43,6 +44,13 @@ export function stepCall(
     case "interrupt":
       return endTurn(state, at, "interrupted", shown);
   }
+}
+
+function requestOf(
+  { requestId, ask, question }: Extract<CallStep, { kind: "ask" }>,
+  by: { readonly at: number; readonly turnId: string; readonly callId: string },
+): PendingRequest {
+  return { ...ask, id: requestId, ...by, ...(question !== undefined && { question }) };
 }
 
 type Settle = Omit<Extract<CallStep, { kind: "settle" }>, "kind">;
