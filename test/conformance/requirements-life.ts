@@ -116,6 +116,11 @@ export const lifeLines = {
   "FAULT-9": "Two hosts on one home read everything; one writes a thread, and the other is told who does.",
   "FAULT-20":
     "While the index cannot be opened on disk, no claim is given back and no thread is deleted; the next host lists what the journals say.",
+  "FAULT-21":
+    "A thread that was started before the disk was full can be used as soon as there is room, also when it was unloaded meanwhile.",
+  "FAULT-22": "thread/unload frees a thread whose journal failed in a turn, with and without interrupt.",
+  "FAULT-23":
+    "A disk that fails is told as `storageFailed`, whatever was being done, and never as `internal`.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",

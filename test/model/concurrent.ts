@@ -259,6 +259,8 @@ const FAULTS: readonly FileOp[] = [
   "rename",
   "truncate",
   "claim",
+  "index",
+  "index",
 ];
 
 /** As often as they are listed. */

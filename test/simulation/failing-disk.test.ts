@@ -20,7 +20,7 @@ const nameOf = async (client: SimClient, threadId: string): Promise<unknown> => 
 describe("a disk that fails", () => {
   simulate(
     "under commands that wait for each other takes none of them for done",
-    { count: 100 },
+    { count: 40, full: 400 },
     async (world) => {
       world.expectError(/EIO/, /storageFailed/, /could not be saved/);
       const host = await world.start();
@@ -62,7 +62,7 @@ describe("a disk that fails", () => {
 
   simulate(
     "under a deletion leaves a thread that can be deleted again, here and elsewhere",
-    { count: 60 },
+    { count: 40, full: 400 },
     async (world) => {
       world.expectError(/EIO/, /storageFailed/, /could not be saved/);
       const host = await world.start();
@@ -74,7 +74,15 @@ describe("a disk that fails", () => {
         () => undefined,
         (cause: Error) => cause,
       );
-      world.check(() => expect(refused?.message).toMatch(/EIO/));
+      world.check(() => {
+        expect(refused?.message).toMatch(/EIO/);
+        // It was unloaded for it, which everyone has to know.
+        const told = client.frames.filter(({ params }) => params?.threadId === threadId);
+        expect(told.slice(-2).map(({ method }) => method)).toEqual([
+          "thread/status/changed",
+          "thread/closed",
+        ]);
+      });
       // Whoever comes next finds nobody at it.
       const elsewhere = world.random.pick([client, await initialized((await world.start()).connect())]);
       await elsewhere.call("thread/delete", { threadId });
@@ -84,7 +92,7 @@ describe("a disk that fails", () => {
 
   simulate(
     "when a new thread's journal is made leaves the thread, which can be used and deleted later",
-    { count: 100 },
+    { count: 40, full: 400 },
     async (world) => {
       world.expectError(/ENOSPC/);
       const host = await world.start();
@@ -116,7 +124,7 @@ describe("a disk that fails", () => {
 describe("an index that cannot be opened", () => {
   simulate(
     "[FAULT-20] lets no claim go and no thread be deleted, and is made good by the next host at the latest",
-    { count: 40 },
+    { count: 40, full: 400 },
     async (world) => {
       const { disk, random } = world;
       const first = await world.start();

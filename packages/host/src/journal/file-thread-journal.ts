@@ -110,9 +110,17 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   /** Acknowledged by one write; the journal is made when it is first used. */
   async #start(line: Uint8Array): Promise<AppendOutcome> {
     const { starts } = this.#shared;
-    const at = await starts.add(this.#threadId, line, () => this.#make());
+    const at = await starts.add(this.#threadId, line, () => this.#makeForOthers());
     this.#birth = { kind: "acknowledged", at, length: line.length, line };
     return { kind: "committed", bytes: line.length };
+  }
+
+  /** One that was closed when it could not be made is held by nobody, and must not stay open. */
+  async #makeForOthers(): Promise<void> {
+    await this.#make();
+    if (!this.#givenBack) return;
+    await this.rest();
+    this.#giveBack();
   }
 
   /** Resolves when there is a journal of its own. */
@@ -134,8 +142,10 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   async #makeOf(line: Uint8Array): Promise<void> {
     const { files, leases, starts, openFiles } = this.#shared;
     // First: another host that finds the file takes the thread, unless it is taken.
+    const { undone } = this;
     await leases.take(this.#threadId);
-    leases.madeGood(this.#threadId);
+    // What a host left of it that died before it was made is none of its own.
+    if (!undone) leases.madeGood(this.#threadId);
     const opening = files.openAppend(this.#path, { fresh: !this.#halfMade });
     try {
       const file = await opening;

@@ -61,6 +61,8 @@ export function fileJournal(
     });
 
   const find = async (threadId: string): Promise<Place | undefined> => {
+    // First: a file that is just being made must not be taken for one that a dead host left empty.
+    await shared.starts.make(threadId);
     const place = await look(threadId);
     if (place !== undefined) return place;
     await takeUp();

@@ -88,6 +88,11 @@ export class Starts {
     });
   }
 
+  /** Makes the journal of a thread that is only here; does nothing for any other. */
+  async make(threadId: string): Promise<void> {
+    await this.#unmade.get(threadId)?.();
+  }
+
   /** A thread that is marked is deleted: its line is overwritten where it is. The other threads keep theirs. */
   erase(threadId: string): Promise<void> {
     return this.#change(async () => {

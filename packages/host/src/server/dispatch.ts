@@ -1,5 +1,6 @@
 import { check, findMethod, type MethodEntry, type MethodName } from "@bobbin/protocol";
 import { Fault, fault } from "../errors.ts";
+import { storageFault } from "../journal/saved.ts";
 import type { Log } from "../observe/log.ts";
 import type { Ids } from "../platform/platform.ts";
 import { authorize } from "./authorize.ts";
@@ -43,7 +44,8 @@ export async function dispatch(
     });
     if (!replied) throw new Error(`${method} did not reply`);
   } catch (cause) {
-    const told = cause instanceof Fault ? cause : internal(ports, method, cause);
+    const told =
+      cause instanceof Fault ? cause : (unstored(ports, method, cause) ?? internal(ports, method, cause));
     // A fault after the reply is ours alone to know: the client has its answer.
     if (replied) return ports.log.error("request failed after its reply", { method, cause });
     connection.refuse(id, told);
@@ -80,6 +82,13 @@ function parse(connection: Connection, method: string, entry: MethodEntry, param
   if (violation.kind === "experimental") throw fault("experimentalRequired", violation.name);
   const problem = fault("invalidParams", violation.path, violation.message);
   throw new Fault(problem.code, problem.message, { path: violation.path });
+}
+
+/** Whoever was at work when the disk failed need not know that it could. */
+function unstored(ports: DispatchPorts, method: string, cause: unknown): Fault | undefined {
+  const told = storageFault(cause);
+  if (told !== undefined) ports.log.warn("request failed because of the disk", { method, cause });
+  return told;
 }
 
 function internal(ports: DispatchPorts, method: string, cause: unknown): Fault {

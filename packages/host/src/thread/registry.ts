@@ -292,12 +292,17 @@ export class Registry {
         if (!access(actor.owner)) throw fault("noRollout", id);
         if (actor.ephemeral) throw fault("noRollout", threadId);
         return this.unload(actor, reason, undefined, async (journal) => {
-          await closing(journal, async () => {
+          const done = closing(journal, async () => {
             const head = await recall(journal);
             if (head === undefined) throw fault("noRollout", threadId);
             // Its journal took something that nobody was told of, before it took nothing more.
             if (journal.undone) await this.#ports.recovering(id);
             await work(journal, head, (method, params) => this.announce(actor, method, params));
+          });
+          await done.catch((cause: unknown) => {
+            // It is unloaded all the same, and neither archived nor deleted.
+            this.announce(actor, "thread/closed", { threadId: actor.id });
+            throw cause;
           });
         });
       }

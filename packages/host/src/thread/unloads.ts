@@ -108,7 +108,9 @@ export class Unloads {
       this.#ports.stored.toldClosed(actor.journal, actor.id);
       committed();
       announce(actor, "thread/status/changed", { threadId: actor.id, status: { type: "notLoaded" } });
-      announce(actor, "thread/closed", { threadId: actor.id });
+      // Of these something else is told instead, when it is done.
+      if (reason !== "archived" && reason !== "deleted")
+        announce(actor, "thread/closed", { threadId: actor.id });
       return;
     }
     await this.#tellClosed({ journal: actor.journal, head });

@@ -23,7 +23,11 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
       const actor = await registry.findLoaded(threadId, accessOf(connection)).catch(malformed);
       if (actor === undefined) return reply({ status: "notLoaded" });
       if (interrupt && actor.activeTurn !== undefined) {
-        await actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });
+        const interrupted = actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });
+        // A journal that takes nothing more keeps the turn from its end, and nobody from unloading the thread.
+        await interrupted.catch((cause: unknown) => {
+          if (!actor.broken) throw cause;
+        });
       }
       const refusal = refusalOf(actor, connection, interrupt ?? false);
       if (refusal !== undefined) return reply(refusal);
