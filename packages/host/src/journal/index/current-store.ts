@@ -43,6 +43,17 @@ export class CurrentStore {
     return this.#opened;
   }
 
+  /** Like `open`, but throws `storageFailed` if it can only be had in memory, however short ago the file was tried. */
+  async openOnDisk(): Promise<OpenStore> {
+    let open = await this.open();
+    if (open.inMemoryBecause !== undefined) {
+      await this.#returnToDisk(open);
+      open = await this.open();
+    }
+    mustBeFile(open);
+    return open;
+  }
+
   /** Throws `storageFailed` if the index is in memory. One that was never used is not. */
   async mustBeOnDisk(): Promise<void> {
     if (this.#current !== undefined || this.#least > 0) mustBeFile(await this.open());

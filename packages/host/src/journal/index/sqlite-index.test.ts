@@ -596,6 +596,27 @@ describe("an index whose file cannot be opened", () => {
     expect(await ids(other)).toEqual(["c", "b"]);
   });
 
+  it("is tried at once for whoever needs it on disk, and seldom for others", async () => {
+    let opened = 0;
+    const { list, ...files } = nodeFiles();
+    const counting = {
+      ...files,
+      list: (folder: string) => {
+        opened++;
+        return list(folder);
+      },
+    };
+    const index = open({ files: counting, clock: { now: () => 0, monotonic: () => 0 } });
+    for (let times = 10; times > 0; times--) expect(await ids(index)).toEqual(["b", "a"]);
+    expect(await refusal(index.flush())).toBe("storageFailed");
+    expect(opened).toBe(1);
+    await unblock();
+    await index.mustBeOnDisk();
+    await index.flush();
+    await index.forget("a");
+    expect(await ids(open())).toEqual(["b"]);
+  });
+
   it("has nothing to flush as long as it was not used, and says after its end whether all was flushed", async () => {
     const index = open();
     await index.flush();

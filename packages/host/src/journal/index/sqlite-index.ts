@@ -100,7 +100,7 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   async mustBeOnDisk(): Promise<void> {
-    mustBeFile(await this.#stores.open());
+    await this.#stores.openOnDisk();
   }
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
