@@ -145,6 +145,8 @@ const lines = {
   "MODEL-5": "The model sees instructions, project files, the environment, pictures and what clients put in.",
   "MODEL-6": "A fault that may pass is retried and each retry is told; what was shown stays.",
   "MODEL-7": "A fault that does not pass ends the turn as failed, with its kind and a sentence that helps.",
+  "MODEL-10":
+    "An answer past a limit (an item, the answer, calls of an answer or a turn) is cut there, and its turn fails with that limit's code.",
   "MODEL-8": "model/list is never empty.",
   "MODEL-9": "Pictures that are elsewhere are refused; one that is broken is put in words for the model.",
 } as const;

@@ -13,8 +13,8 @@ import type { Owner, Scheduler } from "./scheduler.ts";
 type ModelStep =
   /** A message in pieces. */
   | { readonly do: "say"; readonly pieces: readonly string[] }
-  /** A message that is begun and not ended. */
-  | { readonly do: "mumble"; readonly pieces: readonly string[] }
+  /** A message that is begun and not ended; its pieces may go on without end. */
+  | { readonly do: "mumble"; readonly pieces: Iterable<string> }
   /** Calls a tool; without an id of its own it has one that no other call has. */
   | { readonly do: "call"; readonly name: string; readonly args: unknown; readonly callId?: string }
   | { readonly do: "pause"; readonly ms: number }

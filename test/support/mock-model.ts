@@ -106,6 +106,21 @@ export function silent(text: string): Reply {
   };
 }
 
+/** A stream that goes on, as fast as it is read, until its reader leaves; `left` gets how many bytes it took. */
+export function endless(start: string, piece: string, left: (bytes: number) => void = () => {}): Reply {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const { socket } = response;
+    const pour = (): void => {
+      while (!response.destroyed) if (!response.write(piece)) return;
+    };
+    response.on("drain", pour);
+    response.once("close", () => left(socket?.bytesWritten ?? 0));
+    response.write(start);
+    pour();
+  };
+}
+
 export function refuse(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return (response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });

@@ -44,6 +44,7 @@ export function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
     tools: [],
     parallelToolCalls: true,
     promptCacheKey: "thread-1",
+    answerBytes: 1_000_000,
     ...more,
   };
 }

@@ -399,6 +399,31 @@ const catalogue = {
     text: (limit: number) => `There are ${limit} thread sections already; delete one first`,
   },
   notSaved: { wire: -32603, retryable: true, text: (why: string) => `Could not be saved: ${why}` },
+  // The last ones end turns: they are the `code` of a turn's error.
+  itemTooLarge: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) =>
+      `The model's answer was stopped: one of its items is larger than ${limit} bytes (model_item_max_bytes in config.toml).`,
+  },
+  answerTooLarge: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) =>
+      `The model's answer was stopped: it is larger than ${limit} bytes (model_answer_max_bytes in config.toml).`,
+  },
+  answerTooManyCalls: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) =>
+      `The model's answer was stopped: it has more than ${limit} tool calls (model_answer_max_calls in config.toml).`,
+  },
+  turnTooManyCalls: {
+    wire: -32600,
+    retryable: false,
+    text: (limit: number) =>
+      `The turn was stopped: it has more than ${limit} tool calls (turn_max_calls in config.toml). Start another turn to go on.`,
+  },
 } as const;
 
 export type ErrorCode = keyof typeof catalogue;

@@ -7,9 +7,11 @@ import type {
   Verbosity,
 } from "@bobbin/protocol";
 import { type ProjectDocSettings, USUAL_DOCS } from "../core/life/project-docs.ts";
+import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
+import { readAnswerLimits } from "./answer-limits.ts";
 import { readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
@@ -32,6 +34,8 @@ export interface Config {
   readonly compactPrompt: string | null;
   /** Which model reviews; null: the thread's own. */
   readonly reviewModel: string | null;
+  /** How much models may answer. */
+  readonly answerLimits: AnswerLimits;
   /** For threads that have none of their own. */
   readonly developerInstructions: string | null;
   /** Has the base instructions for them. */
@@ -86,6 +90,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     autoCompactTokens: whole(table, "model_auto_compact_token_limit", 1) ?? null,
     compactPrompt: text(table, "compact_prompt") ?? null,
     reviewModel: text(table, "review_model") ?? null,
+    answerLimits: readAnswerLimits(table),
     developerInstructions: text(table, "developer_instructions") ?? null,
     instructionsFile: file === undefined ? null : resolve(home, file),
     projectDocs: readProjectDocSettings(table),

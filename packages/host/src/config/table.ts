@@ -24,6 +24,13 @@ export function whole(table: Table, key: string, least: number, at = ""): number
   throw new ConfigError(`${at}${key}: expected a whole number of at least ${least}, found ${String(value)}`);
 }
 
+/** A whole number from `least` to `most`. */
+export function wholeWithin(table: Table, key: string, least: number, most: number): number | undefined {
+  const number = whole(table, key, least);
+  if (number === undefined || number <= most) return number;
+  throw new ConfigError(`${key}: expected a whole number of at most ${most}, found ${number}`);
+}
+
 export function oneOf<const T extends string>(
   table: Table,
   key: string,

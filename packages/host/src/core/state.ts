@@ -91,6 +91,8 @@ export interface TurnState {
   readonly lostHosts: number;
   /** Clients have put something into the history since the model was called. */
   readonly injected: boolean;
+  /** How many calls of tools the thread had before it; missing in checkpoints of earlier versions. */
+  readonly callsBefore?: number;
   /** How many calls of the model have come to their end. */
   readonly answers: number;
   /** Set while the model is asked for a summary in place of an answer. */

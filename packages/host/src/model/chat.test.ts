@@ -69,6 +69,10 @@ describe("the chat wire", () => {
       { type: "messageStarted", itemId: "item 2" },
       { type: "messageDelta", itemId: "item 2", text: "One " },
       { type: "messageDelta", itemId: "item 2", text: "moment" },
+      { type: "hiddenDelta", itemId: "item 3", of: "call", text: "" },
+      { type: "hiddenDelta", itemId: "item 4", of: "call", text: '{"inp' },
+      { type: "hiddenDelta", itemId: "item 3", of: "call", text: '{"p":1}' },
+      { type: "hiddenDelta", itemId: "item 4", of: "call", text: 'ut":"*** x"}' },
       { type: "messageDone", itemId: "item 2", text: "One moment" },
       {
         type: "toolCall",

@@ -34,7 +34,8 @@ function chat(
   signal: AbortSignal,
   withTools: boolean,
 ): ModelStream {
-  const call = { path: "/chat/completions", model: request.model, body: chatBody(request, withTools) };
+  const { model, answerBytes } = request;
+  const call = { path: "/chat/completions", model, body: chatBody(request, withTools), answerBytes };
   return readAnswer(ports, call, new ChatAnswer(ports, request), signal);
 }
 
@@ -77,7 +78,7 @@ class ChatAnswer implements AnswerReader {
 }
 
 interface Piece {
-  readonly key: unknown;
+  readonly nth: number;
   id: string;
   name: string;
   text: string;
@@ -90,6 +91,7 @@ class Pieces {
   #thought: { readonly itemId: string; readonly field: string; text: string } | undefined;
   #message: { readonly itemId: string; text: string } | undefined;
   readonly #calls: Piece[] = [];
+  readonly #callsByKey = new Map<unknown, Piece>();
 
   constructor(ports: ModelPorts, tools: PlainTools) {
     this.#ports = ports;
@@ -101,7 +103,7 @@ class Pieces {
     if (field !== undefined) yield* this.#think(field, textIn(delta[field]));
     const text = textIn(delta.content) || textIn(delta.refusal);
     if (text !== "") yield* this.#say(text);
-    for (const piece of arrayIn(delta.tool_calls)) this.#call(piece);
+    for (const piece of arrayIn(delta.tool_calls)) yield this.#call(piece);
   }
 
   *end(): Iterable<ModelEvent> {
@@ -140,19 +142,22 @@ class Pieces {
   }
 
   /** A call's name comes once, its arguments in pieces; some servers do not number the calls. */
-  #call(given: Loose): void {
+  #call(given: Loose): ModelEvent {
     const key = given.index ?? given.id;
-    const last = this.#calls.at(-1);
-    let piece = key === undefined ? last : this.#calls.find((one) => one.key === key);
+    let piece = key === undefined ? this.#calls.at(-1) : this.#callsByKey.get(key);
     const id = textIn(given.id);
     if (piece === undefined || (id !== "" && piece.id !== "" && piece.id !== id)) {
-      piece = { key, id: "", name: "", text: "" };
+      piece = { nth: this.#calls.length, id: "", name: "", text: "" };
       this.#calls.push(piece);
+      // The first one keeps the key: a server that gives it twice names its calls by their ids.
+      if (key !== undefined && !this.#callsByKey.has(key)) this.#callsByKey.set(key, piece);
     }
-    const { name, arguments: text } = objectIn(given.function);
+    const { name, arguments: args } = objectIn(given.function);
+    const text = typeof args === "object" && args !== null ? JSON.stringify(args) : textIn(args);
     piece.id ||= id;
     piece.name ||= textIn(name);
-    piece.text += typeof text === "object" && text !== null ? JSON.stringify(text) : textIn(text);
+    piece.text += text;
+    return { type: "hiddenDelta", itemId: `call ${piece.nth}`, of: "call", text };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CodexErrorInfo, TurnError } from "@bobbin/protocol";
+import type { ErrorCode } from "../errors.ts";
 import type { ModelEvent, Retry } from "./model.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 
@@ -6,11 +7,14 @@ import type { ProviderSettings } from "./provider-settings.ts";
 export class ModelFault extends Error {
   readonly info: CodexErrorInfo;
   readonly retry: Retry | undefined;
+  /** Of the error catalogue, where clients may want to tell it from others. */
+  readonly code: ErrorCode | undefined;
 
-  constructor(message: string, info: CodexErrorInfo, retry?: Retry) {
+  constructor(message: string, info: CodexErrorInfo, retry?: Retry, code?: ErrorCode) {
     super(message);
     this.info = info;
     this.retry = retry;
+    this.code = code;
   }
 
   toEvent(): ModelEvent {
@@ -19,6 +23,7 @@ export class ModelFault extends Error {
       codexErrorInfo: this.info,
       additionalDetails: null,
       misalignment: null,
+      ...(this.code !== undefined && { code: this.code }),
     };
     return { type: "failed", error, retry: this.retry };
   }

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   chat,
   MockModel,
@@ -18,6 +18,9 @@ import {
   requestOf,
   settingsFor,
 } from "../../../../test/support/model-calls.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { Http } from "../platform/platform.ts";
+import { httpProvider } from "./http-provider.ts";
 
 /** One recorded answer a wire, with text that takes several bytes a character. */
 const RECORDED = {
@@ -165,6 +168,71 @@ describe.each(WIRES)("a stream on the %s wire", (wire) => {
     const page = failureOf(await eventsOf(settingsFor(wire, model.url)));
     expect(page.error.codexErrorInfo).toEqual({ responseStreamConnectionFailed: { httpStatusCode: 200 } });
     expect(page.retry).toBeUndefined();
+  });
+});
+
+/** A server in this process that sends the pieces again and again, and counts the bytes that were read of them. */
+function endless(first: string, piece: Uint8Array): { readonly http: Http; read: number; stopped: boolean } {
+  const server = {
+    read: 0,
+    stopped: false,
+    http: (async (_url, { signal }) => {
+      async function* body() {
+        yield encode(first);
+        for (; !signal.aborted; server.read += piece.length) yield piece;
+      }
+      signal.addEventListener("abort", () => {
+        server.stopped = true;
+      });
+      const headers = new Headers({ "content-type": "text/event-stream" });
+      return { status: 200, headers, body: body() };
+    }) satisfies Http as Http,
+  };
+  return server;
+}
+
+describe.each(WIRES)("an answer without end on the %s wire", (wire) => {
+  const settings = settingsFor(wire, "http://127.0.0.1:1/v1");
+  const MEBIBYTE = 1024 * 1024;
+  /** Around the text of an answer a server may send this much. */
+  const AROUND = 16 * MEBIBYTE;
+  const filling = encode("x".repeat(MEBIBYTE));
+
+  it.each([
+    ["one event", "data: ", filling],
+    ["lines of one event", "data: x", encode(`${"x".repeat(MEBIBYTE - 7)}\ndata: `)],
+    ["comments", "", encode(`: ${"x".repeat(MEBIBYTE - 4)}\n\n`)],
+    ["events that say nothing", "", encode(`data: {"type":"ping","x":"${"x".repeat(MEBIBYTE - 32)}"}\n\n`)],
+  ])("[MODEL-10] is not read any further: %s", async (_what, first, piece) => {
+    const server = endless(first, piece);
+    const events = await eventsOf(settings, requestOf({ answerBytes: 1 }), server);
+    const { error, retry } = failureOf(events);
+    expect([error.code, error.codexErrorInfo, retry]).toEqual(["answerTooLarge", "other", undefined]);
+    expect(error.message).toContain("1 bytes (model_answer_max_bytes in config.toml)");
+    // One piece may be on its way when the limit is found.
+    expect(server.read).toBeLessThanOrEqual(AROUND + 2 * MEBIBYTE);
+  });
+
+  it("is not read for long behind its last word", async () => {
+    const server = endless(RECORDED[wire], filling);
+    const events = await eventsOf(settings, requestOf(), server);
+    expect(events.at(-1)!.type).toBe("done");
+    await vi.waitFor(() => expect(server.stopped).toBe(true));
+    expect(server.read).toBeLessThanOrEqual(2 * MEBIBYTE);
+  });
+});
+
+describe("a list of models", () => {
+  it("is not read without end", async () => {
+    const server = endless('{"data":[', encode(`${'{"id":"m"},'.repeat(100_000)}`));
+    const platform = { ...nodePlatform(), http: server.http };
+    const provider = httpProvider({
+      settings: settingsFor("chat", "http://localhost/v1", { local: true }),
+      platform,
+      env: {},
+    });
+    expect((await provider.models()).map(({ id }) => id)).toEqual(["m-1"]);
+    expect(server.read).toBeLessThanOrEqual(8 * 1024 * 1024);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { HttpAnswer, Platform } from "../platform/platform.ts";
 import { BOBBIN_VERSION } from "../version.ts";
+import { limitFault, wireLimits } from "./answer-limits.ts";
 import {
   complaintFault,
   disconnected,
@@ -25,6 +26,8 @@ export interface Call {
   readonly path: string;
   readonly model: string;
   readonly body: object;
+  /** The answer is not read past about so many bytes of text. */
+  readonly answerBytes: number;
   /** Called with the answer's headers, whatever its status is. */
   readonly heard?: (headers: HttpAnswer["headers"]) => void;
 }
@@ -33,8 +36,12 @@ export interface Call {
 export const DONE: Loose = {};
 /** The rest of a stream is read for so long behind its last word, so that its connection can be used again. */
 const REST_MS = 250;
+/** And no further than this. */
+const REST_BYTES = 256 * 1024;
 /** How much of an error's body is read. */
 const COMPLAINT_BYTES = 64 * 1024;
+/** How much is read of an answer that is no stream, such as a list of models. */
+const REPLY_BYTES = 4 * 1024 * 1024;
 
 /**
  * Posts, and yields the answer's events as JSON up to the end or `[DONE]`, which is yielded too: those that came together
@@ -68,11 +75,16 @@ export async function* postStream(
     body = await streamOf(ports, call, response).catch((cause) => {
       throw explain(cause, (why) => disconnected(settings, reason(why)));
     });
-    const sse = new SseReader();
+    const limits = wireLimits(call.answerBytes);
+    const tooLarge = (): ModelFault => limitFault("answerBytes", call.answerBytes);
+    const sse = new SseReader(limits.event, tooLarge);
+    let bytes = 0;
     while (!whole) {
       const chunk = await body.next();
       patience.renew();
       whole = chunk.done === true;
+      bytes += chunk.value?.length ?? 0;
+      if (bytes > limits.stream) throw tooLarge();
       const { events, broken } = readEvents(chunk.done ? sse.end() : sse.push(chunk.value));
       if (events.length > 0) yield events;
       if (events.at(-1) === DONE) return;
@@ -116,7 +128,7 @@ export async function getJson(ports: ModelPorts, path: string, signal: AbortSign
   if (!isOk(response)) {
     throw statusFault(ports.settings, "", answer(ports, path, response, await start(response)));
   }
-  return JSON.parse(await start(response, Number.POSITIVE_INFINITY));
+  return JSON.parse(await start(response, REPLY_BYTES));
 }
 
 /** Throws unless someone answers there and takes the key; what is answered does not matter. */
@@ -253,8 +265,12 @@ async function readRest(
   stop: AbortController,
 ): Promise<void> {
   const cancel = timers.after(REST_MS, () => stop.abort());
+  let bytes = 0;
   try {
-    while (!(await body.next()).done);
+    for (let rest = await body.next(); !rest.done; rest = await body.next()) {
+      bytes += rest.value.length;
+      if (bytes > REST_BYTES) return stop.abort();
+    }
   } finally {
     cancel();
   }

@@ -50,6 +50,7 @@ describe("the messages wire", () => {
     expect(events).toEqual([
       { type: "reasoningStarted", itemId: "item 1" },
       { type: "reasoningSummaryDelta", itemId: "item 1", index: 0, text: "Let me see" },
+      { type: "hiddenDelta", itemId: "item 1", of: "reasoning", text: "c2ln" },
       { type: "reasoningDone", itemId: "item 1", summary: ["Let me see"], content: [], carry },
       { type: "reasoningStarted", itemId: "item 2" },
       {
@@ -63,6 +64,8 @@ describe("the messages wire", () => {
       { type: "messageDelta", itemId: "item 3", text: "One " },
       { type: "messageDelta", itemId: "item 3", text: "moment" },
       { type: "messageDone", itemId: "item 3", text: "One moment" },
+      { type: "hiddenDelta", itemId: "item 4", of: "call", text: '{"p"' },
+      { type: "hiddenDelta", itemId: "item 4", of: "call", text: ":1}" },
       { type: "toolCall", call: { ...call, callId: "toolu_1", name: "read", arguments: '{"p":1}' } },
       { type: "toolCall", call: { ...call, callId: "toolu_2", name: "now", arguments: "{}" } },
       {

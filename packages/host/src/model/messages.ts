@@ -11,7 +11,8 @@ import { contextWindowOf } from "./windows.ts";
 
 /** Anthropic's Messages API. */
 export function messagesStream(ports: ModelPorts, request: ModelRequest, signal: AbortSignal): ModelStream {
-  const call = { path: "/messages", model: request.model, body: messagesBody(request) };
+  const { model, answerBytes } = request;
+  const call = { path: "/messages", model, body: messagesBody(request), answerBytes };
   return readAnswer(ports, call, new MessagesAnswer(ports, request), signal);
 }
 
@@ -103,9 +104,16 @@ class Blocks {
   *grown(index: unknown, delta: Loose): Iterable<ModelEvent> {
     const block = this.#open.get(index);
     if (block === undefined) return;
-    if (delta.type === "signature_delta") block.signature += textIn(delta.signature);
-    else if (delta.type === "input_json_delta") block.text += textIn(delta.partial_json);
-    else yield* this.#grow(block, textIn(delta.text) || textIn(delta.thinking));
+    const { itemId } = block;
+    if (delta.type === "signature_delta") {
+      const text = textIn(delta.signature);
+      block.signature += text;
+      yield { type: "hiddenDelta", itemId, of: "reasoning", text };
+    } else if (delta.type === "input_json_delta") {
+      const text = textIn(delta.partial_json);
+      block.text += text;
+      yield { type: "hiddenDelta", itemId, of: "call", text };
+    } else yield* this.#grow(block, textIn(delta.text) || textIn(delta.thinking));
   }
 
   *ended(index: unknown): Iterable<ModelEvent> {

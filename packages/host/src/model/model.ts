@@ -44,6 +44,8 @@ export interface ModelRequest {
   readonly parallelToolCalls: boolean;
   /** Calls with the same key share what a provider remembers of the beginning: the thread's id. */
   readonly promptCacheKey: string;
+  /** The answer is not read past about so many bytes of text. */
+  readonly answerBytes: number;
 }
 
 export type ContextItem =
@@ -116,6 +118,13 @@ export type ModelEvent =
       readonly content: readonly string[];
       /** To be sent back as it is; undefined: the model does not want it back. */
       readonly carry: unknown;
+    }
+  /** An item has grown by what nobody is shown: a call's arguments before the call is whole, a signature. */
+  | {
+      readonly type: "hiddenDelta";
+      readonly itemId: string;
+      readonly of: "call" | "reasoning";
+      readonly text: string;
     }
   | { readonly type: "toolCall"; readonly call: ToolCall }
   | { readonly type: "webSearchStarted"; readonly itemId: string; readonly action: WebSearchAction }

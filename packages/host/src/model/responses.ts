@@ -13,8 +13,9 @@ import { contextWindowOf } from "./windows.ts";
 
 /** OpenAI's Responses API. */
 export function responsesStream(ports: ModelPorts, request: ModelRequest, signal: AbortSignal): ModelStream {
-  const call = { path: "/responses", model: request.model, body: responsesBody(request) };
-  return readAnswer(ports, call, new ResponsesAnswer(ports, request.model), signal);
+  const { model, answerBytes } = request;
+  const call = { path: "/responses", model, body: responsesBody(request), answerBytes };
+  return readAnswer(ports, call, new ResponsesAnswer(ports, model), signal);
 }
 
 class ResponsesAnswer implements AnswerReader {
@@ -45,6 +46,9 @@ class ResponsesAnswer implements AnswerReader {
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
         return this.#output.grown(event);
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return this.#output.argued(event);
       case "response.output_item.done":
         return this.#output.done(event);
       case "response.completed":
@@ -109,6 +113,11 @@ class Output {
     else if (name.includes("summary")) {
       yield { type: "reasoningSummaryDelta", itemId, index: count(event.summary_index), text };
     } else yield { type: "reasoningTextDelta", itemId, index: count(event.content_index), text };
+  }
+
+  *argued(event: Loose): Iterable<ModelEvent> {
+    const itemId = `call ${event.item_id ?? event.output_index}`;
+    yield { type: "hiddenDelta", itemId, of: "call", text: textIn(event.delta) };
   }
 
   *done(event: Loose): Iterable<ModelEvent> {

@@ -1,20 +1,25 @@
 import { createParser } from "eventsource-parser";
 
-/** No single event is larger; a server that sends one is broken, and must not take our memory. */
-const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
-
 /** Bytes in, the events' data out, however the bytes are cut. */
 export class SseReader {
   readonly #decoder = new TextDecoder();
   readonly #parser = createParser({ onEvent: ({ data }) => void this.#events.push(data) });
+  readonly #maxCharacters: number;
+  readonly #tooLarge: () => Error;
   #events: string[] = [];
   #waiting = 0;
+
+  /** A single event of more than `maxCharacters` throws what `tooLarge` makes: it must not fill the memory. */
+  constructor(maxCharacters: number, tooLarge: () => Error) {
+    this.#maxCharacters = maxCharacters;
+    this.#tooLarge = tooLarge;
+  }
 
   push(bytes: Uint8Array): readonly string[] {
     const text = this.#decoder.decode(bytes, { stream: true });
     const events = this.#feed(text);
     this.#waiting = events.length > 0 ? 0 : this.#waiting + text.length;
-    if (this.#waiting > MAX_EVENT_CHARACTERS) throw new Error("an event is too large");
+    if (this.#waiting > this.#maxCharacters) throw this.#tooLarge();
     return events;
   }
 

@@ -66,6 +66,8 @@ export class AnswerWriter {
         });
         return undefined;
       }
+      case "hiddenDelta":
+        return undefined;
       case "toolCall":
         this.#called = true;
         this.#messages.interrupted();

@@ -7,11 +7,19 @@ import type { ThreadState } from "../core/state.ts";
 import { coverage, mayCompact } from "../core/turn/compaction.ts";
 import { textTokens } from "../core/turn/context-size.ts";
 import { messageOf } from "../errors.ts";
-import { type ContextItem, type ModelEvent, type ModelRequest, OFFLINE_MODEL } from "../model/model.ts";
+import {
+  type ContextItem,
+  type ModelEvent,
+  type ModelProvider,
+  type ModelRequest,
+  type ModelStream,
+  OFFLINE_MODEL,
+} from "../model/model.ts";
 import { canSee } from "../model/sight.ts";
 import { contextWindowOf } from "../model/windows.ts";
 import type { Actor } from "../thread/actor.ts";
 import { AnswerWriter } from "./answer.ts";
+import { AnswerSize, withinLimits } from "./answer-size.ts";
 import { backoff } from "./backoff.ts";
 import { conversation, message } from "./context.ts";
 import { HeldMessages } from "./held-messages.ts";
@@ -89,8 +97,8 @@ export class ModelCalls {
     if (attempt === 1) this.#warnIfUnknown(state);
     const { limits } = this.#ports;
     const writer = this.#writer(state, { turnId, attempt, provider: provider.id, limits });
-    const stream = provider.stream(await this.#request(state, past), signal);
-    for await (const events of untilAborted(stream, signal)) {
+    const request = await this.#request(state, past);
+    for await (const events of this.#listen(provider, request, state, signal)) {
       if (signal.aborted) return undefined;
       for (const event of events) {
         const end = writer.take(event);
@@ -141,7 +149,7 @@ export class ModelCalls {
       tools: [],
     };
     const texts: string[] = [];
-    for await (const events of untilAborted(provider.stream(request, signal), signal)) {
+    for await (const events of this.#listen(provider, request, state, signal)) {
       if (signal.aborted) return undefined;
       for (const event of events) {
         if (event.type === "messageDone") texts.push(event.text);
@@ -159,6 +167,20 @@ export class ModelCalls {
       }
     }
     return undefined;
+  }
+
+  /** What the model says to a request, until the abort and within the limits. */
+  #listen(
+    provider: ModelProvider,
+    request: ModelRequest,
+    { turn, callCount }: ThreadState,
+    signal: AbortSignal,
+  ): ModelStream {
+    const size = new AnswerSize(
+      this.#ports.models.answerLimits,
+      callCount - (turn?.callsBefore ?? callCount),
+    );
+    return withinLimits(untilAborted(provider.stream(request, signal), signal), size);
   }
 
   #failure({ error, retry }: Extract<ModelEvent, { type: "failed" }>, { turn }: ThreadState): CallFailed {
@@ -220,6 +242,7 @@ export class ModelCalls {
       ],
       parallelToolCalls: true,
       promptCacheKey: facts.id,
+      answerBytes: models.answerLimits.answerBytes,
     };
   }
 

@@ -41,6 +41,25 @@ describe("a plan that a model proposes", () => {
     expect(split("no plan <proposed").plan).toBeUndefined();
   });
 
+  it("does not begin on a line of hundreds of characters, however that comes", () => {
+    const tag = (width: number) => `${"<proposed_plan>".padStart(width)}\nplan`;
+    for (const pieces of [(text: string) => [text], (text: string) => Array.from(text)]) {
+      expect(split(...pieces(tag(200))).said).toEqual(["plan: plan"]);
+      expect(split(...pieces(tag(201))).said).toEqual([`text: ${tag(201)}`]);
+    }
+  });
+
+  it("holds back no line that cannot become a tag", () => {
+    const splitter = new PlanSplitter();
+    const spaces = Array.from({ length: 1000 }, () => splitter.push(" "));
+    expect(
+      spaces
+        .flat()
+        .map(({ text }) => text)
+        .join(""),
+    ).toHaveLength(1000);
+  });
+
   it("is the same however the text comes in pieces", () => {
     const words = fc.constantFrom("<proposed_plan>", "</proposed_plan>", "\n", " ", "x", "<", "-");
     fc.assert(

@@ -4,6 +4,9 @@ export interface Said {
   readonly text: string;
 }
 
+/** A tag has no more white space around it: a line is looked at anew with each piece of it. */
+const LONGEST_TAG_LINE = 200;
+
 const TAGS = { text: "<proposed_plan>", plan: "</proposed_plan>" } as const;
 
 /** Takes plans out of a text as it grows. A tag stands alone on its line; what may still become one is held back. */
@@ -41,10 +44,7 @@ export class PlanSplitter {
     if (ends) {
       this.#settle(line, said);
       this.#held = "";
-    } else if (
-      TAGS[this.#inside].startsWith(line.trim()) ||
-      line.trimEnd().trimStart() === TAGS[this.#inside]
-    ) {
+    } else if (line.length <= LONGEST_TAG_LINE && TAGS[this.#inside].startsWith(line.trim())) {
       this.#held = line;
     } else {
       this.#held = undefined;
@@ -53,7 +53,10 @@ export class PlanSplitter {
   }
 
   #settle(line: string, said: Said[]): void {
-    if (line.trim() !== TAGS[this.#inside]) return this.#say(line, said);
+    // One more, for its end.
+    if (line.length > LONGEST_TAG_LINE + 1 || line.trim() !== TAGS[this.#inside]) {
+      return this.#say(line, said);
+    }
     this.#inside = this.#inside === "text" ? "plan" : "text";
     if (this.#inside === "plan") this.plan = "";
   }

@@ -12,6 +12,7 @@ import type {
 import type { Child } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
+import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -54,6 +55,7 @@ export interface ModelPolicy {
   readonly compactPrompt: string | null;
   /** Which model reviews; null: the thread's own. */
   readonly reviewModel: string | null;
+  readonly answerLimits: AnswerLimits;
 }
 
 /** How often a child is tried again before its parent does without it. */

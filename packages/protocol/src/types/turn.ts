@@ -111,6 +111,8 @@ export type TurnDiffUpdatedNotification = Static<typeof TurnDiffUpdatedNotificat
 
 export const TurnError = object("TurnError", () => ({
   additionalDetails: nullable(string()),
+  // Set where the error catalogue has a code for it.
+  code: experimental(string(), { ours: true }),
   codexErrorInfo: nullable(CodexErrorInfo),
   message: string(),
   misalignment: nullable(MisalignmentErrorDetails),

@@ -51,7 +51,7 @@ export function foldTurnStarted(state: ThreadState, record: Of<"turnStarted">): 
     updatedAt: record.at,
     preview: state.preview || previewOf(record.input),
     hasUserMessage: state.hasUserMessage || record.input.length > 0,
-    turn: newTurn(record),
+    turn: { ...newTurn(record), callsBefore: state.callCount },
   };
   return goalAtTurn(started, record);
 }
