@@ -211,12 +211,12 @@ function unload(client: ModelClient, thread: ModelThread, interrupt: boolean, re
   const leaving = load.leaving;
   // It is the one who asks that ends it: the reply comes before the closing is told.
   load.leaving = undefined;
-  if (interrupt) thread.endTurn("interrupted");
-  load.leaving = leaving;
   const others = [...load.subscribers].filter((other) => other !== client).length;
+  if (interrupt && others === 0) thread.endTurn("interrupted");
+  load.leaving = leaving;
   const turnId = load.running?.turn.id ?? null;
   const blocked = client.experimental ? ` by ${turnId} and ${others}` : "";
-  if (turnId !== null) return reply(`active${blocked}`);
+  if (turnId !== null && !(interrupt && others > 0)) return reply(`active${blocked}`);
   if (others > 0) return reply(`otherSubscribers${blocked}`);
   thread.unload({ reply: () => reply("unloaded") });
 }

@@ -108,6 +108,19 @@ describe("thread/unload", () => {
     expect(params.turn.status).toBe("interrupted");
   });
 
+  it("[UNLOAD-5] with interrupt leaves the turn alone while others follow the thread", async () => {
+    const threadId = await client.startThread();
+    await plain.call("thread/resume", { threadId });
+    const turnId = await client.speaking(threadId);
+    expect(await client.call("thread/unload", { threadId, interrupt: true })).toMatchObject({
+      status: "otherSubscribers",
+      blockedBy: { turnId, otherSubscribers: 1 },
+    });
+    expect((await client.call("thread/read", { threadId })).thread.status.type).toBe("active");
+    await plain.call("thread/unsubscribe", { threadId });
+    expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
+  });
+
   it("[UNLOAD-6] asked by many at once happens once, and each load is closed exactly once", async () => {
     const threadId = await client.startThread();
     const answers = await Promise.all(

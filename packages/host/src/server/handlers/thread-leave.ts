@@ -22,7 +22,8 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
     async "thread/unload"({ threadId, interrupt }, { connection, reply }) {
       const actor = await registry.findLoaded(threadId, accessOf(connection)).catch(malformed);
       if (actor === undefined) return reply({ status: "notLoaded" });
-      if (interrupt && actor.activeTurn !== undefined) {
+      // Not for nothing: with another subscriber there, the unload is refused all the same.
+      if (interrupt && actor.activeTurn !== undefined && othersOf(actor, connection) === 0) {
         const interrupted = actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });
         // A journal that takes nothing more keeps the turn from its end, and nobody from unloading the thread.
         await interrupted.catch((cause: unknown) => {
@@ -101,21 +102,26 @@ function malformed(cause: unknown): never {
   throw new Fault("malformedThreadId", cause.message);
 }
 
+/** How many connections keep the thread loaded besides this one. */
+function othersOf({ subscriptions }: Actor, connection: Connection): number {
+  return subscriptions.retaining - (subscriptions.retains(connection) ? 1 : 0);
+}
+
 /** Why a thread is not unloaded now. What is under way counts before who else is there. */
 function refusalOf(
   actor: Actor,
   connection: Connection,
   interrupt: boolean,
 ): Result<"thread/unload"> | undefined {
-  const own = actor.subscriptions.retains(connection) ? 1 : 0;
-  const otherSubscribers = actor.subscriptions.retaining - own;
+  const otherSubscribers = othersOf(actor, connection);
   const turnId = actor.activeTurn;
   // Whoever wants it interrupted wants its children interrupted, too, and what it waits for outside of a turn given up.
   const descendants = interrupt ? 0 : actor.children;
   const pending = { pendingRequests: actor.requests.length, pendingCalls: actor.pendingCalls };
   const waits = !interrupt && pending.pendingRequests + pending.pendingCalls > 0;
   // The turn of one whose journal takes nothing more will never end.
-  const active = (turnId !== undefined && !actor.broken) || descendants > 0 || waits;
+  const runs = turnId !== undefined && !actor.broken && !(interrupt && otherSubscribers > 0);
+  const active = runs || descendants > 0 || waits;
   const status = active ? "active" : otherSubscribers > 0 ? "otherSubscribers" : undefined;
   if (status === undefined) return undefined;
   if (!connection.client?.experimental) return { status };
