@@ -22,6 +22,8 @@ export const toolLines = {
   "ASK-9": "A host that shuts down leaves a turn that waits as it is, and the next one goes on with it.",
   "ASK-10": "What a user says while tools are at work reaches the model behind their answers.",
   "ASK-11": "A turn that waits for an answer hibernates, and goes on when it comes.",
+  "ASK-12": "turn/start while a question is open adds to the running turn, and the question stays open.",
+  "ASK-13": "A turn that takes the place of one that asked clears the question: it is resolved first.",
 
   // What the model does by itself.
   "PLAN-1": "update_plan is told as turn/plan/updated.",

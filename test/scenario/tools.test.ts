@@ -456,6 +456,44 @@ describe("a question to clients", () => {
       "message",
     ]);
   });
+
+  it("[ASK-12] stays open when a turn is started meanwhile, which adds to the running one", async () => {
+    const ask = responses.call("request_user_input", JSON.stringify(QUESTION));
+    const { model, client, threadId } = await stage([call(ask), say("I see")]);
+    const turnId = await client.say(threadId, "ask me");
+    const { id } = await asked(client, "item/tool/requestUserInput");
+    const from = client.frames.length;
+    expect(await client.say(threadId, "and hurry")).toBe(turnId);
+    await client.call("thread/loaded/list");
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started userMessage",
+      "item/completed userMessage",
+    ]);
+    client.send({ id, result: { answers: { path: { answers: ["Yes"] } } } });
+    await client.turnCompleted(turnId);
+    expect(client.told("turn/started")).toHaveLength(1);
+    expect(client.told("serverRequest/resolved").map(({ params }) => params.requestId)).toEqual([id]);
+    const [, output, message] = model.asked[1]!.body.input.slice(-3);
+    expect(JSON.parse(output.output)).toEqual({ answers: { path: { answers: ["Yes"] } } });
+    expect(message.content[0].text).toBe("and hurry");
+  });
+
+  it.each([
+    ["review/start", { target: { type: "custom", instructions: "Look at it." } }],
+    ["thread/compact/start", {}],
+  ])("[ASK-13] is cleared by the new turn of %s, which ends the one that asked", async (method, params) => {
+    const ask = responses.call("request_user_input", JSON.stringify(QUESTION));
+    const { client, threadId } = await stage([call(ask), say("Done.")]);
+    const turnId = await client.say(threadId, "ask me");
+    const { id } = await asked(client, "item/tool/requestUserInput");
+    const from = client.frames.length;
+    await client.call(method, { threadId, ...params });
+    expect((await client.turnCompleted(turnId)).params.turn.status).toBe("interrupted");
+    await client.waitFor(({ method }) => method === "turn/started", "turn/started", from);
+    const words = story(client.frames.slice(from)).filter((word) => /resolved|^turn/.test(word));
+    expect(words.slice(0, 3)).toEqual(["serverRequest/resolved", "turn/completed", "turn/started"]);
+    expect(client.told("serverRequest/resolved").map(({ params }) => params.requestId)).toEqual([id]);
+  });
 });
 
 describe("what the model calls", () => {
