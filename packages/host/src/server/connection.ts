@@ -175,7 +175,7 @@ export class Connection implements LinkEvents, Recipient {
   /** Throws if it would be too large: then nothing was sent. */
   reply<M extends MethodName>(id: RequestId, result: Result<M> | Encoded<Result<M>>): void {
     const json = `{"id":${id.json},"result":${jsonOf(result)}}`;
-    // A character is at least one byte: only what may be too large is measured.
+    // A UTF-16 unit takes at most three bytes as UTF-8, so a text below a third of the limit need not be measured.
     if (json.length * 3 > MAX_MESSAGE_BYTES && Buffer.byteLength(json) > MAX_MESSAGE_BYTES) {
       throw fault("replyTooLarge", MAX_MESSAGE_BYTES);
     }
