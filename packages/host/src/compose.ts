@@ -77,6 +77,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       ...platform,
       log,
       searcher: platform.worker("search"),
+      hasRecordedAll: () => journal.madeAll(),
       rebuild: () => journalRows(journal, log),
     });
   const countTurns = turnCounter(metrics);

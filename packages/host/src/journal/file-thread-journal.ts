@@ -8,6 +8,7 @@ import { commitLine, type Line } from "./commit-lines.ts";
 import { FileReader, readCommit } from "./file-reader.ts";
 import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 import type { Leases } from "./leases.ts";
+import type { MadeThreads } from "./made-threads.ts";
 import { oneByOne } from "./one-by-one.ts";
 import type { Holder, OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath } from "./paths.ts";
@@ -22,6 +23,8 @@ export interface Shared {
   readonly openFiles: OpenFiles;
   readonly starts: Starts;
   readonly making: FewAtOnce;
+  /** Threads whose journals were made here. */
+  readonly made: MadeThreads;
   readonly log: Log;
 }
 
@@ -146,6 +149,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await leases.take(this.#threadId);
     // What a host left of it that died before it was made is none of its own.
     if (!undone) leases.madeGood(this.#threadId);
+    this.#shared.made.add(this.#threadId);
     const opening = files.openAppend(this.#path, { fresh: !this.#halfMade });
     try {
       const file = await opening;

@@ -84,3 +84,27 @@ describe("a thread that is deleted", () => {
     expect(await starts()).toBe("");
   });
 });
+
+describe("the host that made every stored thread", () => {
+  it("is known as that, once, by the journals that it has made", async () => {
+    await thread("unused");
+    await thread("used", true);
+    const archived = await thread("archived", true);
+    await archived.archive(true);
+    expect(await journal.madeAll()).toBe(true);
+    expect(await journal.madeAll()).toBe(false);
+  });
+
+  it("is not one that found a thread of another", async () => {
+    const earlier = await thread("earlier", true);
+    await earlier.close();
+    await journal.close();
+    journal = fileJournal(home, platform, SILENT, async () => {});
+    await thread("own", true);
+    expect(await journal.madeAll()).toBe(false);
+  });
+
+  it("is any host in an empty home", async () => {
+    expect(await journal.madeAll()).toBe(true);
+  });
+});

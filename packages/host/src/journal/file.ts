@@ -8,6 +8,7 @@ import { cutTornTail, FileReader, tornBytes } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
 import type { Journal } from "./journal.ts";
 import { Leases } from "./leases.ts";
+import { MadeThreads } from "./made-threads.ts";
 import { OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath, threadIdOf } from "./paths.ts";
 import { saved } from "./saved.ts";
@@ -28,6 +29,7 @@ export function fileJournal(
 ): Journal {
   const { files } = platform;
   const leases = new Leases(home, platform, beforeGivingBack);
+  const made = new MadeThreads();
   const shared: Shared = {
     home,
     files,
@@ -35,6 +37,7 @@ export function fileJournal(
     openFiles: new OpenFiles(MAX_OPEN),
     starts: leases.starts,
     making: new FewAtOnce(MAX_MAKING),
+    made,
     log,
   };
 
@@ -85,6 +88,17 @@ export function fileJournal(
 
   const keys = new StartKeys(home, files, leases, async (threadId) => (await find(threadId)) !== undefined);
 
+  async function* threads(): AsyncIterable<{ readonly id: string; readonly archived: boolean }> {
+    for await (const name of walk(files, join(home, "sessions"), 3)) {
+      const id = threadIdOf(name);
+      if (id !== undefined) yield { id, archived: false };
+    }
+    for await (const name of walk(files, join(home, "archived_sessions"), 0)) {
+      const id = threadIdOf(name);
+      if (id !== undefined) yield { id, archived: true };
+    }
+  }
+
   return {
     create(threadId) {
       return saved(async () => {
@@ -125,16 +139,8 @@ export function fileJournal(
     },
     reserve: (key, threadId) => saved(() => keys.reserve(key, threadId)),
     release: (key) => saved(() => keys.forget(key)),
-    async *threads() {
-      for await (const name of walk(files, join(home, "sessions"), 3)) {
-        const id = threadIdOf(name);
-        if (id !== undefined) yield { id, archived: false };
-      }
-      for await (const name of walk(files, join(home, "archived_sessions"), 0)) {
-        const id = threadIdOf(name);
-        if (id !== undefined) yield { id, archived: true };
-      }
-    },
+    threads,
+    madeAll: () => made.isAll(threads()),
     async abandoned() {
       await takeUp();
       return leases.abandoned();

@@ -19,6 +19,8 @@ export interface Journal {
   release(key: string): Promise<void>;
   /** Every stored thread. */
   threads(): AsyncIterable<{ readonly id: string; readonly archived: boolean }>;
+  /** Whether this host has made every stored thread. Answered once, then false. */
+  madeAll(): Promise<boolean>;
   /** Threads that were held by hosts that are gone. */
   abandoned(): Promise<readonly string[]>;
   /** Ends the claim of a host that is gone on a thread that is gone too. */

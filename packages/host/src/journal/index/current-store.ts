@@ -9,6 +9,11 @@ export interface CurrentStoreOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /**
+   * Whether every stored thread was made by this host, which has recorded each of its rows here. Then a new file lacks
+   * nothing once the rows that wait are written.
+   */
+  hasRecordedAll?(): Promise<boolean>;
 }
 
 const BUSY_WAIT_MS = 25;
@@ -83,10 +88,21 @@ export class CurrentStore {
         log.warn("the index cannot be opened; until it can, it is kept in memory", { path, cause });
         return storeInMemory(this.#least, cause);
       });
+      await this.#markComplete(this.#current);
       return this.#current;
     } catch (cause) {
       this.#opened = undefined;
       throw cause;
+    }
+  }
+
+  /** Most homes begin with this host and this file: no later host has to read all journals to find that nothing is missing. */
+  async #markComplete(open: OpenStore): Promise<void> {
+    if (!open.isNew || this.#least > 0) return;
+    try {
+      if (await this.#options.hasRecordedAll?.()) open.store.finish();
+    } catch (cause) {
+      this.#options.log.debug("a new index is filled from the journals", { cause });
     }
   }
 

@@ -13,6 +13,8 @@ export interface OpenStore {
   readonly store: Store;
   readonly path: string;
   readonly generation: number;
+  /** It was not there, and has nothing in it. */
+  readonly isNew: boolean;
   /** Why no file could be opened; undefined if this is one. */
   readonly inMemoryBecause?: unknown;
 }
@@ -39,14 +41,14 @@ export async function newestStore(
   const { DatabaseSync } = await import("@photostructure/sqlite");
   let generation = Math.max(least, ...(await numbersOf(place)).map(({ number }) => number));
   let broken = 0;
+  let isNew = false;
   for (let tries = 1; ; tries++) {
     const path = pathOf(place.path, generation);
     try {
-      // Makes the folder, and a file that only its owner can read: SQLite would ask neither.
-      if (!(await place.files.exists(path))) await (await place.files.openAppend(path)).close();
+      isNew = (await make(place.files, path)) || isNew;
       const store = new Store(DatabaseSync, path);
       if (behind) orClosed(store, () => store.restart());
-      return { store, path, generation };
+      return { store, path, generation, isNew };
     } catch (cause) {
       if (isBusy(cause) && tries < BUSY_TRIES) {
         await pause();
@@ -64,7 +66,7 @@ export async function newestStore(
 export async function storeInMemory(generation: number, cause: unknown): Promise<OpenStore> {
   const { DatabaseSync } = await import("@photostructure/sqlite");
   const store = new Store(DatabaseSync, IN_MEMORY);
-  return { store, path: IN_MEMORY, generation, inMemoryBecause: cause };
+  return { store, path: IN_MEMORY, generation, isNew: false, inMemoryBecause: cause };
 }
 
 export async function supersededBy(place: Place, open: OpenStore): Promise<boolean> {
@@ -79,6 +81,19 @@ export async function removeOlder(place: Place, open: OpenStore, keep: 0 | 1 = 1
     const old = version < SCHEMA_VERSION || (version === SCHEMA_VERSION && number < open.generation - keep);
     if (!old) continue;
     for (const tail of ["", "-wal", "-shm"]) await place.files.remove(join(folder, `${name}${tail}`));
+  }
+}
+
+/** Makes the folder, and a file that only its owner can read: SQLite would do neither. False if it is there. */
+async function make(files: Files, path: string): Promise<boolean> {
+  if (await files.exists(path)) return false;
+  try {
+    await (await files.openAppend(path, { fresh: true })).close();
+    return true;
+  } catch (cause) {
+    // Another host was quicker.
+    if ((cause as { code?: string }).code === "EEXIST") return false;
+    throw cause;
   }
 }
 

@@ -391,6 +391,48 @@ describe("a search in a large index", () => {
   });
 });
 
+describe("a new index", () => {
+  it("is whole from the start where its host has recorded every thread, and stays so for later hosts", async () => {
+    const first = open({ hasRecordedAll: async () => true });
+    for (let at = 0; at < 3; at++) record(first, sampleRow(`t${at}`, { createdAt: at }));
+    await first.flush();
+    await first.close();
+    expect(await ids(open())).toEqual(["t2", "t1", "t0"]);
+    expect(rebuilds).toBe(0);
+  });
+
+  it.each([
+    ["it has not", async () => false],
+    ["that cannot be told", () => Promise.reject(new Error("EIO"))],
+  ])("is filled from the journals where %s", async (_, hasRecordedAll) => {
+    journals.set("old", { row: sampleRow("old"), texts: [] });
+    expect(await ids(open({ hasRecordedAll }))).toEqual(["old"]);
+    expect(rebuilds).toBe(1);
+  });
+
+  it("is filled from the journals where it takes the place of one that broke", async () => {
+    const index = open({ hasRecordedAll: async () => true });
+    record(index, sampleRow("t1"));
+    await index.flush();
+    // Another host found it broken and has begun the next one.
+    await writeFile(join(home, "threads.v3.1.sqlite"), "");
+    expect(await ids(index)).toEqual(["t1"]);
+    expect(rebuilds).toBe(1);
+  });
+
+  it("is not asked for where there is a file", async () => {
+    await open().list(sampleQuery());
+    const asked: string[] = [];
+    await open({
+      hasRecordedAll: async () => {
+        asked.push("asked");
+        return true;
+      },
+    }).list(sampleQuery());
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("a rebuild", () => {
   beforeEach(() => {
     for (let n = 0; n < 250; n++) {

@@ -26,6 +26,8 @@ export interface ThreadIndexOptions {
   readonly log: Log;
   /** Where searches run; without one they hold up everything else. */
   readonly searcher?: Worker | undefined;
+  /** See `CurrentStoreOptions`. */
+  hasRecordedAll?(): Promise<boolean>;
   /** Every thread that there is, from the journals; the order does not matter. */
   rebuild(): AsyncIterable<Entry>;
 }
