@@ -24,6 +24,7 @@ export const toolLines = {
   "ASK-11": "A turn that waits for an answer hibernates, and goes on when it comes.",
   "ASK-12": "turn/start while a question is open adds to the running turn, and the question stays open.",
   "ASK-13": "A turn that takes the place of one that asked clears the question: it is resolved first.",
+  "ASK-20": "An answer survives a power cut before serverRequest/resolved is sent.",
 
   // What the model does by itself.
   "PLAN-1": "update_plan is told as turn/plan/updated.",

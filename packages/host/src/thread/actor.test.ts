@@ -92,6 +92,39 @@ it("gives every turn a commit of its own to begin with, also if several come at 
   ]);
 });
 
+it("records the first of two answers that come at once, and sends that it was resolved once", async () => {
+  const journal = new MemoryJournal();
+  const actor = await loaded(journal);
+  const turnId = "a";
+  const call = { callId: "c", name: "act", namespace: null, arguments: "{}", kind: "function" } as const;
+  const ask = { method: "item/tool/call", params: {} as never } as const;
+  await actor.submit({ ...start, turnId });
+  await actor.submit({ kind: "toolCalled", at: 2, turnId, attempt: 1, call });
+  const step = { kind: "ask", requestId: 7, ask } as const;
+  await actor.submit({ kind: "stepCall", at: 2, turnId, callId: "c", from: "proposed", step });
+  expect(actor.requests.map(({ id }) => id)).toEqual([7]);
+  const answer = (result: string) =>
+    actor.submit({ kind: "answer", at: 3, requestId: 7, answer: { kind: "result", result } });
+  await Promise.all([answer("first"), answer("second")]);
+  const last = (await commits(journal)).at(-1)!.records;
+  expect(last.filter(({ type }) => type === "requestResolved")).toEqual([
+    { type: "requestResolved", at: 3, requestId: 7, answer: { kind: "result", result: "first" } },
+  ]);
+  expect(actor.requests).toEqual([]);
+});
+
+it("stops its work when it is parked, and takes nothing more", async () => {
+  const journal = new MemoryJournal();
+  const asked: string[] = [];
+  const actor = await loaded(journal, { reconcile: (_, state) => asked.push(state.status.type) });
+  await actor.submit({ ...start, turnId: "a" });
+  await actor.park();
+  expect(asked).toEqual(["active", "notLoaded"]);
+  await expect(actor.submit({ ...start, turnId: "b" })).rejects.toMatchObject({ code: "shuttingDown" });
+  // Nothing is written: the next host finds it as it is.
+  expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
 describe("a thread whose journal fails", () => {
   /** The first sync fails, when something else waits already. */
   async function failing() {

@@ -173,6 +173,58 @@ describe("what a thread holds of tool servers", () => {
   });
 });
 
+describe("a message to an earlier load", () => {
+  const state = threadWith({ late: [LATE], subscriptions: [{ ...CALL, callId: "s" }] });
+  const shown = { content: [], _meta: null };
+  const about = { at: 1, callId: "c" };
+  type Loaded = Extract<RapCommand, { readonly load: number }>;
+  const messages: Record<Loaded["kind"], (load: number) => Loaded> = {
+    reportCall: (load) => ({
+      load,
+      kind: "reportCall",
+      ...about,
+      eventId: "e",
+      report: { output: "done", success: true, shown, subscription: false },
+    }),
+    receiveEvent: (load) => ({
+      load,
+      kind: "receiveEvent",
+      at: 1,
+      callId: "s",
+      key: null,
+      digest: "d",
+      eventId: "e",
+      event: { output: "a bird", success: true, shown },
+      childId: null,
+      final: false,
+    }),
+    updateView: (load) => ({ load, kind: "updateView", ...about, server: "desk", viewType: "v", view: {} }),
+    askChoice: (load) => ({
+      load,
+      kind: "askChoice",
+      ...about,
+      requestId: 1,
+      server: "desk",
+      prompt: "Where to?",
+      choices: ["here"],
+      fallback: 0,
+      responseUrl: "https://desk/answer",
+      key: "k",
+      named: false,
+    }),
+    askOAuth: (load) => ({ load, kind: "askOAuth", ...about, requestId: 1 }),
+  };
+
+  it.each(Object.entries(messages))("changes nothing (%s), and one to this load does", (_, message) => {
+    const taken = (load: number, of = state) => accepted(of, message(load)).records;
+    const { loadEpoch } = state;
+    expect(taken(loadEpoch)).not.toEqual([]);
+    for (const load of [loadEpoch - 1, loadEpoch + 1]) expect(taken(load)).toEqual([]);
+    // A call of the same name may wait in the next load.
+    expect(taken(loadEpoch, { ...state, loadEpoch: loadEpoch + 1 })).toEqual([]);
+  });
+});
+
 describe("an event that is sent twice", () => {
   const { loadEpoch: load } = newThread();
   const watching = threadWith({ subscriptions: [CALL, { ...CALL, callId: "other" }] });
