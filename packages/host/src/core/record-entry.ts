@@ -1,4 +1,5 @@
 import type { Notification } from "./notification.ts";
+import type { Frozen, RecordCheck } from "./record-check.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
 
@@ -9,6 +10,8 @@ export interface RecordEntry<R extends ThreadRecord> {
    * keeps the fold of the old one; a record without `v` has version 1.
    */
   readonly version: number;
+  /** Whether what is on disk has that shape. */
+  readonly check: RecordCheck<Frozen<Omit<R, "type">>>;
   /** The state behind it. `created` and `checkpoint` start one, and are given nothing. */
   fold(state: ThreadState, record: R): ThreadState;
   /** What clients are sent because of it. It sees no state, so that live fan-out and replay send the same. */

@@ -10,7 +10,7 @@ export type GoalRecord =
       /** Up to when its time is counted; null while it does not run. */
       readonly countedUntil: number | null;
       /** It is another thread's, and waits for the next turn here. */
-      readonly deferred?: true;
+      readonly deferred?: boolean;
     }
   | { readonly type: "goalCleared"; readonly at: number }
   /** Something for the model to know about the goal; nobody else is shown it. */

@@ -1,6 +1,19 @@
-import type { ThreadStatus } from "@bobbin/protocol";
+import {
+  array,
+  enumeration,
+  integer,
+  nullable,
+  number,
+  omittable,
+  string,
+  unknown,
+} from "@bobbin/protocol/schema";
+import { GitInfo, LoadSettings, ThreadStatus } from "@bobbin/protocol/types";
 import { type Notification, silent, toEveryone, toSubscribers } from "../notification.ts";
+import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { time } from "../shapes.ts";
+import { THREAD_STATE } from "../state-shape.ts";
 import { withContextTokens, withMoreContext } from "../turn/context-size.ts";
 import {
   foldAdopted,
@@ -12,11 +25,21 @@ import {
   foldTurnsDropped,
 } from "./fold.ts";
 import type { LifeRecord } from "./records.ts";
+import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS, UNLOAD_REASON } from "./shapes.ts";
 import { settingsView } from "./views.ts";
+
+const EPOCH = integer("uint32", { minimum: 1 });
 
 export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   created: {
     version: 1,
+    check: fields(() => ({
+      at: time(),
+      facts: THREAD_FACTS,
+      settings: THREAD_SETTINGS,
+      load: LoadSettings,
+      docs: array(PROJECT_DOC),
+    })),
     fold: (_, record) => foldCreated(record),
     notify: silent,
     durability: "written",
@@ -24,6 +47,12 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   opened: {
     version: 1,
+    check: fields(() => ({
+      at: time(),
+      epoch: EPOCH,
+      load: LoadSettings,
+      docs: nullable(array(PROJECT_DOC)),
+    })),
     fold: foldOpened,
     notify: (threadId) => [statusChanged(threadId, { type: "idle" })],
     durability: "written",
@@ -31,6 +60,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   adopted: {
     version: 1,
+    check: fields(() => ({ at: time(), epoch: EPOCH, status: ThreadStatus })),
     fold: foldAdopted,
     notify: (threadId, { status }) => [statusChanged(threadId, status)],
     durability: "written",
@@ -38,6 +68,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   closed: {
     version: 1,
+    check: fields(() => ({ at: time(), reason: UNLOAD_REASON })),
     fold: foldClosed,
     notify: (threadId, { reason }) => {
       const status = statusChanged(threadId, { type: "notLoaded" });
@@ -50,6 +81,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   notified: {
     version: 1,
+    check: fields(() => ({ at: time() })),
     fold: (state, { at }) => ({ ...state, untold: false, toldAt: at }),
     notify: silent,
     durability: "written",
@@ -57,6 +89,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   statusChanged: {
     version: 1,
+    check: fields(() => ({ status: ThreadStatus })),
     fold: (state, { status }) => ({ ...state, status }),
     notify: (threadId, { status }) => [statusChanged(threadId, status)],
     durability: "written",
@@ -64,6 +97,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   settingsChanged: {
     version: 1,
+    check: fields(() => ({ at: time(), settings: THREAD_SETTINGS })),
     fold: (state, { settings }) => ({ ...state, settings }),
     notify: (threadId, { settings }) => [
       toSubscribers("thread/settings/updated", { threadId, threadSettings: settingsView(settings) }),
@@ -73,6 +107,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   loadSettingsChanged: {
     version: 1,
+    check: fields(() => ({ at: time(), changes: LoadSettings })),
     fold: (state, { changes }) => ({ ...state, pendingLoad: { ...state.pendingLoad, ...changes } }),
     notify: silent,
     durability: "written",
@@ -80,6 +115,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   renamed: {
     version: 1,
+    check: fields(() => ({ at: time(), name: nullable(string()) })),
     fold: (state, { name }) => ({ ...state, name }),
     notify: (threadId, { name }) => [toEveryone("thread/name/updated", { threadId, threadName: name })],
     durability: "written",
@@ -87,6 +123,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   gitInfoChanged: {
     version: 1,
+    check: fields(() => ({ at: time(), gitInfo: nullable(GitInfo) })),
     fold: (state, { gitInfo }) => ({ ...state, gitInfo }),
     notify: silent,
     durability: "written",
@@ -94,6 +131,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   sectionChanged: {
     version: 1,
+    check: fields(() => ({ at: time(), sectionId: nullable(string()), position: nullable(number()) })),
     fold: (state, { sectionId: id, position, at }) => ({
       ...state,
       section: id === null ? null : { id, position, since: at },
@@ -104,6 +142,12 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   turnsDropped: {
     version: 1,
+    check: fields(() => ({
+      at: time(),
+      keepThrough: nullable(string()),
+      dropped: array(string()),
+      by: enumeration("", ["rollback", "revert"]),
+    })),
     // The conversation is shorter, and nobody knows by how much; the next answer tells.
     fold: (state, record) => withContextTokens(foldTurnsDropped(state, record), 0),
     // Older clients take the answer to their rollback for it.
@@ -113,6 +157,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   itemsInjected: {
     version: 1,
+    check: fields(() => ({ at: time(), items: array(unknown()), after: omittable(string()) })),
     fold: (state, { items }) => withMoreContext(foldItemsInjected(state), JSON.stringify(items)),
     notify: silent,
     durability: "written",
@@ -120,6 +165,7 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
   },
   checkpoint: {
     version: 1,
+    check: fields(() => ({ state: THREAD_STATE })),
     fold: (_, record) => foldCheckpoint(record),
     notify: silent,
     durability: "written",

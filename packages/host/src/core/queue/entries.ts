@@ -1,5 +1,9 @@
+import { array, nullable, string } from "@bobbin/protocol/schema";
+import { QueuedSubmission, UserInput } from "@bobbin/protocol/types";
 import { type Notification, toSubscribers } from "../notification.ts";
+import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { time } from "../shapes.ts";
 import { foldChanged, foldQueued, foldRemoved, foldReordered } from "./fold.ts";
 import type { QueueRecord } from "./records.ts";
 
@@ -7,6 +11,7 @@ import type { QueueRecord } from "./records.ts";
 export const QUEUE_RECORDS: RecordEntries<QueueRecord> = {
   submissionQueued: {
     version: 1,
+    check: fields(() => ({ at: time(), submission: QueuedSubmission })),
     fold: (state, record) => ({ ...state, queue: foldQueued(state.queue, record) }),
     notify: queueChanged,
     durability: "written",
@@ -14,6 +19,7 @@ export const QUEUE_RECORDS: RecordEntries<QueueRecord> = {
   },
   submissionChanged: {
     version: 1,
+    check: fields(() => ({ at: time(), id: string(), input: array(UserInput) })),
     fold: (state, record) => ({ ...state, queue: foldChanged(state.queue, record) }),
     notify: queueChanged,
     durability: "written",
@@ -21,6 +27,7 @@ export const QUEUE_RECORDS: RecordEntries<QueueRecord> = {
   },
   queueReordered: {
     version: 1,
+    check: fields(() => ({ at: time(), ids: array(string()) })),
     fold: (state, record) => ({ ...state, queue: foldReordered(state.queue, record) }),
     notify: queueChanged,
     durability: "written",
@@ -28,6 +35,7 @@ export const QUEUE_RECORDS: RecordEntries<QueueRecord> = {
   },
   submissionRemoved: {
     version: 1,
+    check: fields(() => ({ at: time(), id: string(), turnId: nullable(string()) })),
     fold: (state, record) => ({ ...state, queue: foldRemoved(state.queue, record) }),
     notify: queueChanged,
     durability: "written",

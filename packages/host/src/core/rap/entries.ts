@@ -1,5 +1,8 @@
+import { enumeration, integer, nullable, string } from "@bobbin/protocol/schema";
 import { silent, toSubscribers } from "../notification.ts";
+import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { time } from "../shapes.ts";
 import { withMoreContext } from "../turn/context-size.ts";
 import {
   foldChildDue,
@@ -15,11 +18,13 @@ import {
   foldViewUpdated,
 } from "./fold.ts";
 import type { RapRecord } from "./records.ts";
+import { LATE_CALL, MADE_CHOICE, OUTSIDE_CALL, RAP_EVENT, VIEW_CONTENT } from "./shapes.ts";
 
 /** Subscriptions, late calls, choices and children belong to one load of one thread: a fork gets none of them. */
 export const RAP_RECORDS: RecordEntries<RapRecord> = {
   subscribed: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), subscription: OUTSIDE_CALL })),
     fold: (state, record) => ({ ...state, rap: foldSubscribed(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -27,6 +32,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   subscriptionEnded: {
     version: 1,
+    check: fields(() => ({ at: time(), callId: string(), by: enumeration("", ["final", "cancelled"]) })),
     fold: (state, record) => ({ ...state, rap: foldSubscriptionEnded(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -34,6 +40,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   callDeferred: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), call: LATE_CALL })),
     fold: (state, { call }) => ({ ...state, rap: { ...state.rap, late: [...state.rap.late, call] } }),
     notify: silent,
     durability: "written",
@@ -41,6 +48,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   eventReceived: {
     version: 1,
+    check: fields(() => ({ at: time(), event: RAP_EVENT, key: nullable(string()) })),
     fold: (state, record) => ({ ...state, rap: foldEventReceived(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -48,6 +56,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   eventInjected: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), event: RAP_EVENT })),
     fold: (state, record) =>
       withMoreContext({ ...state, rap: foldEventInjected(state.rap, record) }, record.event.output),
     notify: silent,
@@ -56,6 +65,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   callNoted: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), text: string() })),
     fold: (state) => state,
     notify: silent,
     durability: "written",
@@ -63,6 +73,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   childDue: {
     version: 1,
+    check: fields(() => ({ at: time(), childId: string(), event: RAP_EVENT, key: nullable(string()) })),
     fold: (state, record) => ({ ...state, rap: foldChildDue(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -70,6 +81,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   childMade: {
     version: 1,
+    check: fields(() => ({ at: time(), childId: string() })),
     fold: (state, record) => ({ ...state, rap: foldChildMade(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -77,6 +89,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   childEnded: {
     version: 1,
+    check: fields(() => ({ at: time(), childId: string() })),
     fold: (state, record) => ({ ...state, rap: foldChildEnded(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -84,6 +97,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   choiceMade: {
     version: 1,
+    check: fields(() => ({ at: time(), choice: MADE_CHOICE })),
     fold: (state, record) => ({ ...state, rap: foldChoiceMade(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -91,6 +105,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   choiceDelayed: {
     version: 1,
+    check: fields(() => ({ at: time(), requestId: integer(), until: time() })),
     fold: (state, record) => ({ ...state, rap: foldChoiceDelayed(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -98,6 +113,7 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   choicePosted: {
     version: 1,
+    check: fields(() => ({ at: time(), requestId: integer() })),
     fold: (state, record) => ({ ...state, rap: foldChoicePosted(state.rap, record) }),
     notify: silent,
     durability: "written",
@@ -105,6 +121,13 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
   },
   viewUpdated: {
     version: 1,
+    check: fields(() => ({
+      at: time(),
+      server: string(),
+      callId: string(),
+      viewType: string(),
+      view: VIEW_CONTENT,
+    })),
     fold: (state, record) => ({ ...state, rap: foldViewUpdated(state.rap, record) }),
     notify: (threadId, { server, callId, viewType, view }) => [
       toSubscribers("thread/view/updated", { threadId, server, callId, viewType, view }),

@@ -1,11 +1,16 @@
+import { boolean, integer, omittable } from "@bobbin/protocol/schema";
 import { silent, toSubscribers } from "../notification.ts";
+import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { time } from "../shapes.ts";
 import { foldRequestResolved, foldRequestSent } from "./fold.ts";
 import type { RequestRecord } from "./records.ts";
+import { PENDING_REQUEST, REQUEST_ANSWER } from "./shapes.ts";
 
 export const REQUEST_RECORDS: RecordEntries<RequestRecord> = {
   requestSent: {
     version: 1,
+    check: fields(() => ({ request: PENDING_REQUEST })),
     fold: foldRequestSent,
     // A question goes to those who are there, and again to those who come: not by way of what they missed.
     notify: silent,
@@ -14,6 +19,12 @@ export const REQUEST_RECORDS: RecordEntries<RequestRecord> = {
   },
   requestResolved: {
     version: 1,
+    check: fields(() => ({
+      at: time(),
+      requestId: integer(),
+      answer: REQUEST_ANSWER,
+      sealed: omittable(boolean()),
+    })),
     fold: foldRequestResolved,
     notify: (threadId, { requestId }) => [toSubscribers("serverRequest/resolved", { threadId, requestId })],
     durability: "synced",

@@ -8,7 +8,7 @@ export type RequestRecord =
       readonly requestId: number;
       readonly answer: RequestAnswer;
       /** Part of the question was kept elsewhere, and is of no more use. */
-      readonly sealed?: true;
+      readonly sealed?: boolean;
     };
 
 /** A question to clients. */

@@ -1,5 +1,17 @@
+import { array, boolean, enumeration, nullable, omittable, string, unknown } from "@bobbin/protocol/schema";
+import {
+  FunctionCallOutputBody,
+  ThreadItem,
+  ThreadTokenUsage,
+  TokenUsageBreakdown,
+  TurnError,
+  TurnPlanStep,
+  UserInput,
+} from "@bobbin/protocol/types";
 import { silent, toSubscribers } from "../notification.ts";
+import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { count, time } from "../shapes.ts";
 import { withAccepted } from "./accepted.ts";
 import { withMoreContext } from "./context-size.ts";
 import {
@@ -21,11 +33,19 @@ import {
 } from "./fold.ts";
 import { contextAfter } from "./given-context.ts";
 import type { TurnRecord } from "./records.ts";
+import { BLOBS, CARRY, CONTEXT_ENTRY, compacting, KEPT, TEXT_PART, TOOL_CALL } from "./shapes.ts";
 import { turnCompleted, turnStarted } from "./views.ts";
 
 export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   turnStarted: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      input: array(UserInput),
+      outputSchema: unknown(),
+      kind: omittable(enumeration("", ["compact", "review"])),
+    })),
     fold: foldTurnStarted,
     notify: (threadId, { turnId, at }) => [
       toSubscribers("turn/started", { threadId, turn: turnStarted(turnId, at) }),
@@ -35,6 +55,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   inputAccepted: {
     version: 1,
+    check: fields(() => ({ turnId: string(), messageId: string() })),
     fold: (state, { messageId: id, turnId }) => ({
       ...state,
       accepted: withAccepted(state.accepted, { id, turnId }),
@@ -46,6 +67,12 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   contextGiven: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      entries: array(CONTEXT_ENTRY),
+      kept: array(string()),
+    })),
     fold: (state, record) => {
       const given = record.entries.map(({ value }) => value).join("");
       return withMoreContext({ ...state, context: contextAfter(state.context, record) }, given);
@@ -56,6 +83,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   sampleRequested: {
     version: 1,
+    check: fields(() => ({ turnId: string(), attempt: count() })),
     fold: foldSampleRequested,
     notify: silent,
     durability: "written",
@@ -63,6 +91,14 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   retrying: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      until: time(),
+      retry: count(),
+      of: count(),
+      error: TurnError,
+    })),
     fold: (state, { turnId, retry, until }) =>
       withTurn(state, turnId, () => ({ retries: retry, retryAt: until })),
     notify: (threadId, { turnId, error }) => [
@@ -73,6 +109,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   itemStarted: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), item: ThreadItem })),
     fold: foldItemStarted,
     notify: (threadId, { turnId, item, at }) => [
       toSubscribers("item/started", { threadId, turnId, item, startedAtMs: at }),
@@ -82,6 +119,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   textSaved: {
     version: 1,
+    check: fields(() => ({ turnId: string(), itemId: string(), part: omittable(TEXT_PART), text: string() })),
     fold: foldTextSaved,
     notify: silent,
     durability: "written",
@@ -89,6 +127,15 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   itemCompleted: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      item: ThreadItem,
+      carry: omittable(CARRY),
+      said: omittable(string()),
+      cut: omittable(enumeration("", ["fault", "interrupt", "input"])),
+      blobs: omittable(BLOBS),
+    })),
     fold: foldItemCompleted,
     notify: (threadId, { turnId, item, at }) => [
       toSubscribers("item/completed", { threadId, turnId, item, completedAtMs: at }),
@@ -98,6 +145,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   toolCalled: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), call: TOOL_CALL })),
     fold: foldToolCalled,
     notify: silent,
     durability: "written",
@@ -105,6 +153,13 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   toolDispatched: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      callId: string(),
+      again: boolean(),
+      via: omittable(string()),
+    })),
     fold: (state, record) => {
       const { again, via, at } = record;
       return withStage(state, record, { kind: "dispatched", again, via, at });
@@ -115,6 +170,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   toolWaiting: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), callId: string(), until: nullable(time()) })),
     fold: foldToolWaiting,
     notify: silent,
     durability: "written",
@@ -122,6 +178,14 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   toolAnswered: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      callId: string(),
+      output: FunctionCallOutputBody,
+      success: boolean(),
+      blobs: omittable(BLOBS),
+    })),
     fold: foldToolAnswered,
     notify: silent,
     durability: "written",
@@ -129,6 +193,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   callCancelled: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), callId: string() })),
     fold: (state, record) => withStage(state, record, { kind: "settled" }),
     notify: silent,
     durability: "written",
@@ -136,6 +201,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   approvalGranted: {
     version: 1,
+    check: fields(() => ({ turnId: string(), key: string() })),
     fold: (state, { key }) => ({ ...state, grants: [...state.grants, key] }),
     notify: silent,
     durability: "written",
@@ -144,6 +210,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   planUpdated: {
     version: 1,
+    check: fields(() => ({ turnId: string(), explanation: nullable(string()), plan: array(TurnPlanStep) })),
     fold: (state) => state,
     notify: (threadId, { turnId, explanation, plan }) => [
       toSubscribers("turn/plan/updated", { threadId, turnId, explanation, plan: [...plan] }),
@@ -153,6 +220,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   compactionRequested: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), attempt: count(), ...compacting() })),
     fold: foldCompactionRequested,
     notify: silent,
     durability: "written",
@@ -160,6 +228,15 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   compacted: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      attempt: count(),
+      summary: string(),
+      kept: array(KEPT),
+      spent: TokenUsageBreakdown,
+      usage: ThreadTokenUsage,
+    })),
     fold: foldCompacted,
     notify: (threadId, { turnId, usage }) => [
       toSubscribers("thread/tokenUsage/updated", { threadId, turnId, tokenUsage: usage }),
@@ -170,6 +247,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   compactionFailed: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), error: TurnError })),
     fold: foldCompactionFailed,
     notify: (threadId, { error }) => [
       toSubscribers("warning", {
@@ -182,6 +260,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   modelRerouted: {
     version: 1,
+    check: fields(() => ({ turnId: string(), at: time(), from: string(), to: string() })),
     fold: (state, { turnId, to }) => withTurn(state, turnId, () => ({ servedBy: to })),
     notify: (threadId, { turnId, from: fromModel, to: toModel }) => [
       // The only reason that clients know.
@@ -198,6 +277,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   sampleLost: {
     version: 1,
+    check: fields(() => ({ turnId: string(), attempt: count() })),
     fold: (state, { turnId }) => withTurn(state, turnId, () => ({ sampled: true })),
     notify: silent,
     durability: "written",
@@ -205,6 +285,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   usageReported: {
     version: 1,
+    check: fields(() => ({ turnId: string(), usage: ThreadTokenUsage })),
     fold: foldUsageReported,
     notify: (threadId, { turnId, usage }) => [
       toSubscribers("thread/tokenUsage/updated", { threadId, turnId, tokenUsage: usage }),
@@ -214,6 +295,14 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   turnEnded: {
     version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      startedAt: time(),
+      at: time(),
+      status: enumeration("", ["completed", "interrupted", "failed"]),
+      error: nullable(TurnError),
+      answer: nullable(ThreadItem),
+    })),
     fold: foldTurnEnded,
     notify: (threadId, record) => {
       const { turnId, error } = record;
