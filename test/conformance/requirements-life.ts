@@ -124,6 +124,13 @@ export const lifeLines = {
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",
+  "JOURNAL-4":
+    "A journal with one of every record that was ever written leads to the same state, notifications and turns for ever.",
+  "JOURNAL-5":
+    "Records from disk are read as strictly as requests from clients: what is damaged is left out.",
+  "DAMAGE-1": "A damaged checkpoint is passed over for the one before it, and nothing is lost.",
+  "DAMAGE-4": "Blank and junk lines in a journal keep no other request from its answer, and are logged once.",
+  "DAMAGE-5": "A pipe, a device or a folder in a journal's place is refused at once.",
   "STORE-1":
     "Archiving moves the journal there and back, and is told in place of closed; an archived thread is neither resumed nor forked.",
   "STORE-2": "Archiving ends the turn first, and every subscription.",

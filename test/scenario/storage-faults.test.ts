@@ -240,7 +240,7 @@ describe("a damaged file", () => {
     writeFileSync(path, lines.join("\n"));
     const { host, client } = await stdioHost({ home });
     expect(await turnIds(client, threadId)).toEqual(turns);
-    await host.logged(({ msg }) => /no commit/.test(String(msg)));
+    await host.logged(({ msg, count }) => /left out/.test(String(msg)) && count === 5);
     const { thread } = await client.call("thread/resume", { threadId });
     expect(thread.turns).toHaveLength(3);
     await client.turn(threadId, "four");
@@ -273,8 +273,8 @@ describe("a damaged file", () => {
     const { host, client } = await stdioHost({ home });
     const { data } = await client.call("thread/list", {});
     expect(data.map(({ id }: { id: string }) => id)).toEqual([threadId]);
-    expect((await client.refusal("thread/read", { threadId: broken })).data.code).toBe("threadNotLoaded");
-    expect((await client.refusal("thread/resume", { threadId: broken })).data.code).toBe("noRollout");
+    expect((await client.refusal("thread/read", { threadId: broken })).data.code).toBe("journalDamaged");
+    expect((await client.refusal("thread/resume", { threadId: broken })).data.code).toBe("journalDamaged");
     expect(await turnIds(client, threadId)).toEqual(turns);
     await ends(host, client);
   });

@@ -329,6 +329,11 @@ const catalogue = {
     retryable: false,
     text: () => "The thread was written by a later version of this program, which is needed to open it",
   },
+  journalDamaged: {
+    wire: -32600,
+    retryable: false,
+    text: (why: string) => `The thread's journal is damaged and cannot be read: ${why}`,
+  },
   badDynamicTools: { wire: -32600, retryable: false, text: (why: string) => why },
   badConfig: {
     wire: -32600,

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReadFile } from "../platform/platform.ts";
-import { commitOf, type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
+import { commitOf } from "./commit-format.ts";
+import { type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
 import { oneByOne } from "./one-by-one.ts";
 
 function fileOf(bytes: Buffer): ReadFile & { readonly reads: number[]; readonly under: Set<number> } {
@@ -28,6 +29,8 @@ async function all(lines: AsyncGenerator<readonly Line[]>): Promise<[string, num
   return found;
 }
 
+const noPause = async () => {};
+
 const line = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 40 }),
   fc.integer({ min: 0, max: 400_000 }).map((length) => "x".repeat(length)),
@@ -50,13 +53,40 @@ describe("the lines of a journal", () => {
           wanted.push([one, at, at + length]);
           at += length;
         }
-        expect(await all(linesForwards(fileOf(bytes), 0, bytes.length))).toEqual(wanted);
         const whole = wanted.filter(([one]) => one !== "\n");
+        expect(await all(linesForwards(fileOf(bytes), 0, bytes.length))).toEqual(whole);
         const backwards = await all(linesBackwards(fileOf(bytes), bytes.length));
+        // An empty line at the very start is the rest of what was read.
         expect(backwards.filter(([one]) => one !== "\n")).toEqual(whole.toReversed());
       }),
       { numRuns: 60 },
     );
+  });
+
+  it("are passed over where they are too long, from either end, and not held", async () => {
+    const long = { text: "", tooLong: true };
+    const one = { text: "one\n", tooLong: false };
+    const two = { text: "two\n", tooLong: false };
+    const bytes = Buffer.from(`one\n${"x".repeat(900_000)}\ntwo\n${"y".repeat(700_000)}\n`);
+    const read = async (lines: AsyncGenerator<readonly Line[]>) => {
+      const found: unknown[] = [];
+      for await (const batch of lines) {
+        for (const { tooLong, text, start, end } of batch) found.push({ text, tooLong, start, end });
+      }
+      return found;
+    };
+    const wanted = [
+      { ...one, start: 0, end: 4 },
+      { ...long, start: 4, end: 900_005 },
+      { ...two, start: 900_005, end: 900_009 },
+      { ...long, start: 900_009, end: bytes.length },
+    ];
+    expect(await read(linesForwards(fileOf(bytes), 0, bytes.length, 300_000))).toEqual(wanted);
+    expect(await read(linesBackwards(fileOf(bytes), bytes.length, 300_000))).toEqual(wanted.toReversed());
+    // What is read at once does not grow with them.
+    const file = fileOf(bytes);
+    await read(linesBackwards(file, bytes.length, 300_000));
+    expect(Math.max(...file.reads)).toBeLessThan(600_000);
   });
 
   it("are read a little at first, and more at once by those who read on", async () => {
@@ -101,14 +131,14 @@ describe("going through batches one by one", () => {
       made.push(one);
       return one % 2 === 0 ? one : undefined;
     };
-    for await (const one of oneByOne(batches(), even)) {
+    for await (const one of oneByOne(batches(), even, noPause)) {
       expect(one).toBe(2);
       break;
     }
     expect(made).toEqual([1, 2]);
     expect(ended).toBe(true);
     const seen: number[] = [];
-    for await (const one of oneByOne(batches(), even)) seen.push(one);
+    for await (const one of oneByOne(batches(), even, noPause)) seen.push(one);
     expect(seen).toEqual([2, 4]);
   });
 
@@ -117,16 +147,17 @@ describe("going through batches one by one", () => {
     const lines = async function* () {
       try {
         yield* linesForwards(
-          fileOf(Buffer.from('{"seq":1,"epoch":1,"records":[{"type":"later"}]}\n')),
+          fileOf(Buffer.from('{"seq":1,"epoch":1,"prev":0,"records":[{"type":"later"}]}\n')),
           0,
-          50,
+          59,
         );
       } finally {
         ended++;
       }
     };
     const read = async () => {
-      for await (const _ of oneByOne(lines(), (one) => commitOf(one, () => {}))) expect.unreachable();
+      for await (const _ of oneByOne(lines(), (one) => commitOf(one, "t", () => {}), noPause))
+        expect.unreachable();
     };
     await expect(read()).rejects.toMatchObject({ code: "newerJournal" });
     expect(ended).toBe(1);

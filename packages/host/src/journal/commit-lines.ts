@@ -1,24 +1,30 @@
 import { isAscii } from "node:buffer";
-import { type Commit, RECORDS, type ThreadRecord } from "../core/records.ts";
-import { fault } from "../errors.ts";
 import type { ReadFile } from "../platform/platform.ts";
-import type { Placed } from "./journal.ts";
 
 const CHUNK = 64 * 1024;
 /** Whoever reads on and on reads more at once, but never so much that others would notice. */
 const MAX_CHUNK = 256 * 1024;
+/** No commit is longer. What is, is passed over without being held in memory. */
+export const MAX_LINE = 256 * 1024 * 1024;
 const LF = 0x0a;
+const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Told about what is in a journal and is no commit. Never fatal: the rest of the thread is still there. */
-export type BadLine = (start: number, end: number) => void;
-
-/** Whole lines of a file before `end`, last first, a chunk at a time. What is behind the last LF is not a line. */
-export async function* linesBackwards(file: ReadFile, end: number): AsyncGenerator<readonly Line[]> {
-  /** Bytes from `start` on that belong to lines which begin further left. */
-  let rest: Uint8Array = new Uint8Array(0);
+/**
+ * Whole lines of a file before `end`, last first, a chunk at a time. What is behind the last LF is not a line; lines that
+ * are empty are passed over.
+ */
+export async function* linesBackwards(
+  file: ReadFile,
+  end: number,
+  maxLine = MAX_LINE,
+): AsyncGenerator<readonly Line[]> {
+  /** Bytes from `start` on that belong to a line which begins further left. */
+  let rest: Uint8Array = EMPTY;
   let start = end;
   let step = CHUNK;
   let ahead: Promise<Uint8Array> | undefined;
+  /** The end of a line that is too long, while its beginning is looked for. */
+  let endOfTooLong: number | undefined;
   // A line longer than a chunk is read in steps that grow with it, so that its bytes are not copied over and over.
   const wanted = (): number => Math.min(start, Math.max(step, rest.length));
   while (start > 0) {
@@ -28,20 +34,27 @@ export async function* linesBackwards(file: ReadFile, end: number): AsyncGenerat
     const text = asciiOf(chunk);
     const lines: Line[] = [];
     let right = chunk.length;
-    let left = chunk.lastIndexOf(LF, right - 1);
-    while (left >= 0) {
-      if (left + 1 < right) lines.push(new Line(chunk, text, left + 1, right, start));
+    for (;;) {
+      // There may be a million empty lines: they cost a look at their bytes.
+      while (right > 1 && chunk[right - 1] === LF && chunk[right - 2] === LF) right--;
+      const left = right < 2 ? -1 : chunk.lastIndexOf(LF, right - 2);
+      if (left < 0) break;
+      if (endOfTooLong !== undefined) lines.push(tooLongLine(start + left + 1, endOfTooLong));
+      else lines.push(new Line(chunk, text, left + 1, right, start));
+      endOfTooLong = undefined;
       right = left + 1;
-      left = right - 2 < 0 ? -1 : chunk.lastIndexOf(LF, right - 2);
     }
     rest = chunk.subarray(0, right);
+    if (rest.length > maxLine) endOfTooLong ??= start + rest.length;
+    if (endOfTooLong !== undefined) rest = EMPTY;
     // Whoever came for more than one chunk will want the next one, too: it is read while this one is worked on.
     const further = step > CHUNK && start > 0;
     step = Math.min(MAX_CHUNK, step * 2);
     ahead = further ? readAhead(file, start - wanted(), wanted()) : undefined;
     if (lines.length > 0) yield lines;
   }
-  if (rest.length > 0) yield [new Line(rest, undefined, 0, rest.length, 0)];
+  if (endOfTooLong !== undefined) yield [tooLongLine(0, endOfTooLong)];
+  else if (rest.length > 0) yield [new Line(rest, undefined, 0, rest.length, 0)];
 }
 
 /** Whole lines of a file from `start` to `end`, first first, a chunk at a time. */
@@ -49,9 +62,12 @@ export async function* linesForwards(
   file: ReadFile,
   start: number,
   end: number,
+  maxLine = MAX_LINE,
 ): AsyncGenerator<readonly Line[]> {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest: Buffer = EMPTY;
   let at = start;
+  /** The start of a line that is too long, while its end is looked for. */
+  let startOfTooLong: number | undefined;
   for (let step = CHUNK; at < end; step = Math.min(MAX_CHUNK, step * 2)) {
     const chunk = await file.read(at, Math.min(end - at, Math.max(step, rest.length)));
     if (chunk.length === 0) return;
@@ -64,11 +80,18 @@ export async function* linesForwards(
     const text = asciiOf(bytes);
     const lines: Line[] = [];
     let left = 0;
-    for (let right = bytes.indexOf(LF); right >= 0; right = bytes.indexOf(LF, left)) {
-      lines.push(new Line(bytes, text, left, right + 1, base));
+    for (;;) {
+      while (startOfTooLong === undefined && bytes[left] === LF) left++;
+      const right = bytes.indexOf(LF, left);
+      if (right < 0) break;
+      if (startOfTooLong !== undefined) lines.push(tooLongLine(startOfTooLong, base + right + 1));
+      else lines.push(new Line(bytes, text, left, right + 1, base));
+      startOfTooLong = undefined;
       left = right + 1;
     }
     rest = bytes.subarray(left);
+    if (rest.length > maxLine) startOfTooLong ??= base + left;
+    if (startOfTooLong !== undefined) rest = EMPTY;
     if (lines.length > 0) yield lines;
   }
 }
@@ -103,11 +126,20 @@ export class Line {
     return this.#chunk.subarray(this.#left, this.#right);
   }
 
+  /** Longer than any commit: its bytes were not kept. */
+  get tooLong(): boolean {
+    return this.#right > this.#chunk.length;
+  }
+
   get text(): string {
     if (this.#ascii !== undefined) return this.#ascii.slice(this.#left, this.#right);
     const { buffer, byteOffset, length } = this.bytes;
     return Buffer.from(buffer, byteOffset, length).toString("utf8");
   }
+}
+
+function tooLongLine(start: number, end: number): Line {
+  return new Line(EMPTY, undefined, 0, end - start, start);
 }
 
 function asciiOf(chunk: Buffer): string | undefined {
@@ -119,18 +151,6 @@ function readAhead(file: ReadFile, start: number, length: number): Promise<Uint8
   const read = file.read(start, length);
   read.catch(() => {});
   return read;
-}
-
-/** The commit of a line; undefined for an empty one, and for one that is none, which is told. */
-export function commitOf(line: Line, bad: BadLine): Placed | undefined {
-  const commit = parseCommit(line.text);
-  if (commit === "blank") return undefined;
-  if (commit === undefined) {
-    bad(line.start, line.end);
-    return undefined;
-  }
-  if (!commit.records.every(isKnown)) throw fault("newerJournal");
-  return { commit, start: line.start, end: line.end };
 }
 
 /** Where the commits after `seq` begin, looking back from `end`; only the head of each line is read. */
@@ -146,34 +166,12 @@ export async function locate(file: ReadFile, end: number, seq: number): Promise<
   return found;
 }
 
+const HEAD_BYTES = 96;
+const HEAD = /^(?:\xef\xbb\xbf)?\{"seq":(\d+),"epoch":\d+,"prev":(\d+),/;
+
+/** Undefined for a line that is no commit: its numbers vouch for each other. */
 function seqOf(bytes: Uint8Array): number | undefined {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 32)).toString("latin1");
-  const found = /^\{"seq":(\d+),/.exec(head);
-  return found === null ? undefined : Number(found[1]);
-}
-
-/** Of a type and a version that we can fold; others were written by a later program, and must not be guessed at. */
-function isKnown(record: ThreadRecord & { readonly v?: number }): boolean {
-  return (record.v ?? 1) <= (VERSIONS.get(record.type) ?? 0);
-}
-
-const VERSIONS: ReadonlyMap<string, number> = new Map(
-  Object.entries(RECORDS).map(([type, { version }]) => [type, version]),
-);
-
-function parseCommit(line: string): Commit | "blank" | undefined {
-  const text = line.charCodeAt(0) === 0xfeff ? line.slice(1) : line;
-  try {
-    const value = JSON.parse(text) as Commit;
-    const sound =
-      Number.isSafeInteger(value.seq) && Number.isSafeInteger(value.epoch) && Array.isArray(value.records);
-    return sound ? value : undefined;
-  } catch {
-    return text.trim() === "" ? "blank" : undefined;
-  }
-}
-
-/** One commit, one line. The seq comes first: `locate` looks for it there. */
-export function commitLine({ seq, epoch, prev, records }: Commit): Buffer {
-  return Buffer.from(`{"seq":${seq},"epoch":${epoch},"prev":${prev},"records":${JSON.stringify(records)}}\n`);
+  const length = Math.min(bytes.length, HEAD_BYTES);
+  const found = HEAD.exec(Buffer.from(bytes.buffer, bytes.byteOffset, length).toString("latin1"));
+  return found !== null && Number(found[1]) === Number(found[2]) + 1 ? Number(found[1]) : undefined;
 }

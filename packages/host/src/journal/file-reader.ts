@@ -1,8 +1,10 @@
 import type { Place } from "../core/life/views.ts";
 import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files, ReadFile } from "../platform/platform.ts";
-import { commitOf, type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
+import { commitOf } from "./commit-format.ts";
+import { type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
 import type { JournalReader, Placed } from "./journal.ts";
+import type { LeftOut } from "./left-out.ts";
 import { oneByOne } from "./one-by-one.ts";
 
 const CHUNK_BYTES = 64 * 1024;
@@ -27,26 +29,41 @@ export async function tornBytes(files: Files, { size }: AppendFile, path: string
   }
 }
 
+/** What a reader of files needs from around it. */
+export interface ReadingPorts {
+  readonly leftOut: LeftOut;
+  /** Lets others go on. */
+  pause(): Promise<void>;
+}
+
 /** A journal that is only read; the end is where it is when reading starts. */
 export class FileReader implements JournalReader {
   readonly place: Place;
-  readonly #file: ReadFile;
-  readonly #log: Log;
   readonly blob: JournalReader["blob"];
+  readonly #threadId: string;
+  readonly #file: ReadFile;
+  readonly #ports: ReadingPorts;
 
-  constructor(place: Place, file: ReadFile, log: Log, blob: JournalReader["blob"]) {
+  constructor(
+    threadId: string,
+    place: Place,
+    file: ReadFile,
+    ports: ReadingPorts,
+    blob: JournalReader["blob"],
+  ) {
+    this.#threadId = threadId;
     this.place = place;
     this.#file = file;
-    this.#log = log;
+    this.#ports = ports;
     this.blob = blob;
   }
 
   backwards(before?: number): AsyncIterable<Placed> {
-    return oneByOne(this.linesBefore(before), this.#commit);
+    return commitsOf(this.linesBefore(before), this.#threadId, this.place, this.#ports);
   }
 
   forwards(from = 0): AsyncIterable<Placed> {
-    return oneByOne(this.linesFrom(from), this.#commit);
+    return commitsOf(this.linesFrom(from), this.#threadId, this.place, this.#ports);
   }
 
   async *linesBefore(before: number | undefined): AsyncGenerator<readonly Line[]> {
@@ -66,6 +83,10 @@ export class FileReader implements JournalReader {
     return locate(this.#file, await this.#end(), seq);
   }
 
+  async isEmpty(): Promise<boolean> {
+    return (await this.#end()) === 0;
+  }
+
   close(): Promise<void> {
     return this.#file.close();
   }
@@ -74,8 +95,24 @@ export class FileReader implements JournalReader {
   async #end(before = Number.POSITIVE_INFINITY): Promise<number> {
     return endOfLastLine(this.#file, Math.min(before, await this.#file.size()));
   }
+}
 
-  readonly #commit = (line: Line): Placed | undefined => readCommit(line, this.place, this.#log);
+/** The commits of lines. What cannot be read is left out, and reported when the pass is over. */
+export function commitsOf(
+  lines: AsyncGenerator<readonly Line[]>,
+  threadId: string,
+  { path }: Place,
+  { leftOut, pause }: ReadingPorts,
+): AsyncIterable<Placed> {
+  const reading = leftOut.reading(path!);
+  const ending = async function* (): AsyncGenerator<readonly Line[]> {
+    try {
+      yield* lines;
+    } finally {
+      reading.done();
+    }
+  };
+  return oneByOne(ending(), (line) => commitOf(line, threadId, reading.leaveOut), pause);
 }
 
 /** Behind the last LF of the first `size` bytes; 0 if there is none. */
@@ -88,11 +125,4 @@ async function endOfLastLine(file: ReadFile, size: number): Promise<number> {
     end = from;
   }
   return 0;
-}
-
-/** The commit of a line; what is none is told to the people who run this, and left out. */
-export function readCommit(line: Line, { path }: Place, log: Log): Placed | undefined {
-  return commitOf(line, (start, end) => {
-    log.warn("a line of a journal is no commit and was left out", { path, start, end });
-  });
 }

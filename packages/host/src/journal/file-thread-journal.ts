@@ -4,12 +4,12 @@ import type { Log } from "../observe/log.ts";
 import type { FewAtOnce } from "../platform/few-at-once.ts";
 import type { AppendFile, Files } from "../platform/platform.ts";
 import { blobFolders, keepBlob, readBlob } from "./blobs.ts";
-import { commitLine, type Line } from "./commit-lines.ts";
-import { FileReader, readCommit } from "./file-reader.ts";
+import { commitLine } from "./commit-format.ts";
+import type { Line } from "./commit-lines.ts";
+import { commitsOf, FileReader, type ReadingPorts } from "./file-reader.ts";
 import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 import type { Leases } from "./leases.ts";
 import type { MadeThreads } from "./made-threads.ts";
-import { oneByOne } from "./one-by-one.ts";
 import type { Holder, OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath } from "./paths.ts";
 import { saved } from "./saved.ts";
@@ -26,6 +26,7 @@ export interface Shared {
   /** Threads whose journals were made here. */
   readonly made: MadeThreads;
   readonly log: Log;
+  readonly reading: ReadingPorts;
 }
 
 /** A new thread's way to a journal of its own. */
@@ -191,8 +192,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   #commits(lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>): AsyncIterable<Placed> {
-    const { place } = this;
-    return oneByOne(this.#lines(lines), (line) => readCommit(line, place, this.#shared.log));
+    return commitsOf(this.#lines(lines), this.#threadId, this.place, this.#shared.reading);
   }
 
   async *#lines(
@@ -206,10 +206,18 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     }
   }
 
-  async locate(seq: number): Promise<number> {
+  locate(seq: number): Promise<number> {
+    return this.#read((reader) => reader.locate(seq));
+  }
+
+  isEmpty(): Promise<boolean> {
+    return this.#read((reader) => reader.isEmpty());
+  }
+
+  async #read<T>(work: (reader: FileReader) => Promise<T>): Promise<T> {
     const reader = await this.#reader();
     try {
-      return await reader.locate(seq);
+      return await work(reader);
     } finally {
       await reader.close();
     }
@@ -304,6 +312,6 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.#make();
     const file = await this.#shared.files.openRead(this.#path);
     if (file === undefined) throw new Error(`the journal ${this.#path} is gone`);
-    return new FileReader(this.place, file, this.#shared.log, (name) => this.blob(name));
+    return new FileReader(this.#threadId, this.place, file, this.#shared.reading, (name) => this.blob(name));
   }
 }

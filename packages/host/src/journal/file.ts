@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Place } from "../core/life/views.ts";
+import { fault } from "../errors.ts";
 import type { Log } from "../observe/log.ts";
 import { FewAtOnce } from "../platform/few-at-once.ts";
 import type { AppendFile, Files, Platform } from "../platform/platform.ts";
@@ -8,6 +9,7 @@ import { cutTornTail, FileReader, tornBytes } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
 import type { Journal } from "./journal.ts";
 import { Leases } from "./leases.ts";
+import { LeftOut } from "./left-out.ts";
 import { MadeThreads } from "./made-threads.ts";
 import { OpenFiles } from "./open-files.ts";
 import { archivePath, sessionPath, threadIdOf } from "./paths.ts";
@@ -39,6 +41,10 @@ export function fileJournal(
     making: new FewAtOnce(MAX_MAKING),
     made,
     log,
+    reading: {
+      leftOut: new LeftOut(log),
+      pause: () => new Promise((go) => platform.timers.soon(go)),
+    },
   };
 
   const look = async (threadId: string): Promise<Place | undefined> => {
@@ -52,7 +58,12 @@ export function fileJournal(
   const takeUp = () =>
     leases.takeUp(async (threadId, line) => {
       const path = (await look(threadId))?.path ?? sessionPath(home, threadId);
-      const file = await files.openAppend(path);
+      const file = await files.openAppend(path).catch((cause: unknown) => {
+        // Other threads do not wait for what is no file.
+        if (!isNoFile(cause)) throw cause;
+        log.warn("a new thread has no journal: there is no file in its place", { path, cause });
+      });
+      if (file === undefined) return;
       try {
         // It may be there without a whole line in it.
         await cutTornTail(files, file, path, log);
@@ -74,7 +85,7 @@ export function fileJournal(
 
   /** For writing. A host that died while it made the file left it empty, and what goes into it among its starts. */
   const openWhole = async (path: string): Promise<AppendFile> => {
-    const file = await files.openAppend(path);
+    const file = await files.openAppend(path).catch(asDamage);
     if (file.size > 0 && (await orClosed(file, tornBytes(files, file, path))) === 0) return file;
     await file.close();
     await takeUp();
@@ -128,14 +139,17 @@ export function fileJournal(
     async read(threadId) {
       const place = await find(threadId);
       if (place === undefined) return undefined;
-      let file = await files.openRead(place.path!);
+      let file = await files.openRead(place.path!).catch(asDamage);
       if (file !== undefined && (await file.size()) === 0) {
         await file.close();
         await takeUp();
         file = await files.openRead(place.path!);
       }
       const folders = blobFolders(home, threadId, place.archived);
-      return file && new FileReader(place, file, log, (name) => readBlob(files, folders, name));
+      return (
+        file &&
+        new FileReader(threadId, place, file, shared.reading, (name) => readBlob(files, folders, name))
+      );
     },
     reserve: (key, threadId) => saved(() => keys.reserve(key, threadId)),
     release: (key) => saved(() => keys.forget(key)),
@@ -162,6 +176,16 @@ export function fileJournal(
       return leases.close();
     },
   };
+}
+
+/** What stands in a journal's place is a pipe, a device, a folder or the like. */
+function isNoFile(cause: unknown): boolean {
+  const { code } = cause as { readonly code?: unknown };
+  return code === "ENOTFILE" || code === "EISDIR" || code === "ENXIO" || code === "ELOOP";
+}
+
+function asDamage(cause: unknown): never {
+  throw isNoFile(cause) ? fault("journalDamaged", "there is no file in its place") : cause;
 }
 
 /** A file that nothing can be done with does not stay open. */

@@ -45,6 +45,8 @@ export interface JournalReader {
   forwards(from?: number): AsyncIterable<Placed>;
   /** Where the first commit after `seq` is. */
   locate(seq: number): Promise<number>;
+  /** Nothing was ever written to it, or a power cut took all that was; else it holds a thread, readable or not. */
+  isEmpty(): Promise<boolean>;
   /** What was kept beside it under a name; undefined if it is not there. */
   blob(name: string): Promise<Uint8Array | undefined>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
 import type { Cancel, Clock, Files, Liveness, Platform, Timers } from "../platform/platform.ts";
 import { PowerMark } from "./power-mark.ts";
-import { STARTS, Starts, unmade } from "./starts.ts";
+import { markMade, STARTS, Starts, unmade } from "./starts.ts";
 
 const TAKEOVER = "takeover";
 const TAKEN = `${TAKEOVER}.lock`;
@@ -225,12 +225,14 @@ export class Leases {
       await this.exclusively(async () => {
         if (await this.#liveness.alive(this.#lock(host))) return;
         const path = join(this.#folder, name);
-        for (const [threadId, line] of await unmade(this.#files, path)) {
+        const { lines, newer } = await unmade(this.#files, path);
+        for (const [threadId, line] of lines) {
           await this.#files.claim(this.#claim(threadId), host);
           await make(threadId, line);
         }
         // For good: what is in it must not make again what someone deletes later.
-        await this.#files.remove(path, { synced: true });
+        if (!newer) await this.#files.remove(path, { synced: true });
+        else if (lines.size > 0) await markMade(this.#files, path, lines.keys());
       });
     }
   }

@@ -32,6 +32,10 @@ export class MemoryJournal implements ThreadJournal {
     return found < 0 ? this.#commits.length : found;
   }
 
+  async isEmpty(): Promise<boolean> {
+    return this.#commits.length === 0;
+  }
+
   /** What its users name as files is read again each time: it does not live long. */
   async blob(): Promise<undefined> {
     return undefined;

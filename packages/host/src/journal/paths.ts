@@ -22,7 +22,12 @@ export function archivePath(home: string, threadId: string): string {
 
 /** The id in a journal's file name; undefined for other files. */
 export function threadIdOf(name: string): string | undefined {
-  return /^rollout-.{19}-([0-9a-f-]{36})\.jsonl$/.exec(name)?.[1];
+  const id = /^rollout-.{19}-(.{36})\.jsonl$/.exec(name)?.[1];
+  return id !== undefined && isThreadId(id) ? id : undefined;
+}
+
+export function isThreadId(id: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
 }
 
 /** The end of the year 9999: up to there a date has ten characters. */

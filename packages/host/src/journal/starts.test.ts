@@ -1,9 +1,11 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newThread } from "../core/test-thread.ts";
 import { nodeFiles } from "../platform/node-files.ts";
-import { Starts } from "./starts.ts";
+import { commitLine } from "./commit-format.ts";
+import { markMade, Starts, unmade } from "./starts.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -92,4 +94,41 @@ describe("the line of a deleted thread", () => {
       await starts.close();
     },
   );
+});
+
+describe("what a host that is gone has left unmade", () => {
+  const id = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
+  const start = (threadId: string): string => {
+    const { facts, settings, load, docs } = newThread();
+    const created = {
+      type: "created",
+      at: 1,
+      facts: { ...facts, id: threadId },
+      settings,
+      load,
+      docs,
+    } as const;
+    return commitLine({ seq: 1, epoch: 1, prev: 0, records: [created] }).toString();
+  };
+
+  it("is found among damaged lines, and without those that name no thread", async () => {
+    const path = join(home, "starts");
+    await writeFile(
+      path,
+      `{\n\n${start("../../etc/passwd")}${start(id).replace('"docs":[]', '"docs":7')}${start(id)}junk\n`,
+    );
+    expect(await unmade(nodeFiles(), path)).toEqual({
+      lines: new Map([[id, Uint8Array.from(Buffer.from(start(id)))]]),
+      newer: false,
+    });
+  });
+
+  it("is found beside what only a later program can make, and then marked as made", async () => {
+    const path = join(home, "starts");
+    await writeFile(path, `${start(id).replace('"created"', '"begun"')}${start(id)}`);
+    const found = await unmade(nodeFiles(), path);
+    expect([...found.lines.keys(), found.newer]).toEqual([id, true]);
+    await markMade(nodeFiles(), path, found.lines.keys());
+    expect(await unmade(nodeFiles(), path)).toEqual({ lines: new Map(), newer: true });
+  });
 });

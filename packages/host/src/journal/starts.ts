@@ -1,5 +1,7 @@
 import type { AppendFile, Files, ReadFile } from "../platform/platform.ts";
-import { commitOf, linesForwards } from "./commit-lines.ts";
+import { commitOf } from "./commit-format.ts";
+import { type Line, linesForwards } from "./commit-lines.ts";
+import { isThreadId } from "./paths.ts";
 
 /** Past this, the threads that are only in this file get journals of their own, and it starts anew. */
 const CUT_BYTES = 4 * 1024 * 1024;
@@ -74,7 +76,7 @@ export class Starts {
   /** The thread has its journal, or is gone: it is not made again from here. */
   async made(threadId: string): Promise<void> {
     const file = await this.#open();
-    await file.append(Buffer.from(`${JSON.stringify({ made: threadId })}\n`));
+    await file.append(madeLine(threadId));
     this.#unmade.delete(threadId);
     if (this.#unmade.size > 0) return;
     this.#cutting = false;
@@ -143,25 +145,61 @@ export class Starts {
 
 export const STARTS = ".starts";
 
-/** What a host that is gone has left unmade: lines by thread. */
-export async function unmade(files: Files, path: string): Promise<ReadonlyMap<string, Uint8Array>> {
-  const left = new Map<string, Uint8Array>();
+/** What a host that is gone has left unmade. */
+export interface Unmade {
+  /** Lines by thread. */
+  readonly lines: ReadonlyMap<string, Uint8Array>;
+  /** There is something in it that only a later program can make. */
+  readonly newer: boolean;
+}
+
+export async function unmade(files: Files, path: string): Promise<Unmade> {
+  const lines = new Map<string, Uint8Array>();
+  let newer = false;
   const file = await files.openRead(path);
-  if (file === undefined) return left;
+  if (file === undefined) return { lines, newer };
   try {
-    for await (const lines of linesForwards(file, 0, await file.size())) {
-      for (const line of lines) {
-        const mark = /^\{"made":"([0-9a-f-]{36})"\}\n$/.exec(Buffer.from(line.bytes).toString("latin1"));
+    for await (const batch of linesForwards(file, 0, await file.size())) {
+      for (const line of batch) {
+        const mark = MADE.exec(Buffer.from(line.bytes).toString("latin1"));
         if (mark !== null) {
-          left.delete(mark[1]!);
+          lines.delete(mark[1]!);
           continue;
         }
-        const first = commitOf(line, () => {})?.commit.records[0];
-        if (first?.type === "created") left.set(first.facts.id, Uint8Array.from(line.bytes));
+        const threadId = startedBy(line);
+        if (threadId === "newer") newer = true;
+        else if (threadId !== undefined) lines.set(threadId, Uint8Array.from(line.bytes));
       }
     }
   } finally {
     await file.close();
   }
-  return left;
+  return { lines, newer };
+}
+
+const MADE = /^\{"made":"([0-9a-f-]{36})"\}\n$/;
+
+/** The thread that a line starts; undefined for what is damaged. */
+function startedBy(line: Line): string | "newer" | undefined {
+  try {
+    const first = commitOf(line, undefined, () => {})?.commit.records[0];
+    return first?.type === "created" && isThreadId(first.facts.id) ? first.facts.id : undefined;
+  } catch {
+    return "newer";
+  }
+}
+
+/** Marks threads of a host that is gone as made. */
+export async function markMade(files: Files, path: string, threadIds: Iterable<string>): Promise<void> {
+  const file = await files.openAppend(path);
+  try {
+    for (const id of threadIds) await file.append(madeLine(id));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function madeLine(threadId: string): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ made: threadId })}\n`);
 }

@@ -4,7 +4,15 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { leadsNowhere, NearFolders } from "./near-folders.ts";
 import { called, foldersWithNews, NodeAppendFile, syncFolder } from "./node-append-file.ts";
-import { isSmall, NodeReadFile, openFile, type ReadCalls, readSmall, readWhole } from "./node-read-file.ts";
+import {
+  isSmall,
+  NodeReadFile,
+  openFile,
+  type ReadCalls,
+  readSmall,
+  readWhole,
+  sizeOfFile,
+} from "./node-read-file.ts";
 import type { Files } from "./platform.ts";
 
 // Not from `node:fs/promises`, which every start would have to load.
@@ -20,7 +28,12 @@ const stat = promisify(nodeFs.stat);
 const symlink = promisify(nodeFs.symlink);
 const unlink = promisify(nodeFs.unlink);
 
-const APPEND = nodeFs.constants.O_WRONLY | nodeFs.constants.O_APPEND | nodeFs.constants.O_CREAT;
+// Not blocking, as for reading: an open of a pipe that nobody reads would hold a thread of the pool for good.
+const APPEND =
+  nodeFs.constants.O_WRONLY |
+  nodeFs.constants.O_APPEND |
+  nodeFs.constants.O_CREAT |
+  nodeFs.constants.O_NONBLOCK;
 const NEW = nodeFs.constants.O_WRONLY | nodeFs.constants.O_CREAT | nodeFs.constants.O_EXCL;
 // A home holds what people say to their agents: nobody else's business.
 const FILE_MODE = 0o600;
@@ -32,10 +45,6 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
   const open = (path: string, flags: number): Promise<number> =>
     new Promise((done, fail) =>
       calls.open(path, flags, FILE_MODE, (cause, fd) => (cause === null ? done(fd) : fail(cause))),
-    );
-  const sizeOf = (fd: number): Promise<number> =>
-    new Promise((done, fail) =>
-      calls.fstat(fd, (cause, stats) => (cause === null ? done(stats.size) : fail(cause))),
     );
   const close = (fd: number): Promise<void> => called((answer) => calls.close(fd, answer));
   const syncFolders = async (folders: Iterable<string>): Promise<void> => {
@@ -91,7 +100,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       const flags = fresh ? APPEND | nodeFs.constants.O_EXCL : APPEND;
       const { result: fd, made } = await withFolders(path, () => open(path, flags));
       try {
-        const size = fresh ? 0 : await sizeOf(fd);
+        const size = fresh ? 0 : await sizeOfFile(calls, fd, path);
         // An empty file may be one that was made just now; its name is then not safe in the folder yet.
         return new NodeAppendFile(calls, {
           fd,

@@ -26,14 +26,22 @@ export async function openFile(
   );
   try {
     const seen = near?.at(path, () => nodeFs.fstatSync(fd));
-    const found = seen?.value ?? (await statsOf(calls, fd));
-    if (found.isDirectory()) throw fileError("EISDIR", "it is a folder", path);
-    if (!found.isFile()) throw fileError("ENOTFILE", "it is no file but a pipe, a device or the like", path);
-    return { fd, size: found.size };
+    return { fd, size: sizeIn(seen?.value ?? (await statsOf(calls, fd)), path) };
   } catch (cause) {
     await called((answer) => calls.close(fd, answer));
     throw cause;
   }
+}
+
+/** The size of what was opened, which has to be a file. */
+export async function sizeOfFile(calls: ReadCalls, fd: number, path: string): Promise<number> {
+  return sizeIn(await statsOf(calls, fd), path);
+}
+
+function sizeIn(found: Stats, path: string): number {
+  if (found.isDirectory()) throw fileError("EISDIR", "it is a folder", path);
+  if (!found.isFile()) throw fileError("ENOTFILE", "it is no file but a pipe, a device or the like", path);
+  return found.size;
 }
 
 export async function readWhole(calls: ReadCalls, path: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Commit } from "../../core/records.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Journal, JournalReader } from "../journal.ts";
-import { type Head, headOf, isStart, recall } from "../recall.ts";
+import { type Head, isStart, recall, wholeHead } from "../recall.ts";
 import { droppedTurns, isIndexed, rowOf, textsOf } from "./row.ts";
 import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
 
@@ -50,13 +50,17 @@ async function wholeRow(reader: JournalReader): Promise<RebuiltRow | undefined> 
   let sinceStart: Commit[] = [];
   const texts: IndexedText[] = [];
   const gone = new Set<string>();
+  let last = 0;
   for await (const { commit } of reader.forwards()) {
+    // Like `recall`: what comes again is not counted twice.
+    if (commit.seq <= last) continue;
+    last = commit.seq;
     if (isStart(commit)) sinceStart = [];
     sinceStart.push(commit);
     texts.push(...textsOf(commit));
     for (const turnId of droppedTurns(commit)) gone.add(turnId);
   }
-  const head = headOf(sinceStart);
+  const head = await wholeHead(reader, sinceStart);
   if (head === undefined || !isIndexed(head.state, head.seq)) return undefined;
   return {
     row: rowOf(head.state, head.seq, reader.place),

@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readRecord } from "./read-record.ts";
+import { RECORDS } from "./records.ts";
+
+type Json = { [key: string]: unknown };
+
+const golden = join(import.meta.dirname, "..", "thread", "golden-journal", "journal.jsonl");
+const records: Json[] = readFileSync(golden, "utf8")
+  .trimEnd()
+  .split("\n")
+  .flatMap((line) => JSON.parse(line).records);
+
+/** Every place in a value, as keys; list items by their index. */
+function* places(value: unknown, path: readonly string[] = []): Iterable<readonly string[]> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    yield [...path, key];
+    yield* places(inner, [...path, key]);
+  }
+}
+
+function changed(
+  value: unknown,
+  path: readonly string[],
+  change: (holder: Json, key: string) => void,
+): unknown {
+  const copy: unknown = structuredClone(value);
+  const holder = path.slice(0, -1).reduce<unknown>((at, key) => (at as Json)[key], copy);
+  change(holder as Json, path.at(-1)!);
+  return copy;
+}
+
+/** Something that no JSON type but its own would take for itself. */
+function wrong(value: unknown): unknown {
+  if (Array.isArray(value)) return { wrong: [] };
+  if (typeof value === "object") return ["wrong"];
+  return typeof value === "string" ? { wrong: "" } : "wrong";
+}
+
+function damages(change: (holder: Json, key: string) => void): { refused: number; taken: string[] } {
+  const taken = new Set<string>();
+  let refused = 0;
+  for (const record of records) {
+    for (const path of places(record)) {
+      const read = readRecord(changed(record, path, change));
+      if (read.kind !== "record") refused++;
+      else taken.add(`${record.type} ${path.join(".").replace(/\d+/g, "N")}`);
+    }
+  }
+  return { refused, taken: [...taken].sort() };
+}
+
+/** What a record holds of clients, models and tool servers as it came: nothing in it is read by the core. */
+const FREE =
+  /\b(arguments|carry\.data|outputSchema|items\.N|kept\.N\.item|result|shown\.(content\.N|_meta)|params\._meta|view|views\.N\.content)\b/;
+
+describe("a record from disk", () => {
+  it("is read if it is as this program writes it", () => {
+    for (const record of records) expect(readRecord(record)).toEqual({ kind: "record", record });
+    expect(new Set(records.map(({ type }) => type))).toEqual(new Set(Object.keys(RECORDS)));
+  });
+
+  it("[JOURNAL-5] is damaged if a value anywhere in it has another type", () => {
+    const { refused, taken } = damages((holder, key) => {
+      holder[key] = wrong(holder[key]);
+    });
+    expect(taken.filter((place) => !FREE.test(place))).toEqual([]);
+    expect(refused).toBeGreaterThan(1000);
+  });
+
+  it("[JOURNAL-5] is damaged if something that it needs is missing or null", () => {
+    const { taken: missing } = damages((holder, key) => {
+      if (!Array.isArray(holder)) delete holder[key];
+    });
+    const { taken: nulls } = damages((holder, key) => {
+      holder[key] = null;
+    });
+    expect(missing.filter((place) => /^checkpoint state\.\w+$/.test(place))).toEqual([]);
+    expect(nulls).not.toContain("checkpoint state.requests");
+    // Some questions to clients belong to no turn.
+    const ids = nulls.filter((place) => /[. ](id|at|turnId|callId|type)$/.test(place) && !FREE.test(place));
+    expect(ids).toEqual(
+      ["requestSent request.params.turnId", "goalChanged turnId", "submissionRemoved turnId"].sort(),
+    );
+  });
+
+  it("is of a later program if its type or its version is unknown", () => {
+    expect(readRecord({ type: "later", at: 1 })).toEqual({ kind: "newer" });
+    expect(readRecord({ type: "renamed", v: 2, at: 1, name: null })).toEqual({ kind: "newer" });
+    expect(readRecord({ type: "constructor" })).toEqual({ kind: "newer" });
+  });
+
+  it.each([null, 7, "renamed", [], {}, { type: 7 }, { type: "renamed", v: "1", at: 1, name: null }])(
+    "is damaged if it is no record at all: %j",
+    (value) => {
+      expect(readRecord(value).kind).toBe("damaged");
+    },
+  );
+
+  it("says where the damage is", () => {
+    const checkpoint = records.find(({ type }) => type === "checkpoint")!;
+    const bad = changed(checkpoint, ["state", "requests"], (holder, key) => {
+      holder[key] = null;
+    });
+    expect(readRecord(bad)).toEqual({
+      kind: "damaged",
+      why: "checkpoint: state.requests: expected an array, got null",
+    });
+  });
+});

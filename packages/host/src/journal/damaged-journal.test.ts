@@ -1,0 +1,262 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../../../../test/support/folder.ts";
+import type { Fields, Log } from "../observe/log.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { Platform } from "../platform/platform.ts";
+import { fileJournal } from "./file.ts";
+import { journalRows } from "./index/journal-rows.ts";
+import type { Journal, JournalReader } from "./journal.ts";
+import { sessionPath } from "./paths.ts";
+import { recall } from "./recall.ts";
+
+const ID = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
+const OTHER = "01a1e11e-8538-703d-834a-e6eb57dc6a9b";
+const golden = join(import.meta.dirname, "..", "thread", "golden-journal", "journal.jsonl");
+const LINES = (await readFile(golden, "utf8")).trimEnd().split("\n");
+/** The commits with checkpoints. */
+const [MIDDLE, CLOSED] = [40, 59];
+
+interface Home {
+  readonly journal: Journal;
+  readonly warnings: (Fields & { readonly message: string })[];
+  /** How often others got their turn. */
+  readonly pauses: () => number;
+  put(id: string, text: string): Promise<void>;
+  read<T>(work: (reader: JournalReader) => Promise<T>): Promise<T>;
+}
+
+async function home(): Promise<Home> {
+  const folder = await freshFolder("damaged");
+  const warnings: Home["warnings"] = [];
+  const log: Log = {
+    debug: () => {},
+    info: () => {},
+    warn: (message, fields) => void warnings.push({ message, ...fields }),
+    error: (message) => expect.unreachable(message),
+    flushed: async () => {},
+  };
+  let pauses = 0;
+  const real = nodePlatform();
+  const soon = (run: () => void) => {
+    pauses++;
+    real.timers.soon(run);
+  };
+  const platform: Platform = { ...real, timers: { ...real.timers, soon } };
+  const journal = fileJournal(folder, platform, log, async () => {});
+  return {
+    journal,
+    warnings,
+    pauses: () => pauses,
+    async put(id, text) {
+      const path = sessionPath(folder, id);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    },
+    async read(work) {
+      const reader = (await journal.read(ID))!;
+      try {
+        return await work(reader);
+      } finally {
+        await reader.close();
+      }
+    },
+  };
+}
+
+const text = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
+
+/** The journal with one of its lines changed. */
+function withLine(seq: number, change: (line: string) => string): string[] {
+  return LINES.with(seq - 1, change(LINES[seq - 1]!));
+}
+
+async function stateOf(journal: string) {
+  const { put, read, warnings } = await home();
+  await put(ID, journal);
+  return { head: await read(recall), warnings };
+}
+
+const whole = (await stateOf(text(LINES))).head!;
+
+describe("a damaged checkpoint", () => {
+  it.each([
+    ["createdAt", '"createdAt":1794778237000', '"createdAt":"1794778237000"'],
+    ["facts", '"facts":{', '"facts":7,"other":{'],
+    ["settings", '"settings":{', '"settings":null,"other":{'],
+    ["preview", '"preview":"Roll the dice"', '"preview":["Roll the dice"]'],
+    ["name", '"name":"Golden"', '"name":{}'],
+    ["requests", '"requests":[]', '"requests":null'],
+    ["queue", '"queue":{"items":', '"queue":{"item":'],
+    ["rap", '"rap":{', '"rap":[],"other":{'],
+  ])("[DAMAGE-1] (%s) is passed over for the one before it, with nothing lost", async (what, from, to) => {
+    const lines = withLine(CLOSED, (line) => {
+      const damaged = line.replace(from, to);
+      expect(damaged, what).not.toBe(line);
+      return damaged;
+    });
+    const { head, warnings } = await stateOf(text(lines));
+    expect(head).toEqual(whole);
+    expect(warnings).toMatchObject([{ count: 1, why: expect.stringContaining("checkpoint: ") }]);
+  });
+
+  it("[DAMAGE-1] is passed over for the very beginning, if there is no other", async () => {
+    let lines = withLine(CLOSED, (line) => line.replace('"requests":[]', '"requests":null'));
+    lines = lines.with(MIDDLE - 1, lines[MIDDLE - 1]!.replace('"requests":[]', '"requests":7'));
+    expect((await stateOf(text(lines))).head).toEqual(whole);
+  });
+
+  it("[DAMAGE-1] leaves a journal that cannot be read if the beginning is damaged, too", async () => {
+    let lines = withLine(CLOSED, (line) => line.replace('"requests":[]', '"requests":null'));
+    lines = lines.with(MIDDLE - 1, lines[MIDDLE - 1]!.replace('"requests":[]', '"requests":7'));
+    lines = lines.with(0, lines[0]!.replace('"cwd"', '"cwx"'));
+    const { put, read, journal, warnings } = await home();
+    await put(ID, text(lines));
+    await expect(read(recall)).rejects.toMatchObject({ code: "journalDamaged" });
+    await put(OTHER, text(LINES).replaceAll(ID, OTHER));
+    const listed: string[] = [];
+    for await (const { row } of journalRows(journal, {
+      ...silent,
+      warn: (message) => listed.push(message),
+    })) {
+      listed.push(row.id);
+    }
+    expect(listed).toEqual(["a thread can not be read and is not listed", OTHER]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("of another thread is not taken for this one's", async () => {
+    const lines = withLine(CLOSED, (line) => line.replaceAll(ID, OTHER));
+    expect((await stateOf(text(lines))).head).toEqual(whole);
+    const { put, read } = await home();
+    await put(ID, text(LINES).replaceAll(ID, OTHER));
+    await expect(read(recall)).rejects.toMatchObject({ code: "journalDamaged" });
+  });
+});
+
+describe("a damaged line", () => {
+  it("is left out, and the next commit does not follow from its numbers", async () => {
+    for (const damage of [
+      (line: string) => line.replace('"seq":63', '"seq":9007199254740991'),
+      (line: string) => line.replace('"seq":63', '"seq":62'),
+      (line: string) =>
+        line.replace(
+          '"seq":63,"epoch":3,"prev":62',
+          '"seq":9007199254740991,"epoch":3,"prev":9007199254740990',
+        ),
+      (line: string) => line.replace('"epoch":3', '"epoch":4294967295'),
+      (line: string) => line.slice(0, -2),
+      () => "{",
+      () => "[]",
+      () => "\0\0\0\0",
+    ]) {
+      const { head, warnings } = await stateOf(text(withLine(63, damage)));
+      expect(head).toMatchObject({ seq: 62, state: { epoch: 3, turn: { open: [] } } });
+      expect(warnings).toMatchObject([{ count: 1, why: "the line is not a commit" }]);
+    }
+  });
+
+  it("loses the damaged record of a commit alone", async () => {
+    const lines = withLine(63, (line) => line.replace('"text":"1. Ship"', '"text":1'));
+    const { head } = await stateOf(text(lines));
+    expect(head).toMatchObject({ seq: 63, state: { turn: { open: [{ id: "p1" }], saved: {} } } });
+  });
+
+  it("that says that another load began is left out", async () => {
+    const lines = withLine(61, (line) =>
+      line
+        .replace('"type":"opened","at":', '"type":"opened","epoch":4294967295,"at":')
+        .replace(',"epoch":3,"load"', ',"load"'),
+    );
+    expect(lines).not.toEqual(LINES);
+    expect((await stateOf(text(lines))).head?.state.epoch).toBeLessThan(4);
+  });
+
+  it("that comes twice, or comes again later, counts once", async () => {
+    expect((await stateOf(text(LINES.flatMap((line) => [line, line])))).head).toEqual(whole);
+    expect((await stateOf(text([...LINES, ...LINES.slice(60)]))).head).toEqual(whole);
+    expect((await stateOf(text([...LINES, LINES[61]!]))).head).toEqual(whole);
+  });
+
+  it("is found behind a cursor only if it is a commit", async () => {
+    const { put, read } = await home();
+    await put(ID, text(withLine(50, (line) => line.replace('"seq":50', '"seq":10'))));
+    const seqs = await read(async (reader) => {
+      const found: number[] = [];
+      for await (const { commit } of reader.forwards(await reader.locate(47))) found.push(commit.seq);
+      return found;
+    });
+    expect(seqs).toEqual([48, 49, ...Array.from({ length: 13 }, (_, nth) => 51 + nth)]);
+  });
+});
+
+describe("lines of nothing", () => {
+  const many = 20_000;
+
+  it.each([
+    ["empty", ""],
+    ["blank", " "],
+    ["CRLF", "\r"],
+    ["junk", "x"],
+    ["half of an object", "{"],
+    ["almost a commit", '{"seq":1,}'],
+    ["the beginning of a commit", '{"seq":1,"epoch":1,"prev":0,"records":['],
+  ])("[DAMAGE-4] (%s) do not keep others from their turn, and are logged once", async (what, junk) => {
+    const { put, read, warnings, pauses } = await home();
+    await put(ID, `${text(LINES.slice(0, 62))}${`${junk}\n`.repeat(many)}${LINES[62]}\n`);
+    expect(await read(recall)).toEqual(whole);
+    // At a thousand lines at once; empty ones are not even looked at.
+    if (what === "empty") expect(pauses()).toBe(0);
+    else expect(pauses()).toBeGreaterThanOrEqual(many / 1000 - 1);
+    const isDamage = !["empty", "blank", "CRLF"].includes(what);
+    expect(warnings).toHaveLength(isDamage ? 1 : 0);
+    if (isDamage) expect(warnings[0]).toMatchObject({ count: many, bytes: many * (junk.length + 1) });
+    // Another pass finds nothing new to say.
+    await read(recall);
+    expect(warnings).toHaveLength(isDamage ? 1 : 0);
+  });
+
+  it("[DAMAGE-4] leave the way free for what else there is to do", async () => {
+    const { put, read } = await home();
+    await put(ID, `${LINES[0]}\n${"{\n".repeat(many)}`);
+    let turns = 0;
+    let over = false;
+    const other = (): void => {
+      turns++;
+      if (!over) setImmediate(other);
+    };
+    setImmediate(other);
+    await read(recall);
+    over = true;
+    expect(turns).toBeGreaterThanOrEqual(many / 1000);
+  });
+});
+
+describe("what is no file in a journal's place", () => {
+  const put = {
+    pipe: (path: string) => void execFileSync("mkfifo", [path]),
+    folder: (path: string) => mkdir(path),
+    "link to a pipe": async (path: string) => {
+      execFileSync("mkfifo", [`${path}.pipe`]);
+      await symlink(`${path}.pipe`, path);
+    },
+    "link to a device that never ends": (path: string) => symlink("/dev/zero", path),
+    "link to a device that is always empty": (path: string) => symlink("/dev/null", path),
+    "link to a device that is always full": (path: string) => symlink("/dev/full", path),
+  };
+
+  it.each(Object.entries(put))("[DAMAGE-5] (a %s) is refused at once", async (_, make) => {
+    const folder = await freshFolder("no-file");
+    const path = sessionPath(folder, ID);
+    await mkdir(dirname(path), { recursive: true });
+    await make(path);
+    const journal = fileJournal(folder, nodePlatform(), silent, async () => {});
+    await expect(journal.read(ID)).rejects.toMatchObject({ code: "journalDamaged" });
+    await expect(journal.open(ID)).rejects.toMatchObject({ code: "journalDamaged" });
+    await journal.close();
+  });
+});
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
