@@ -1,12 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../platform/make-folders.ts";
 
 /** Writes what the protocol table says, as JSON Schema or as TypeScript. */
 export async function generate(what: string, out: string, experimental: boolean): Promise<void> {
   const files = what === "generate-ts" ? await typescript(experimental) : await jsonSchema(experimental);
   for (const [path, text] of files) {
     const file = join(out, path);
-    await mkdir(dirname(file), { recursive: true });
+    await makeFolders(dirname(file), 0o777);
     await writeFile(file, text);
   }
   process.stderr.write(`Wrote ${files.size} files to ${out}\n`);

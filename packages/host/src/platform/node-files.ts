@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { makeFolders } from "./make-folders.ts";
 import { leadsNowhere, NearFolders } from "./near-folders.ts";
 import { called, foldersWithNews, NodeAppendFile, syncFolder } from "./node-append-file.ts";
 import {
@@ -17,7 +18,6 @@ import type { Files } from "./platform.ts";
 
 // Not from `node:fs/promises`, which every start would have to load.
 const lstat = promisify(nodeFs.lstat);
-const mkdir = promisify(nodeFs.mkdir);
 const readdir = promisify(nodeFs.readdir);
 const readFile = promisify(nodeFs.readFile);
 const realpath = promisify(nodeFs.realpath);
@@ -35,9 +35,8 @@ const APPEND =
   nodeFs.constants.O_CREAT |
   nodeFs.constants.O_NONBLOCK;
 const NEW = nodeFs.constants.O_WRONLY | nodeFs.constants.O_CREAT | nodeFs.constants.O_EXCL;
-// A home holds what people say to their agents: nobody else's business.
+// A home holds what people say to their agents, so only its owner may read.
 const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 
 /** The real file system. Tests hand in calls that fail on demand; then every call goes through them. */
 export function nodeFiles(calls: ReadCalls = nodeFs): Files {
@@ -155,7 +154,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       } catch (cause) {
         // Only a missing target folder is mended; a missing source must not leave folders behind.
         if (codeOf(cause) !== "ENOENT" || (await orUndefined(lstat(from))) === undefined) throw cause;
-        made = await mkdir(dirname(to), { recursive: true, mode: FOLDER_MODE });
+        made = await makeFolders(dirname(to));
         await rename(from, to);
       }
       await syncFolders([dirname(from), ...foldersWithNews(to, made)]);
@@ -243,7 +242,7 @@ async function withFolders<T>(
     return { result: await run(), made: undefined };
   } catch (cause) {
     if (codeOf(cause) !== "ENOENT") throw cause;
-    const made = await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    const made = await makeFolders(dirname(path));
     return { result: await run(), made };
   }
 }

@@ -1,10 +1,10 @@
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { makeFolders } from "./make-folders.ts";
 import type { Liveness } from "./platform.ts";
 
 // Not from `node:fs/promises`, for which the first thread would have to wait.
-const mkdir = promisify(nodeFs.mkdir);
 const rm = promisify(nodeFs.rm);
 const statfs = promisify(nodeFs.statfs);
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -52,7 +52,7 @@ export function loadLocks(): Promise<Pick<typeof import("@photostructure/sqlite"
 /** The open database that holds the lock, or undefined if someone else has it. */
 async function lock(path: string): Promise<Locked | undefined> {
   const { DatabaseSync } = await loadLocks();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolders(dirname(path));
   const database = new DatabaseSync(path);
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
@@ -71,7 +71,7 @@ const NETWORK = new Set([
 
 /** Locks and appends of two machines do not see each other there. */
 async function refuseNetwork(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolders(dirname(path));
   const { type } = await statfs(dirname(path));
   if (!NETWORK.has(type >>> 0)) return;
   throw Object.assign(new Error(`${dirname(path)} is on a network file system`), { code: "ENETFS" });

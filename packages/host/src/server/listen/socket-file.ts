@@ -1,7 +1,8 @@
-import { chmod, link, lstat, mkdir, mkdtemp, rm, unlink } from "node:fs/promises";
+import { chmod, link, lstat, mkdtemp, rm, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../errors.ts";
+import { makeFolders } from "../../platform/make-folders.ts";
 import { ListenError } from "./door.ts";
 
 /** The kernel's room for a socket's path, without its final NUL. */
@@ -28,7 +29,7 @@ export async function bindPrivately(server: Server, path: string): Promise<Ident
   }
   let nest: string;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolders(folder);
     nest = await mkdtemp(join(folder, "."));
   } catch (error) {
     throw failed(path, error);
