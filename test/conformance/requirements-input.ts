@@ -50,7 +50,8 @@ export const inputLines = {
   "CONF-3": "A write on an older version is refused; one that the command line overrides says so.",
   "CONF-4": "Threads that start after a write use what it says, new providers included.",
   "CONF-5": "What the peer takes in config.toml is taken, older words included.",
-  "CONF-6": "A config.toml that can not be used is told to clients; no thread is loaded then.",
+  "CONF-6":
+    "Clients are warned of a config.toml that cannot be used, a folder included; no thread is loaded then.",
   "CONF-7":
     "Sandbox, permissions and who reviews approvals come from the configuration, unless a request says more.",
   "CONF-8": "Instructions that are configured, and how files of them are looked for, are bound at each load.",

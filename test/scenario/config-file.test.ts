@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
@@ -37,33 +37,48 @@ it("[CONF-5] takes every approval policy that the peer's configuration knows", a
   );
 });
 
-it("[CONF-6] answers on a file that can not be used, says so, and loads no thread", async () => {
+it("[CONF-6] answers on a file that cannot be used, says so, and loads no thread", async () => {
   for (const [text, why] of [
     ["model = \n", /config\.toml: .*TOML/],
     ["model = 5\n", /^model: expected a string/],
     ['model_provider = "oss"\n', /^model_provider: "oss" is not one of/],
   ] as const) {
     const home = await homeWith(text);
-    const { client, host } = await stdioHost({ home });
-    const [warning] = [await client.waitFor(({ method }) => method === "configWarning", "a warning")];
-    expect(warning.params).toMatchObject({
-      summary: "Invalid configuration; using defaults.",
-      details: expect.stringMatching(why),
-      path: join(home, "config.toml"),
-    });
-    for (const [method, params] of [
-      ["thread/start", {}],
-      ["thread/resume", { threadId: "01a1e0e3-d978-7663-ab83-83144a434ff6" }],
-      ["thread/fork", { threadId: "01a1e0e3-d978-7663-ab83-83144a434ff6" }],
-    ] as const) {
-      const { code, message, data } = await client.refusal(method, params);
-      expect([code, data.code]).toEqual([-32600, "badConfig"]);
-      expect(message).toBe(`failed to load configuration: ${warning.params.details}`);
-    }
-    expect((await client.call("thread/list")).data).toEqual([]);
-    expect(host.stderr).toContain("config.toml can not be used");
+    await refusesToLoad(home, why);
+  }
+  // A folder in its place is no reason to end either.
+  const home = await freshFolder();
+  await mkdir(join(home, "config.toml"));
+  const { client } = await refusesToLoad(home, /config\.toml cannot be read: it is a folder$/);
+  for (const [method, params] of [
+    ["config/read", {}],
+    ["config/value/write", { keyPath: "model", value: "offline", mergeStrategy: "replace" }],
+  ] as const) {
+    expect((await client.refusal(method, params)).data.code).toBe("badConfig");
   }
 });
+
+async function refusesToLoad(home: string, why: RegExp) {
+  const { client, host } = await stdioHost({ home });
+  const [warning] = [await client.waitFor(({ method }) => method === "configWarning", "a warning")];
+  expect(warning.params).toMatchObject({
+    summary: "Invalid configuration; using defaults.",
+    details: expect.stringMatching(why),
+    path: join(home, "config.toml"),
+  });
+  for (const [method, params] of [
+    ["thread/start", {}],
+    ["thread/resume", { threadId: "01a1e0e3-d978-7663-ab83-83144a434ff6" }],
+    ["thread/fork", { threadId: "01a1e0e3-d978-7663-ab83-83144a434ff6" }],
+  ] as const) {
+    const { code, message, data } = await client.refusal(method, params);
+    expect([code, data.code]).toEqual([-32600, "badConfig"]);
+    expect(message).toBe(`failed to load configuration: ${warning.params.details}`);
+  }
+  expect((await client.call("thread/list")).data).toEqual([]);
+  expect(host.stderr).toContain("config.toml cannot be used");
+  return { client };
+}
 
 it("[CONF-6] does the same for those who come over a socket, and goes on when a client repairs it", async () => {
   const home = await homeWith("model = 5\n");

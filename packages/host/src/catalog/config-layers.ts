@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import type { ConfigLayer, ConfigLayerMetadata, ConfigLayerSource } from "@bobbin/protocol";
+import { configPath, readConfigFile } from "../config/config-file.ts";
 import { readOverride, set } from "../config/load.ts";
-import { fault } from "../errors.ts";
+import { fault, messageOf } from "../errors.ts";
 import type { Files } from "../platform/platform.ts";
 
 /** Keys and values, whatever they are. */
@@ -11,18 +11,29 @@ export type Table = { readonly [key: string]: unknown };
 /** What is configured where, as it is on disk now: `config.toml`, and above it what the command line said. */
 export class ConfigLayers {
   readonly #files: Pick<Files, "readText">;
+  readonly #home: string;
   readonly path: string;
   readonly #overrides: readonly string[];
 
   constructor(files: Pick<Files, "readText">, home: string, overrides: readonly string[]) {
     this.#files = files;
-    this.path = join(home, "config.toml");
+    this.#home = home;
+    this.path = configPath(home);
     this.#overrides = overrides;
   }
 
   /** The higher ones first. */
   async read(): Promise<readonly ConfigLayer[]> {
-    return this.of(await this.#files.readText(this.path));
+    return this.of(await this.text());
+  }
+
+  /** The file as it is now; undefined if there is none. */
+  async text(): Promise<string | undefined> {
+    try {
+      return await readConfigFile(this.#files, this.#home);
+    } catch (cause) {
+      throw fault("badConfig", messageOf(cause));
+    }
   }
 
   /** As they would be with this in the file. */

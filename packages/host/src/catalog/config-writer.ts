@@ -18,10 +18,10 @@ export interface ConfigEdits {
 
 /** Changes `config.toml` and leaves in it what people have written around the values. */
 export class ConfigWriter {
-  readonly #files: Pick<Files, "readText" | "replaceText">;
+  readonly #files: Pick<Files, "replaceText">;
   readonly #layers: ConfigLayers;
 
-  constructor(files: Pick<Files, "readText" | "replaceText">, layers: ConfigLayers) {
+  constructor(files: Pick<Files, "replaceText">, layers: ConfigLayers) {
     this.#files = files;
     this.#layers = layers;
   }
@@ -33,7 +33,7 @@ export class ConfigWriter {
   }> {
     const { path } = this.#layers;
     if (filePath != null && resolve(filePath) !== path) throw refused("configLayerReadonly");
-    const text = await this.#files.readText(path);
+    const text = await this.#layers.text();
     const before = await this.#layers.of(text);
     const { version } = user(before);
     if (expectedVersion != null && expectedVersion !== version) throw refused("configVersionConflict");
@@ -45,7 +45,7 @@ export class ConfigWriter {
     const after = await this.#layers.of(next);
     // Whatever people have written in it, it has to say what was asked for, and all else that it said before.
     if (JSON.stringify(user(after).config) !== JSON.stringify(plain(wanted)))
-      throw fault("notSaved", "config.toml is written in a way that can not be changed here");
+      throw fault("notSaved", "config.toml is written in a way that cannot be changed here");
     const config = valid(mergeLayers(after), dirname(path));
     if (user(after).version !== version) await this.#save(next!);
     const overridden = changes.map((change) => overriding(after, change.path)).find((one) => one !== null);

@@ -1,4 +1,6 @@
 import { ConfigError } from "../config/config-error.ts";
+import { configPath } from "../config/config-file.ts";
+import { homeDirectory } from "../config/home.ts";
 import { ListenError } from "../server/listen/door.ts";
 
 /** Resolves with the exit code. */
@@ -13,7 +15,12 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { run } = await import("./program.ts");
     return await run(argv);
   } catch (cause) {
-    if (cause instanceof ListenError || cause instanceof ConfigError) {
+    if (cause instanceof ConfigError) {
+      const advice = `Correct ${configPath(homeDirectory())} or the -c option.`;
+      process.stderr.write(`bobbin: the configuration cannot be used: ${cause.message}\n${advice}\n`);
+      return 2;
+    }
+    if (cause instanceof ListenError) {
       process.stderr.write(`bobbin: ${cause.message}\n`);
       return 2;
     }

@@ -1,8 +1,8 @@
-import { join } from "node:path";
 import { OFFLINE_MODEL } from "../model/model.ts";
 import type { Files } from "../platform/platform.ts";
 import { type Config, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import { configPath, readConfigFile } from "./config-file.ts";
 import type { Table } from "./table.ts";
 
 /** `config.toml` of the home, with `key=value` overrides on top. */
@@ -11,8 +11,7 @@ export async function loadConfig(
   home: string,
   overrides: readonly string[],
 ): Promise<Config> {
-  const path = join(home, "config.toml");
-  const text = await files.readText(path);
+  const text = await readConfigFile(files, home);
   if (text === undefined && overrides.length === 0) return readConfig({});
   // Most runs over stdio have neither: the parser is loaded for those that do.
   const { parse } = await import("@decimalturn/toml-patch");
@@ -20,7 +19,7 @@ export async function loadConfig(
   try {
     if (text !== undefined) table = parse(text) as Record<string, unknown>;
   } catch (cause) {
-    throw new ConfigError(`${path}: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`${configPath(home)}: ${(cause as Error).message}`, { cause });
   }
   for (const override of overrides) {
     const [path, value] = readOverride(override, parse);
