@@ -182,6 +182,20 @@ describe("a first turn", () => {
   });
 });
 
+it("[MODEL-10] warns that the offline model answers in place of the model that was asked for", async () => {
+  const threadId = await client.startThread({ model: "gpt-5" });
+  await client.turn(threadId, "Hello!");
+  const warnings = client.told("warning").filter(({ params }) => params.threadId === threadId);
+  expect(warnings.map(({ params }) => params.message)).toEqual([
+    expect.stringMatching(
+      /^The built-in offline model answers in place of `gpt-5`.* Set model_provider in config/,
+    ),
+  ]);
+  const own = await client.startThread();
+  await client.turn(own, "Hello!");
+  expect(client.told("warning").filter(({ params }) => params.threadId === own)).toEqual([]);
+});
+
 describe("an interrupt", () => {
   it("[TURN-5] in mid-stream is answered, then the turn is told interrupted, and what was said stays", async () => {
     const { threadId, turnId, from } = await speaking();

@@ -25,7 +25,7 @@ async function recorded(home?: string): Promise<{ host: HostProcess; client: Wir
   const threadId = await client.startThread();
   for (const text of ["one", "two"]) await client.turn(threadId, text);
   await client.call("thread/name/set", { threadId, name: "named" });
-  await client.call("thread/settings/update", { threadId, model: "other" });
+  await client.call("thread/settings/update", { threadId, effort: "low" });
   await client.turn(threadId, "three");
   return { host, client, threadId };
 }

@@ -37,7 +37,6 @@ async function turn(...events: ModelEvent[]) {
         },
         {
           prompt: "hi",
-          model: undefined,
           ephemeral: true,
           outputSchema: undefined,
           signal: new AbortController().signal,

@@ -7,7 +7,6 @@ import type { ExecReport } from "./exec-report.ts";
 
 export interface TurnRequest {
   readonly prompt: string;
-  readonly model: string | undefined;
   readonly ephemeral: boolean;
   readonly outputSchema: unknown;
   /** Interrupts the turn. */
@@ -41,9 +40,8 @@ export async function execTurn(
 }
 
 async function runTurn(client: BobbinClient, request: TurnRequest, report: ExecReport): Promise<TurnOutcome> {
-  const { prompt, model, ephemeral, outputSchema, signal } = request;
+  const { prompt, ephemeral, outputSchema, signal } = request;
   const { thread, ...started } = await client.request("thread/start", {
-    ...(model !== undefined && { model }),
     ephemeral,
     // Nobody is there to be asked.
     approvalPolicy: "never",

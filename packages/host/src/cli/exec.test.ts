@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MockModel, responses, stream } from "../../../../test/support/mock-model.ts";
 import { ended, ProgramUnderTest, says } from "./program-under-test.ts";
 
 let program: ProgramUnderTest;
@@ -69,12 +70,7 @@ describe("bobbin exec", () => {
     ],
     ["a folder that is not there", ["exec", "-C", "nowhere", "hi"], "", /--cd nowhere: there is no folder/],
     ["a file as folder", ["exec", "-C", "bobbin.cjs", "hi"], "", /--cd bobbin.cjs: .* is not a folder/],
-    [
-      "a schema that is not there",
-      ["exec", "--output-schema", "x.json", "hi"],
-      "",
-      /x.json: can not be read/,
-    ],
+    ["a schema that is not there", ["exec", "--output-schema", "x.json", "hi"], "", /x.json: cannot be read/],
     ["a schema that is no JSON", ["exec", "--output-schema", "bobbin.cjs", "hi"], "", /bobbin.cjs: not JSON/],
     ["an override without value", ["exec", "-c", "model", "hi"], "", /-c model: expected key=value/],
     ["a bad value in an override", ["exec", "-c", "sandbox_mode=x", "hi"], "", /"x" is not one of read-only/],
@@ -84,7 +80,7 @@ describe("bobbin exec", () => {
     expect([code, stdout]).toEqual([2, ""]);
   });
 
-  it("ends with 1 when the turn can not start", async () => {
+  it("ends with 1 when the turn cannot start", async () => {
     const { code, stdout, stderr } = await program.run(["exec", "-c", "model_provider=nope", "hi"]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
@@ -123,36 +119,50 @@ describe("bobbin exec", () => {
     expect(await readFile(answer, "utf8")).toContain("You said: xxx");
   });
 
-  it("writes the answer to a file too, and says when it can not", async () => {
+  it("writes the answer to a file too, and says when it cannot", async () => {
     const answer = join(program.folder, "last.txt");
     const { stdout } = await program.run(["exec", "-o", answer, "hi"]);
     expect(`${await readFile(answer, "utf8")}\n`).toBe(stdout);
     const { code, stderr } = await program.run(["exec", "-o", "no/such/folder", "hi"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("--output-last-message no/such/folder: can not be written");
+    expect(stderr).toContain("--output-last-message no/such/folder: cannot be written");
   });
 
-  it("takes a schema, a folder, a model, and the flags of scripts", async () => {
+  it("takes a schema, a folder, and the flags of scripts", async () => {
     const schema = join(program.folder, "schema.json");
     await writeFile(schema, '{"type":"object"}');
-    const args = [
-      "--skip-git-repo-check",
-      "--ephemeral",
-      "--output-schema",
-      schema,
-      "-m",
-      "other",
-      "-C",
-      "/",
-    ];
+    const args = ["--skip-git-repo-check", "--ephemeral", "--output-schema", schema, "-C", "/"];
     const { code, stderr } = await program.run(["exec", ...args, "hi"]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^model other · folder \/ · thread/);
+    expect(stderr).toMatch(/^model offline · folder \/ · thread/);
+  });
+
+  it("[EXEC-3] asks the model that -m names, at the provider that its name implies", async () => {
+    const model = await MockModel.start(stream(responses.stream(responses.message("Hi!"))));
+    const args = ["-m", "gpt-5", "-c", `model_providers.openai.base_url=${JSON.stringify(model.url)}`];
+    const env = { OPENAI_API_KEY: "sk-test" };
+    const { code, stderr } = await program.run(["exec", ...args, "hi"], { env });
+    expect(stderr).toMatch(/^model gpt-5 · /);
+    expect([code, model.asked[0]!.body.model]).toEqual([0, "gpt-5"]);
+  });
+
+  it("[EXEC-3] refuses a model that the offline provider does not have, and says what to do", async () => {
+    for (const args of [
+      ["-m", "mystery"],
+      ["-c", "model=mystery"],
+      ["-c", "model_provider=offline", "-m", "gpt-5"],
+    ]) {
+      const { code, stdout, stderr } = await program.run(["exec", ...args, "hi"]);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(
+        /^bobbin: the provider offline has no model (mystery|gpt-5)\nSet model_provider to the provider of \1: openai, /,
+      );
+    }
   });
 });
 
 describe("bobbin exec --json", () => {
-  it("prints one event a line", async () => {
+  it("prints one event per line", async () => {
     const { code, stdout, stderr } = await program.run(["exec", "--json", "hi"]);
     const id = expect.stringMatching(/^[\w-]{36}$/);
     const text = expect.stringContaining("You said: hi");

@@ -3,12 +3,15 @@ import { resolve } from "node:path";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
-import { logSettings, pinoLog } from "../observe/log.ts";
+import { OFFLINE_MODEL } from "../model/model.ts";
+import { logFor } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { JsonReport } from "./exec-json.ts";
 import { readPrompt } from "./exec-prompt.ts";
 import { TextReport } from "./exec-text.ts";
 import { execTurn, type TurnOutcome } from "./exec-turn.ts";
+import { checkHome } from "./home-check.ts";
+import { modelProblem } from "./model-problem.ts";
 import { onSignals } from "./signals.ts";
 import { Output } from "./terminal.ts";
 
@@ -42,7 +45,7 @@ export async function exec(options: ExecOptions, refuse: Refuse): Promise<number
   try {
     const outcome = await run(options, refuse, signals.first, stdout, stderr);
     await stdout.flushed();
-    if (stdout.failure) stderr.line(`bobbin: can not write to stdout: ${stdout.failure.message}`);
+    if (stdout.failure) stderr.line(`bobbin: cannot write to stdout: ${stdout.failure.message}`);
     if (outcome?.status === "interrupted") return signals.exitCode ?? 1;
     if (outcome?.status !== "completed") return 1;
     const kept = await keepAnswer(outcome.answer, options.outputLastMessage, stderr);
@@ -68,12 +71,17 @@ async function run(
 ): Promise<TurnOutcome | undefined> {
   const home = homeDirectory();
   const platform = nodePlatform();
-  const config = await loadConfig(platform.files, home, options.config ?? []);
+  // As in config.toml, the model may imply its provider.
+  const model = options.model === undefined ? [] : [`model=${JSON.stringify(options.model)}`];
+  const config = await loadConfig(platform.files, home, [...(options.config ?? []), ...model]);
+  // Other providers say themselves what is wrong; the offline model would answer to any name.
+  const problem = config.modelProvider === OFFLINE_MODEL ? modelProblem(config, process.env) : undefined;
+  if (problem !== undefined) return refuse(`${problem.found}\n${problem.advice}`);
   const cwd = await readFolder(options.cd, refuse);
   const outputSchema = await readSchema(options.outputSchema, refuse);
   const prompt = await readPrompt(options.words, process.stdin, signal);
   if (typeof prompt === "string") return refuse(prompt);
-  const log = pinoLog({ ...logSettings(process.env, "warn"), write: (text) => stderr.write(text) });
+  const log = logFor(process.env, "warn", (text) => stderr.write(text));
   const report = options.json
     ? new JsonReport((event) => stdout.line(JSON.stringify(event)))
     : new TextReport(stdout, stderr);
@@ -82,7 +90,6 @@ async function run(
       { home, cwd, config, platform, log },
       {
         prompt: prompt.text,
-        model: options.model,
         ephemeral: options.ephemeral ?? false,
         outputSchema,
         signal,
@@ -91,12 +98,19 @@ async function run(
     );
   } catch (cause) {
     signal.throwIfAborted();
-    const message = messageOf(cause);
+    const message = (await homeTrouble(home)) ?? messageOf(cause);
     report.failed(message);
     // In JSON the program was told, and the person was not.
     if (options.json) stderr.line(`bobbin: ${message}`);
     return undefined;
   }
+}
+
+/** A home that cannot be written to is what a person has to know about a thread that could not be saved. */
+async function homeTrouble(home: string): Promise<string | undefined> {
+  const { problem, undo } = await checkHome(home);
+  await undo();
+  return problem && `${problem.found}. ${problem.advice} With --ephemeral nothing is saved.`;
 }
 
 async function readFolder(asked: string | undefined, refuse: Refuse): Promise<string> {
@@ -113,7 +127,7 @@ async function readSchema(file: string | undefined, refuse: Refuse): Promise<unk
   try {
     text = await readFile(file, "utf8");
   } catch (cause) {
-    return refuse(`--output-schema ${file}: can not be read (${(cause as Error).message})`);
+    return refuse(`--output-schema ${file}: cannot be read (${(cause as Error).message})`);
   }
   try {
     return JSON.parse(text);
@@ -133,7 +147,7 @@ async function keepAnswer(
     await writeFile(file, answer ?? "");
     return true;
   } catch (cause) {
-    stderr.line(`bobbin: --output-last-message ${file}: can not be written (${(cause as Error).message})`);
+    stderr.line(`bobbin: --output-last-message ${file}: cannot be written (${(cause as Error).message})`);
     return false;
   }
 }

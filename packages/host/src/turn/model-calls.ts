@@ -111,13 +111,16 @@ export class ModelCalls {
     return undefined;
   }
 
-  /** Clients know the sentence by its beginning, and show it once. */
   #warnIfUnknown({ facts, settings }: ThreadState): void {
-    const { model, modelProvider } = settings;
-    const window = settings.contextWindow ?? this.#ports.models.contextWindow ?? contextWindowOf(model);
-    if (modelProvider === OFFLINE_MODEL || window !== null) return;
-    const message = `Model metadata for \`${model}\` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.`;
-    this.#actor.tell("warning", { threadId: facts.id, message });
+    const message = settings.modelProvider === OFFLINE_MODEL ? standIn(settings) : this.#noWindow(settings);
+    if (message !== undefined) this.#actor.tell("warning", { threadId: facts.id, message });
+  }
+
+  /** Clients know the sentence by its beginning, and show it once. */
+  #noWindow({ model, contextWindow }: ThreadState["settings"]): string | undefined {
+    const window = contextWindow ?? this.#ports.models.contextWindow ?? contextWindowOf(model);
+    if (window !== null) return undefined;
+    return `Model metadata for \`${model}\` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.`;
   }
 
   #writer({ settings, turn }: ThreadState, sample: Sample): AnswerWriter {
@@ -271,6 +274,12 @@ export class ModelCalls {
   #now(): number {
     return this.#ports.platform.clock.now();
   }
+}
+
+/** The offline model answers whatever it is called: people must not take it for the model that they asked for. */
+function standIn({ model }: ThreadState["settings"]): string | undefined {
+  if (model === OFFLINE_MODEL) return undefined;
+  return `The built-in offline model answers in place of \`${model}\`, because no model provider is configured. Set model_provider in config.toml, or send modelProvider with thread/start.`;
 }
 
 function failed(message: string): CallFailed {
