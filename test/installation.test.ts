@@ -24,7 +24,7 @@ interface Machine {
 const packages = await lockedPackages(root);
 
 describe("the lockfile", () => {
-  it("has an entry for every platform's optional packages", () => {
+  it("[INSTALL-1] has an entry for every platform's optional packages", () => {
     const missing = Object.entries(packages).flatMap(([path, entry]) =>
       Object.keys(entry.optionalDependencies ?? {})
         .filter((name) => resolutionOf(name, path) === undefined)
@@ -38,7 +38,7 @@ describe("the lockfile", () => {
     expect(hosts).toEqual([]);
   });
 
-  it("is accepted by npm ci without the network", async () => {
+  it("[INSTALL-1] is accepted by npm ci without the network", async () => {
     const folder = await manifestsOnly();
     await expect(npmCi(folder)).resolves.toMatchObject({ stdout: expect.stringContaining("added") });
   });

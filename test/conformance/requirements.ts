@@ -5,6 +5,7 @@ import { clientLines } from "./requirements-clients.ts";
 import { historyLines } from "./requirements-history.ts";
 import { inputLines } from "./requirements-input.ts";
 import { lifeLines } from "./requirements-life.ts";
+import { peopleLines } from "./requirements-people.ts";
 import { rapLines } from "./requirements-rap.ts";
 import { toolLines } from "./requirements-tools.ts";
 
@@ -127,10 +128,7 @@ const lines = {
   ...clientLines,
   ...historyLines,
   ...toolLines,
-
-  // One turn in the terminal.
-  "EXEC-1": "`bobbin exec` leaves the threads of a host that was killed to the next host.",
-  "EXEC-2": "`bobbin exec` talks to a real model with nothing but a key and the provider's name.",
+  ...peopleLines,
 
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",
@@ -148,6 +146,7 @@ const lines = {
   "MODEL-10":
     "An answer past a limit (an item, the answer, calls of an answer or a turn) is cut there, and its turn fails with that limit's code.",
   "MODEL-8": "model/list is never empty.",
+  "MODEL-10": "A turn on the offline model warns when its thread names another model.",
   "MODEL-9": "Pictures that are elsewhere are refused; one that is broken is put in words for the model.",
 } as const;
 

@@ -10,6 +10,7 @@ import type { Idle } from "./thread/idle.ts";
 import type { Questions } from "./thread/questions.ts";
 import type { Registry } from "./thread/registry.ts";
 import type { ThreadName } from "./thread/stored.ts";
+import type { ShutdownCounts } from "./thread/unloads.ts";
 
 export interface HostParts extends DispatchPorts {
   readonly platform: Platform;
@@ -37,7 +38,7 @@ const REST_MS = 5000;
 export class Host {
   readonly #parts: HostParts;
   readonly #connections: Set<Connection>;
-  #closing: Promise<void> | undefined;
+  #closing: Promise<ShutdownCounts> | undefined;
   /** What the end is at. */
   #step: string | undefined;
   /** Set while nobody is connected: what comes with that is called off by the next one. */
@@ -93,13 +94,19 @@ export class Host {
 
   /** A few numbers for people. */
   status(): readonly (readonly [string, string])[] {
-    const { registry } = this.#parts;
-    const active = [...registry.loaded()].filter((actor) => actor.activeTurn !== undefined).length;
+    const { threads, turns } = this.counts();
     return [
       ["Clients connected", String(this.#connections.size)],
-      ["Threads loaded", String(registry.size)],
-      ["Turns running", String(active)],
+      ["Threads loaded", String(threads)],
+      ["Turns running", String(turns)],
     ];
+  }
+
+  /** How many threads are loaded, and how many turns run in them. */
+  counts(): { readonly threads: number; readonly turns: number } {
+    const { registry } = this.#parts;
+    const turns = [...registry.loaded()].filter((actor) => actor.activeTurn !== undefined).length;
+    return { threads: registry.size, turns };
   }
 
   /**
@@ -107,7 +114,7 @@ export class Host {
    * wire is closed. Idempotent. Each wire's flush is bounded, what is under way is not: whoever can not wait for ever asks
    * for what is `pending`, and goes.
    */
-  close(): Promise<void> {
+  close(): Promise<ShutdownCounts> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -127,7 +134,7 @@ export class Host {
     return this.#step === undefined ? [] : [this.#step, ...this.#parts.supervisor.pending()];
   }
 
-  async #close(): Promise<void> {
+  async #close(): Promise<ShutdownCounts> {
     this.#rest?.();
     const { registry, supervisor, log } = this.#parts;
     const leaving = [...this.#connections];
@@ -140,7 +147,7 @@ export class Host {
     this.#step = "leaving tool servers";
     await this.#parts.stopListening();
     this.#step = "closing threads";
-    await registry.unloadAll("shutdown");
+    const counts = await registry.unloadAll("shutdown");
     this.#step = "writing to clients";
     await Promise.all(leaving.map((connection) => connection.close()));
     this.#step = "what is under way";
@@ -149,6 +156,7 @@ export class Host {
     await this.#parts.close();
     this.#step = undefined;
     await log.flushed();
+    return counts;
   }
 }
 

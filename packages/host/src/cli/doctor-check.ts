@@ -1,4 +1,5 @@
 import { messageOf } from "../errors.ts";
+
 /** What a look at one thing found. */
 export interface Verdict {
   readonly works: boolean;
@@ -10,7 +11,7 @@ export interface Verdict {
 
 export interface Check {
   readonly name: string;
-  /** A host can not run without it. */
+  /** A host cannot run without it. */
   readonly needed: boolean;
   look(signal: AbortSignal): Promise<Verdict>;
 }

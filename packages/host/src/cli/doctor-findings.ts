@@ -2,9 +2,11 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type ModelProvider, OFFLINE_MODEL } from "../model/model.ts";
-import type { ProviderSettings } from "../model/provider-settings.ts";
+import type { Environment, ProviderSettings } from "../model/provider-settings.ts";
 import type { Verdict } from "./doctor-check.ts";
 import { tryCommand } from "./doctor-command.ts";
+import { checkHome } from "./home-check.ts";
+import { modelProblem } from "./model-problem.ts";
 
 const NODE_NEEDED = [20, 19] as const;
 
@@ -20,13 +22,21 @@ export function nodeFinding(version: string): Verdict {
   };
 }
 
+/** Whether threads can be kept in a home. Leaves nothing behind. */
+export async function homeFinding(home: string): Promise<Verdict> {
+  const { problem, existed, undo } = await checkHome(home);
+  await undo();
+  if (problem !== undefined) return { works: false, ...problem };
+  return { works: true, found: existed ? home : `${home} (created when it is first needed)` };
+}
+
 export async function configFinding(home: string, config: Promise<Config>): Promise<Verdict> {
   const file = join(home, "config.toml");
   try {
     await config;
   } catch (cause) {
     const { message } = cause as Error;
-    return { works: false, found: oneLine(message), advice: `Correct it in ${file}, or in the -c option.` };
+    return { works: false, found: oneLine(message), advice: `Correct ${file} or the -c option.` };
   }
   const there = await stat(file).catch(() => undefined);
   return { works: true, found: there ? file : "no config.toml: the defaults" };
@@ -36,6 +46,7 @@ export async function configFinding(home: string, config: Promise<Config>): Prom
 export async function modelFinding(
   config: Promise<Config>,
   build: (all: readonly ProviderSettings[]) => readonly ModelProvider[],
+  env: Environment,
   signal: AbortSignal,
 ): Promise<Verdict> {
   let wanted: Config;
@@ -44,23 +55,18 @@ export async function modelFinding(
   } catch {
     return { works: false, found: "not known", advice: "Correct the configuration first." };
   }
+  const problem = modelProblem(wanted, env);
+  if (problem !== undefined) return { works: false, ...problem };
   const { model, modelProvider } = wanted;
-  const known = build(wanted.modelProviders);
-  const provider = known.find(({ id }) => id === modelProvider);
-  if (provider === undefined) {
-    return {
-      works: false,
-      found: `the model provider ${modelProvider} is not known`,
-      advice: `Set model_provider to one of these: ${known.map(({ id }) => id).join(", ")}.`,
-    };
-  }
   try {
-    await provider.check?.(signal);
+    await build(wanted.modelProviders)
+      .find(({ id }) => id === modelProvider)
+      ?.check?.(signal);
   } catch (cause) {
     return {
       works: false,
-      found: `${modelProvider} can not be asked: ${oneLine((cause as Error).message)}`,
-      advice: "Look at the network, the address and the key in config.toml, or use model_provider=offline.",
+      found: `${modelProvider} cannot be used: ${oneLine((cause as Error).message)}`,
+      advice: "Check the network, and the address and key in config.toml, or use model_provider=offline.",
     };
   }
   if (modelProvider === OFFLINE_MODEL) {

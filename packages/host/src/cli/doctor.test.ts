@@ -51,7 +51,7 @@ describe("bobbin doctor", () => {
     expect(found.home).toEqual({
       name: "home",
       status: "ok",
-      found: `${home} (made when it is first needed)`,
+      found: `${home} (created when it is first needed)`,
     });
     expect([node?.status, config?.status, model?.status]).toEqual(["ok", "ok", "ok"]);
     expect(await readdir(program.folder)).toEqual(before);
@@ -70,16 +70,16 @@ describe("bobbin doctor", () => {
       "port",
       "git",
     ]);
-    expect(stdout).toMatch(/Everything (works|that is needed works; .* warnings?)\.\n\n$/);
+    expect(stdout).toMatch(/(Everything works|Ready, with .* warnings?)\.\n\n$/);
   });
 
-  it("says that a home is a file, or can not be made", async () => {
+  it("says that a home is a file, or cannot be created", async () => {
     const file = join(program.folder, "bobbin.cjs");
     const asFile = await doctor({ env: { BOBBIN_HOME: file } });
     expect(asFile.code).toBe(1);
-    expect(asFile.home).toMatchObject({ status: "failed", found: `${file} is a file` });
+    expect(asFile.home).toMatchObject({ status: "failed", found: `${file} is not a folder` });
     const below = await doctor({ env: { BOBBIN_HOME: join(file, "home") } });
-    expect(below.home?.found).toContain("can not be made: ENOTDIR");
+    expect(below.home?.found).toContain("cannot be created: ENOTDIR");
   });
 
   it("says that a home is read-only", async () => {
@@ -94,7 +94,7 @@ describe("bobbin doctor", () => {
       name: "home",
       status: "failed",
       found: `${home} is not writable`,
-      advice: "Set BOBBIN_HOME to a writable folder, or make this one so.",
+      advice: "Make it a writable folder, or set BOBBIN_HOME to one.",
     });
   });
 
@@ -107,6 +107,17 @@ describe("bobbin doctor", () => {
     expect(config?.found).toContain("config.toml: ");
     expect(config?.advice).toContain(join(home, "config.toml"));
     expect(model?.status).toBe("failed");
+  });
+
+  it("says that a key is missing, or that no provider has the model", async () => {
+    const keyless = await doctor({ env: { OPENAI_API_KEY: "" } }, ["-c", "model_provider=openai"]);
+    expect(keyless.code).toBe(1);
+    expect(keyless.model).toMatchObject({
+      found: expect.stringContaining("OPENAI_API_KEY is not set"),
+      advice: "Set the environment variable OPENAI_API_KEY, and start again.",
+    });
+    const { model } = await doctor({}, ["-c", "model_provider=offline", "-c", "model=gpt-5"]);
+    expect(model).toMatchObject({ status: "failed", found: "the provider offline has no model gpt-5" });
   });
 
   it("says that a model provider is not known, and names those that are", async () => {
@@ -170,8 +181,8 @@ describe("portFinding", () => {
     const port = await listen(other);
     expect(await portFinding(port, never)).toMatchObject({
       works: false,
-      found: `something else listens on ${port}`,
-      advice: `Choose another: bobbin app-server --listen ws://127.0.0.1:${port + 1}`,
+      found: `another program is listening on ${port}`,
+      advice: `Choose another port: bobbin app-server --listen ws://127.0.0.1:${port + 1}`,
     });
     await close(other);
     expect(await portFinding(port, never)).toEqual({ works: true, found: `${port} is free` });
@@ -179,7 +190,10 @@ describe("portFinding", () => {
     const accept = () => ({ message() {}, oversized() {}, undecodable() {}, drained() {}, closed() {} });
     const door = await listenWebSocket({ accept, host: "127.0.0.1", port: 0 });
     const ours = Number(new URL(door.url).port);
-    expect(await portFinding(ours, never)).toEqual({ works: true, found: `a Bobbin listens on ${ours}` });
+    expect(await portFinding(ours, never)).toEqual({
+      works: true,
+      found: `a Bobbin is listening on ${ours}`,
+    });
     await door.close(0);
   });
 

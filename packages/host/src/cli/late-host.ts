@@ -8,6 +8,7 @@ import type { Client } from "../server/connection.ts";
 import { readFrame } from "../server/frames.ts";
 import { greet } from "../server/greeting.ts";
 import type { LinkMeta } from "../server/listen/door.ts";
+import type { ShutdownCounts } from "../thread/unloads.ts";
 
 /**
  * Stands in for a host that is not loaded yet: whoever says hello is answered at once, as the host would, and then is
@@ -40,8 +41,12 @@ export class LateHost {
     return this.#loaded?.pending() ?? ["the start"];
   }
 
-  async close(): Promise<void> {
-    await (await this.host).close();
+  counts(): ReturnType<Host["counts"]> {
+    return this.#loaded?.counts() ?? { threads: 0, turns: 0 };
+  }
+
+  async close(): Promise<ShutdownCounts> {
+    return (await this.host).close();
   }
 }
 

@@ -4,7 +4,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { Site } from "../server/http.ts";
 import { type AuthFlags, parseAuthFlags } from "../server/listen/auth-flags.ts";
 import { loadAuthenticate } from "../server/listen/authenticate.ts";
-import type { Accept, Door } from "../server/listen/door.ts";
+import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
 import type { Listen } from "../server/listen/parse.ts";
 import { listenUnix } from "../server/listen/unix.ts";
 import { listenWebSocket } from "../server/listen/websocket.ts";
@@ -47,6 +47,8 @@ export async function openSockets(
             allowedOrigins,
             maxClients,
             ...(authenticate && { authenticate }),
+          }).catch(async (cause) => {
+            throw (await takenByBobbin(cause, address, port)) ?? cause;
           }),
         );
       } else if (place.kind === "unix") {
@@ -59,4 +61,24 @@ export async function openSockets(
     throw cause;
   }
   return doors;
+}
+
+/** A second start is told that the first one runs, and where its threads are. */
+async function takenByBobbin(
+  cause: unknown,
+  address: string,
+  port: number,
+): Promise<ListenError | undefined> {
+  if (!(cause instanceof ListenError && cause.code === "addressInUse")) return undefined;
+  const { listenerAt } = await import("./listener.ts");
+  const listener = await listenerAt(address, port);
+  if (listener.kind !== "bobbin") return undefined;
+  const { home, pid } = listener;
+  const details = home === undefined ? "" : ` (home ${home}, process ${pid})`;
+  return new ListenError(
+    "addressInUse",
+    `a Bobbin${details} is listening on port ${port} already; connect to it, stop it, or choose another port: ` +
+      `bobbin app-server --listen ws://127.0.0.1:${port < 65535 ? port + 1 : port - 1}`,
+    { cause },
+  );
 }

@@ -1,7 +1,7 @@
 import { homeDirectory } from "../config/home.ts";
 import { hostConfig } from "../config/load.ts";
 import type { Host } from "../host.ts";
-import { logSettings, pinoLog } from "../observe/log.ts";
+import { isJsonLog, logFor } from "../observe/log.ts";
 import { earlyFiles } from "../platform/early-files.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { AuthFlags } from "../server/listen/auth-flags.ts";
@@ -9,8 +9,8 @@ import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
 import { parseListen } from "../server/listen/parse.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import { LateHost } from "./late-host.ts";
+import { stopped, stopping } from "./shutdown-notice.ts";
 import { onSignals } from "./signals.ts";
-import { welcome } from "./welcome.ts";
 
 interface AppServerOptions extends AuthFlags {
   readonly listen?: readonly string[];
@@ -35,15 +35,15 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   const home = homeDirectory();
   const platform = nodePlatform();
   const sockets = places.filter((place) => place.kind === "websocket" || place.kind === "unix");
-  const log = pinoLog({
-    ...logSettings(process.env, sockets.length > 0 ? "info" : "warn"),
-    write: (text) => void process.stderr.write(text),
-  });
+  const say = (text: string) => void process.stderr.write(text);
+  const log = logFor(process.env, sockets.length > 0 ? "info" : "warn", say);
+  /** Whether someone may read along who is no program. */
+  const watched = !isJsonLog(process.env) && (sockets.length > 0 || process.stderr.isTTY);
   // Who started us may have closed the log's other end; that is no reason to go.
   process.stderr.on("error", () => {});
   const overrides = options.config ?? [];
   const { config, wrong } = await hostConfig(earlyFiles, home, overrides);
-  if (wrong !== null) log.warn("config.toml can not be used; no thread is loaded until it can", { wrong });
+  if (wrong !== null) log.warn("config.toml cannot be used; no thread is loaded until it can", { wrong });
   const load = async () => {
     const { compose } = await import("../compose.ts");
     const composed = compose({
@@ -74,7 +74,16 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     log.error("the end was cut short", { why, pending: pending.length === 0 ? ["closing doors"] : pending });
     void log.flushed().finally(() => process.exit(1));
   };
-  onSignals({ told: end, again: () => cutShort("a second signal") });
+  const signals = onSignals({
+    told: () => {
+      const counts = host?.counts() ?? { threads: 0, turns: 0 };
+      // On a terminal, ^C was echoed into the running line.
+      if (watched) say(`${process.stderr.isTTY ? "\n" : ""}${stopping(counts)}`);
+      else log.info("stopping", counts);
+      end();
+    },
+    again: () => cutShort("a second signal"),
+  });
 
   if (sockets.length === 0) host = new LateHost(home, platform.timers, async () => (await load()).host);
   else {
@@ -84,19 +93,32 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     const parts = { ...composed, home, platform, maxClients: config.maxConnections };
     doors.push(...(await openSockets(sockets, options, parts)));
     log.info("listening", { on: doors.map((door) => door.url), home, version: BOBBIN_VERSION });
-    if (process.env["LOG_FORMAT"] !== "json") process.stderr.write(welcome(doors, home, config));
+    const { problemsOf, welcome } = await import("./welcome.ts");
+    const problems = await problemsOf(home, config, wrong);
+    if (watched) say(welcome(doors, home, config, problems));
+    else
+      for (const [about, problem] of Object.entries(problems)) log.warn("not ready", { about, ...problem });
   }
   if (places.some((place) => place.kind === "stdio")) {
     const { listenStdio } = await import("../server/listen/stdio.ts");
     // With other doors open, the host outlives the client that started it.
     const accept: Accept = sockets.length > 0 ? (...link) => host.accept(...link) : lastClient(host, end);
     doors.push(listenStdio({ accept }));
+    if (watched && sockets.length === 0 && process.stdin.isTTY) say(STDIO_HINT);
   }
 
   await Promise.race([ended, host instanceof LateHost ? host.host.then(() => ended) : ended]);
   setTimeout(() => cutShort(`it took longer than ${END_MS} ms`), END_MS).unref();
-  await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
+  const [counts] = await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
+  if (signals.exitCode === undefined) return;
+  if (watched) say(stopped(counts));
+  else log.info("stopped", { ...counts });
+  await log.flushed();
 }
+
+const STDIO_HINT = `Waiting for protocol messages on stdin, one JSON object per line. Ctrl-D ends it.
+To serve clients on a socket:  bobbin app-server --listen ws://127.0.0.1:4545
+`;
 
 /** The end of stdin is the end of the host: it answers what it was asked, then leaves. */
 function lastClient(host: Host | LateHost, left: () => void): Accept {

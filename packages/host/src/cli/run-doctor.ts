@@ -4,8 +4,7 @@ import { buildProviders } from "../model/providers.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import { type Check, checkAll, type Finding } from "./doctor-check.ts";
-import { configFinding, gitFinding, modelFinding, nodeFinding } from "./doctor-findings.ts";
-import { homeFinding } from "./doctor-home.ts";
+import { configFinding, gitFinding, homeFinding, modelFinding, nodeFinding } from "./doctor-findings.ts";
 import { portFinding } from "./doctor-port.ts";
 import { sandboxFinding } from "./doctor-sandbox.ts";
 import { harmless, Output } from "./terminal.ts";
@@ -28,7 +27,7 @@ export async function doctor(options: { json?: boolean; config?: readonly string
     {
       name: "model",
       needed: true,
-      look: (signal) => modelFinding(config, (all) => buildProviders(all, platform), signal),
+      look: (signal) => modelFinding(config, (all) => buildProviders(all, platform), process.env, signal),
     },
     { name: "sandbox", needed: false, look: (signal) => sandboxFinding(process.platform, signal) },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },
@@ -58,7 +57,7 @@ function forPeople(findings: readonly Finding[], out: Output): string {
 function verdict(findings: readonly Finding[]): string {
   const failed = findings.filter(({ status }) => status === "failed").map(({ name }) => name);
   const warnings = findings.filter(({ status }) => status === "warning").length;
-  if (failed.length > 0) return `Not ready; to be put right first: ${failed.join(", ")}.`;
+  if (failed.length > 0) return `Not ready. Fix this first: ${failed.join(", ")}.`;
   if (warnings === 0) return "Everything works.";
-  return `Everything that is needed works; ${warnings === 1 ? "one warning" : `${warnings} warnings`}.`;
+  return `Ready, with ${warnings === 1 ? "one warning" : `${warnings} warnings`}.`;
 }

@@ -6,7 +6,7 @@ import { loadConfig } from "../config/load.ts";
 import { countOf, type Outside, outsideOf } from "../core/rap/outside.ts";
 import { fileJournal } from "../journal/file.ts";
 import { recall } from "../journal/recall.ts";
-import { logSettings, pinoLog } from "../observe/log.ts";
+import { logFor } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
 import { ownNames, ownTools } from "../tool/own-tools.ts";
@@ -63,10 +63,7 @@ function ask(server: ToolServerSettings, { http, timers }: Platform): ReturnType
 
 /** What tool servers have of the threads that hosts hold here, or left for the next one. */
 async function underWay(home: string, platform: Platform): Promise<readonly Outside[]> {
-  const log = pinoLog({
-    ...logSettings(process.env, "error"),
-    write: (text) => void process.stderr.write(text),
-  });
+  const log = logFor(process.env, "error", (text) => void process.stderr.write(text));
   const journal = fileJournal(home, platform, log, async () => {});
   const found: Outside[] = [];
   for (const { name } of await platform.files.list(join(home, "live"))) {

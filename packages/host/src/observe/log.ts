@@ -22,14 +22,37 @@ export interface LogSettings {
   write(text: string): void;
 }
 
-/** `LOG_LEVEL` (debug, info, warn, error, silent) and `LOG_FORMAT` (json, else lines for people). */
-export function logSettings(
-  env: Readonly<Record<string, string | undefined>>,
-  normally: Level,
-): Omit<LogSettings, "write"> {
-  const asked = env["LOG_LEVEL"]?.toLowerCase();
-  const level = asked === "silent" ? "silent" : (LEVELS.find((one) => one === asked) ?? normally);
-  return { level, format: env["LOG_FORMAT"] === "json" ? "json" : "text" };
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Opens the log that `LOG_LEVEL` and `LOG_FORMAT` ask for. A value that is not known is warned about and not fatal: other
+ * programs read these variables too, and know other values.
+ */
+export function logFor(env: Environment, normally: Level, write: LogSettings["write"]): Log {
+  const level = choice(env, "LOG_LEVEL", [...LEVELS, "silent"], normally);
+  const format = choice(env, "LOG_FORMAT", ["text", "json"], "text");
+  const log = pinoLog({ level: level.value, format: format.value, write });
+  for (const { problem } of [level, format]) if (problem !== undefined) log.warn(problem);
+  return log;
+}
+
+/** Reports whether the log is for programs: then nothing else is written beside it. */
+export function isJsonLog(env: Environment): boolean {
+  return choice(env, "LOG_FORMAT", ["text", "json"], "text").value === "json";
+}
+
+function choice<T extends string>(
+  env: Environment,
+  variable: string,
+  allowed: readonly T[],
+  fallback: T,
+): { readonly value: T; readonly problem?: string } {
+  const asked = env[variable]?.trim() ?? "";
+  if (asked === "") return { value: fallback };
+  const value = allowed.find((one) => one === asked.toLowerCase());
+  if (value !== undefined) return { value };
+  const problem = `${variable}=${asked} is not one of ${allowed.join(", ")}; using ${fallback}`;
+  return { value: fallback, problem };
 }
 
 /** Pino behind a door that opens with the first line: most runs over stdio never say anything. */

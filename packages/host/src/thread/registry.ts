@@ -30,7 +30,7 @@ import {
 import type { Recipient } from "./subscription.ts";
 import { mustSync } from "./sync-policy.ts";
 import { parseThreadId } from "./thread-id.ts";
-import { type Release, Unloads } from "./unloads.ts";
+import { type Release, type ShutdownCounts, Unloads } from "./unloads.ts";
 
 export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
@@ -326,11 +326,11 @@ export class Registry {
    * The end: what is on its way in is waited for, nothing new is taken. Threads that wait for an answer are left
    * to the next host as they are.
    */
-  async unloadAll(reason: UnloadReason): Promise<void> {
+  async unloadAll(reason: UnloadReason): Promise<ShutdownCounts> {
     this.#closing = true;
     await Promise.all(this.#starting.values());
     for (const slot of [...this.#slots.values()]) if (slot.kind === "busy") await slot.done;
-    await this.#unloads.all([...this.loaded()], reason);
+    return this.#unloads.all([...this.loaded()], reason);
   }
 
   /** What hosts left that ended without saying so. */

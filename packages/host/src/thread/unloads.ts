@@ -19,6 +19,13 @@ const AT_ONCE = 32;
 /** Gives a thread's journal back, or does something with it first. */
 export type Release = (journal: ThreadJournal) => Promise<void>;
 
+/** What became of the threads that a host had loaded at its end. */
+export interface ShutdownCounts {
+  readonly closed: number;
+  /** Left to the next host as they are, because they wait for something. */
+  readonly parked: number;
+}
+
 interface UnloadPorts {
   readonly platform: Platform;
   readonly supervisor: Supervisor;
@@ -74,15 +81,18 @@ export class Unloads {
   }
 
   /** For the end of the host: threads that wait for something from outside are left to the next one as they are. */
-  async all(actors: readonly Actor[], reason: UnloadReason): Promise<void> {
+  async all(actors: readonly Actor[], reason: UnloadReason): Promise<ShutdownCounts> {
     const left = [...actors];
+    const count = { closed: 0, parked: 0 };
     const unloadRest = async () => {
       for (let actor = left.pop(); actor !== undefined; actor = left.pop()) {
         const stays = !actor.ephemeral && (actor.waits || actor.live);
         await this.#reported(actor, stays ? this.#park(actor) : this.unload(actor, reason));
+        count[stays ? "parked" : "closed"]++;
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, unloadRest));
+    return count;
   }
 
   async #unloadChildren(actor: Actor, reason: UnloadReason): Promise<void> {

@@ -1,0 +1,16 @@
+/** What the program owes the people who install it, start it and read its messages. */
+export const peopleLines = {
+  "INSTALL-1": "`npm ci` installs a fresh clone, on every platform that a dependency names.",
+  "START-1":
+    "The banner of a host that cannot work says what is wrong with home, config.toml or model, and what to do.",
+  "START-2": "Ctrl-C is answered with what is closed, and then with how that ended.",
+  "START-3": "A second start on a Bobbin's port says so, with that one's home and process.",
+  "START-4": "A home in which no folder can be created is refused at once.",
+  "START-5": "An unknown value of LOG_LEVEL or LOG_FORMAT is warned about, with the values that are known.",
+
+  // One turn in the terminal.
+  "EXEC-1": "`bobbin exec` leaves the threads of a host that was killed to the next host.",
+  "EXEC-2": "`bobbin exec` talks to a real model with nothing but a key and the provider's name.",
+  "EXEC-3":
+    "`bobbin exec -m` asks the named model, at the provider that its name implies, or says why it cannot.",
+} as const;
