@@ -146,7 +146,7 @@ const lines = {
   "MODEL-10":
     "An answer past a limit (an item, the answer, calls of an answer or a turn) is cut there, and its turn fails with that limit's code.",
   "MODEL-8": "model/list is never empty.",
-  "MODEL-10": "A turn on the offline model warns when its thread names another model.",
+  "MODEL-11": "A turn on the offline model warns when its thread names another model.",
   "MODEL-9": "Pictures that are elsewhere are refused; one that is broken is put in words for the model.",
 } as const;
 

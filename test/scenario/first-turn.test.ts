@@ -182,7 +182,7 @@ describe("a first turn", () => {
   });
 });
 
-it("[MODEL-10] warns that the offline model answers in place of the model that was asked for", async () => {
+it("[MODEL-11] warns that the offline model answers in place of the model that was asked for", async () => {
   const threadId = await client.startThread({ model: "gpt-5" });
   await client.turn(threadId, "Hello!");
   const warnings = client.told("warning").filter(({ params }) => params.threadId === threadId);
