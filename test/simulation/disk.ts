@@ -177,15 +177,16 @@ export class Disk {
     return found;
   }
 
-  /** A file or a whole folder gets another name, and keeps it whatever happens. */
-  rename(from: string, to: string): void {
+  /** A file or a whole folder gets another name; `synced`: and keeps it whatever happens. */
+  rename(from: string, to: string, synced = true): void {
     if (!this.#names.has(from) && !this.#folders.has(from)) throw fileError("ENOENT", "rename", from);
     for (const path of under(this.#names.keys(), from)) {
       const target = to + path.slice(from.length);
       const inode = this.#names.get(path)!;
       this.#names.delete(path);
-      this.#safeNames.delete(path);
       this.link(target, inode);
+      if (!synced) continue;
+      this.#safeNames.delete(path);
       this.#safeNames.set(target, inode);
     }
     for (const path of under(this.#folders, from)) this.#folders.delete(path);

@@ -64,8 +64,8 @@ export class FakeFiles implements Files {
     return undefined;
   }
 
-  rename(from: string, to: string): Promise<void> {
-    return this.#once("rename", from, () => this.disk.rename(from, to));
+  rename(from: string, to: string, options?: { readonly unsynced?: boolean }): Promise<void> {
+    return this.#once("rename", from, () => this.disk.rename(from, to, !options?.unsynced));
   }
 
   remove(path: string, options?: { readonly synced?: boolean }): Promise<void> {

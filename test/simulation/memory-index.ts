@@ -1,6 +1,7 @@
 import { referenceList } from "../../packages/host/src/journal/index/reference-index.ts";
 import type {
   IndexedText,
+  KnownThread,
   SearchPage,
   SearchQuery,
   ThreadIndex,
@@ -118,8 +119,8 @@ export class MemoryIndex implements ThreadIndex {
     await this.#content();
   }
 
-  async ids(): Promise<readonly string[]> {
-    return [...(await this.#rows()).keys()];
+  async known(): Promise<ReadonlyMap<string, KnownThread>> {
+    return this.#rows();
   }
 
   /** The host died: of what waited, the first ones may have been written. */

@@ -164,7 +164,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     adopted: (actor) => idle.adopted(actor, (config.threadUnloadDelaySecs ?? 0) * 1000),
     recovering: (threadId) => catchUpIndex(index, journal, threadId),
-    listed: () => index.ids(),
+    listed: () => index.known(),
   });
   const children = new Children({
     registry,

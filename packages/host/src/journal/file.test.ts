@@ -108,3 +108,36 @@ describe("the host that made every stored thread", () => {
     expect(await journal.madeAll()).toBe(true);
   });
 });
+
+describe("the threads of a host that is gone", () => {
+  it("are taken over a few under one hold of the lock, after one look at whether it lives", async () => {
+    const ids = [];
+    for (let at = 0; at < 40; at++) {
+      const left = await thread(`left ${at}`, true);
+      ids.push(left.place.path!.slice(-".jsonl".length - 36, -".jsonl".length));
+      await left.rest();
+    }
+    const asked = { holds: 0, looks: 0 };
+    const liveness: typeof platform.liveness = {
+      announce: async () => async () => {},
+      alive: async () => {
+        asked.looks++;
+        return false;
+      },
+      exclusively: (_, work) => {
+        asked.holds++;
+        return work();
+      },
+    };
+    const files = countedFiles(platform.files, counts);
+    const next = fileJournal(home, { ...platform, files, liveness }, SILENT, async () => {});
+    counts.reset();
+    const taken = await Promise.all(ids.map((id) => next.open(id)));
+    expect(taken.every((one) => one?.undone)).toBe(true);
+    // One more hold is for the mark of this run of the machine.
+    expect(asked.holds).toBeLessThanOrEqual(3);
+    expect(asked.looks).toBe(1);
+    expect(counts.of("rename")).toBe(40);
+    for (const one of taken) await one?.rest();
+  });
+});

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
 import type { Cancel, Clock, Files, Liveness, Platform, Timers } from "../platform/platform.ts";
 import { PowerMark } from "./power-mark.ts";
+import { SharedLock } from "./shared-lock.ts";
 import { markMade, STARTS, Starts, unmade } from "./starts.ts";
 
 const TAKEOVER = "takeover";
@@ -33,6 +34,9 @@ export class Leases {
   readonly starts: Starts;
   readonly power: PowerMark;
   readonly #beforeGivingBack: () => Promise<void>;
+  readonly #takeover: SharedLock;
+  /** Holders that were found dead. No host has the name of another. */
+  readonly #gone = new Set<string>();
   /** What this host has, or is about to take. */
   readonly #held = new Set<string>();
   /** Claims of this host that are on disk: those of what it has, and of what it is about to give back. */
@@ -60,6 +64,7 @@ export class Leases {
     this.#clock = clock;
     this.#timers = timers;
     this.#ids = ids;
+    this.#takeover = new SharedLock((work) => liveness.exclusively(this.#lock(TAKEOVER), work));
     this.starts = new Starts(() => join(this.#folder, `${this.hostId}${STARTS}`), files);
     this.power = new PowerMark({
       path: join(this.#folder, BOOT),
@@ -107,7 +112,7 @@ export class Leases {
         holder = await this.#files.claimed(claim);
       }
       if (holder === this.hostId) return;
-      if (await this.#liveness.alive(this.#lock(holder))) {
+      if (await this.#holderLives(holder)) {
         living = holder;
         return;
       }
@@ -116,7 +121,8 @@ export class Leases {
       const taken = `${claim}.taken`;
       await this.#files.remove(taken);
       await this.#files.claim(taken, this.hostId);
-      await this.#files.rename(taken, claim);
+      // Not synced: after a power cut every thread is looked at, whoever has claimed it.
+      await this.#files.rename(taken, claim, { unsynced: true });
       this.#undone.add(threadId);
     });
     return living;
@@ -136,13 +142,13 @@ export class Leases {
 
   /** Runs while no host takes over what another one left. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#liveness.exclusively(this.#lock(TAKEOVER), work);
+    return this.#takeover.run(work);
   }
 
   /** Throws if a host that has a thread, or is about to make it, lives and does not end. */
   async mustBeGone(threadId: string, holder: string): Promise<void> {
     await this.#orGone(threadId, async () => {
-      return (await this.#liveness.alive(this.#lock(holder))) ? holder : undefined;
+      return (await this.#holderLives(holder)) ? holder : undefined;
     });
   }
 
@@ -262,7 +268,7 @@ export class Leases {
       if (name.includes(".")) continue;
       const holder = await this.#files.claimed(join(this.#folder, name));
       if (holder === undefined) continue;
-      if (!alive.has(holder)) alive.set(holder, await this.#lives(holder));
+      if (!alive.has(holder)) alive.set(holder, await this.#holderLives(holder));
       if (!alive.get(holder)) found.push(name);
     }
     for (const host of locks) {
@@ -307,6 +313,17 @@ export class Leases {
 
   async #lives(host: string): Promise<boolean> {
     return host === this.#name || this.#liveness.alive(this.#lock(host));
+  }
+
+  /**
+   * A host that has a claim has its lock first. So one that has a claim and no lock is gone for good, and is not asked
+   * for again with each of its threads.
+   */
+  async #holderLives(host: string): Promise<boolean> {
+    if (this.#gone.has(host)) return false;
+    const lives = await this.#lives(host);
+    if (!lives) this.#gone.add(host);
+    return lives;
   }
 
   #claim(threadId: string): string {

@@ -71,7 +71,7 @@ describe("the line of a deleted thread", () => {
     await starts.erase("b");
     const after = await readFile(path(), "utf8");
     const gone = text("b").toString().trimEnd();
-    expect(after).toBe(before.replace(gone, " ".repeat(gone.length)) + '{"made":"b"}\n');
+    expect(after).toBe(`${before.replace(gone, " ".repeat(gone.length))}{"made":"b"}\n`);
     expect(asked).toEqual(new Map());
     await starts.close();
   });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FewAtOnce } from "./few-at-once.ts";
+import { eachFewAtOnce, FewAtOnce } from "./few-at-once.ts";
 
 it("runs a few at once and never more, also when someone comes between an end and the next beginning", async () => {
   const few = new FewAtOnce(2);
@@ -29,4 +29,36 @@ it("gives the place on when work fails", async () => {
   await expect(failing).rejects.toThrow("no");
   expect(await next).toBe("yes");
   expect(await few.run(async () => "again")).toBe("again");
+});
+
+it("works on each of many items once, a few at once", async () => {
+  let running = 0;
+  let most = 0;
+  const done: number[] = [];
+  const items = async function* () {
+    for (let at = 0; at < 20; at++) yield at;
+  };
+  await eachFewAtOnce(3, items(), async (item) => {
+    most = Math.max(most, ++running);
+    await new Promise((go) => setImmediate(go));
+    running--;
+    done.push(item);
+  });
+  expect(most).toBe(3);
+  expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at));
+});
+
+it("begins nothing more after a failure, and is over when what was begun is", async () => {
+  const begun: number[] = [];
+  let running = 0;
+  const all = eachFewAtOnce(2, Array.from({ length: 50 }).keys(), async (item) => {
+    begun.push(item);
+    running++;
+    await new Promise((go) => setImmediate(go));
+    running--;
+    if (item === 3) throw new Error("no");
+  });
+  await expect(all).rejects.toThrow("no");
+  expect(running).toBe(0);
+  expect(begun.length).toBeLessThan(8);
 });

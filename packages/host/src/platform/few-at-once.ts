@@ -21,3 +21,23 @@ export class FewAtOnce {
     }
   }
 }
+
+/** Works on all items, a few at once, in the order in which they come. After a failure no more are begun. */
+export async function eachFewAtOnce<T>(
+  limit: number,
+  items: AsyncIterable<T> | Iterable<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  // A generator hands each item out once, however many lanes ask, and ends for all of them when one fails.
+  const source = oneByOne(items);
+  const lane = async (): Promise<void> => {
+    for await (const item of source) await work(item);
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: limit }, lane));
+  const failed = lanes.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function* oneByOne<T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
+  yield* items;
+}

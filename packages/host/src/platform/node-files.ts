@@ -147,7 +147,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       return stamps;
     },
 
-    async rename(from, to) {
+    async rename(from, to, options) {
       let made: string | undefined;
       try {
         await rename(from, to);
@@ -157,7 +157,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
         made = await makeFolders(dirname(to));
         await rename(from, to);
       }
-      await syncFolders([dirname(from), ...foldersWithNews(to, made)]);
+      if (!options?.unsynced) await syncFolders([dirname(from), ...foldersWithNews(to, made)]);
     },
 
     async remove(path, options) {

@@ -114,8 +114,8 @@ export interface Files {
    * has. Undefined where that can not be said, because one of them has changed a moment ago.
    */
   stamps(paths: readonly string[]): Promise<readonly number[] | undefined>;
-  /** Makes the target's folders; both folders are synced. */
-  rename(from: string, to: string): Promise<void>;
+  /** Makes the target's folders; both folders are synced unless that is not asked for. */
+  rename(from: string, to: string, options?: { readonly unsynced?: boolean }): Promise<void>;
   /** A file, or a folder with all that is in it; nothing if it is not there. `synced`: it stays away after a power cut. */
   remove(path: string, options?: { readonly synced?: boolean }): Promise<void>;
   /** Overwrites bytes of a file with blanks, where they are. Not synced. Nothing if there is no such file. */

@@ -7,6 +7,7 @@ import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { isLive, outlives } from "../core/turn/restart.ts";
 import { fault } from "../errors.ts";
+import type { KnownThread } from "../journal/index/thread-index.ts";
 import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
@@ -44,8 +45,8 @@ export interface RegistryPorts extends StoredPorts {
   unloaded(actor: Actor): void;
   /** A thread is loaded, and has done nothing yet. */
   loaded(state: ThreadState): void;
-  /** Every thread that lists know of. */
-  listed(): Promise<readonly string[]>;
+  /** How far lists know each thread. */
+  listed(): Promise<ReadonlyMap<string, KnownThread>>;
   /** A thread of a host that is gone is loaded again, and nobody follows it. */
   adopted(actor: Actor): void;
 }

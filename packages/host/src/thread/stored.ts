@@ -8,6 +8,7 @@ import { notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { blobsOf } from "../core/turn/blobs.ts";
+import { outlives } from "../core/turn/restart.ts";
 import { fault } from "../errors.ts";
 import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
@@ -166,6 +167,13 @@ export class Stored {
   /** Like `open`; a load that its host did not get to end is ended first, because no start will look for it again. */
   async openEnded(id: string, access: Access): Promise<Held> {
     return this.end(await this.open(id, access));
+  }
+
+  /** Whether a thread's last load has its end, which everyone has been told. */
+  isOver(state: ThreadState): boolean {
+    const { status, untold } = state;
+    if (status.type !== "notLoaded" || outlives(state)) return false;
+    return !untold || !this.#ports.mustTellClosed(state);
   }
 
   async end(held: Held): Promise<Held> {

@@ -1,9 +1,10 @@
+import type { Place } from "../../core/life/views.ts";
 import type { Commit } from "../../core/records.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Journal, JournalReader } from "../journal.ts";
 import { type Head, isStart, recall, wholeHead } from "../recall.ts";
 import { droppedTurns, isIndexed, rowOf, textsOf } from "./row.ts";
-import type { IndexedText, ThreadIndex, ThreadRow } from "./thread-index.ts";
+import type { IndexedText, KnownThread, ThreadIndex, ThreadRow } from "./thread-index.ts";
 
 interface RebuiltRow {
   readonly row: ThreadRow;
@@ -69,6 +70,12 @@ async function wholeRow(reader: JournalReader): Promise<RebuiltRow | undefined> 
   };
 }
 
+/** Whether the index knows all of a thread. */
+export function isCaughtUp({ state, seq }: Head, place: Place, known: KnownThread | undefined): boolean {
+  if (!isIndexed(state, seq)) return known === undefined;
+  return known?.seq === seq && known.archived === place.archived;
+}
+
 /** Brings the index to what a thread's journal says; what it knows already is not read again. */
 export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadId: string): Promise<void> {
   const known = await index.get(threadId);
@@ -78,7 +85,7 @@ export async function catchUpIndex(index: ThreadIndex, journal: Journal, threadI
     const head = reader && (await recall(reader));
     if (head === undefined || !isIndexed(head.state, head.seq)) {
       if (known !== undefined) await index.forget(threadId);
-    } else await catchUp(index, reader!, head, known);
+    } else if (!isCaughtUp(head, reader!.place, known)) await catchUp(index, reader!, head, known);
   } finally {
     await reader?.close();
   }
@@ -95,7 +102,6 @@ async function catchUp(
     const whole = await wholeRow(reader);
     return whole && index.restate(whole.row, whole.texts);
   }
-  if (known?.seq === head.seq && known.archived === reader.place.archived) return;
   const texts: IndexedText[] = [];
   const gone: string[] = [];
   for await (const { commit } of reader.forwards(await reader.locate(known?.seq ?? 0))) {

@@ -134,7 +134,7 @@ describe("the index", () => {
     expect((await index.get("t1"))?.thread.name).toBe("before");
     expect([await found(index, "new"), await found(index, "later")]).toEqual([[], []]);
     expect(await found(index, "old")).toEqual([["t1", "old"]]);
-    expect((await index.ids()).toSorted()).toEqual(["t1", "t2"]);
+    expect([...(await index.known()).keys()].toSorted()).toEqual(["t1", "t2"]);
   });
 
   it("writes many rows in batches", async () => {

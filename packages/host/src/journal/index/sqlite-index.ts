@@ -7,6 +7,7 @@ import { isBroken, isBusy, type Store } from "./store.ts";
 import type { Entry } from "./store-writes.ts";
 import type {
   IndexedText,
+  KnownThread,
   SearchPage,
   SearchQuery,
   ThreadIndex,
@@ -38,6 +39,8 @@ const FLUSH_CHARS = 1_000_000;
 const BUSY_WAIT_MS = 25;
 const BUSY_TRIES = 100;
 const FAILED_MS = 5000;
+/** Rows that are read at once where all are: the event loop waits for as long as it takes. */
+const KNOWN_ROWS = 1000;
 /** A smaller file is searched through in less time than another thread takes to start. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 /** Texts that wait because nothing can be written, as on a full disk; past that they are read again later. */
@@ -106,14 +109,32 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
-    await this.#tryFlush();
-    const known = await this.#use((store) => store.get(threadId));
-    return known ?? this.#ask((store) => store.get(threadId));
+    // What waits is not written for this: whoever asks for one thread after the other would write them one by one.
+    const newest = (store: Store): ThreadRow | undefined => {
+      const [waiting, written] = [this.#waiting.get(threadId), store.get(threadId)];
+      return waiting !== undefined && waiting.seq >= (written?.seq ?? 0) ? waiting : written;
+    };
+    return (await this.#use(newest)) ?? this.#ask(newest);
   }
 
-  async ids(): Promise<readonly string[]> {
+  async known(): Promise<ReadonlyMap<string, KnownThread>> {
     await this.#tryFlush();
-    return this.#use((store) => store.ids());
+    const known = new Map<string, KnownThread>();
+    let read: OpenStore | undefined;
+    for (let after = 0; ; await this.#soon()) {
+      const some = await this.#ask((store, open) => {
+        // Keys of one file say nothing about another.
+        if (open !== read) {
+          known.clear();
+          after = 0;
+        }
+        read = open;
+        return store.known(after, KNOWN_ROWS);
+      });
+      for (const { id, seq, archived } of some) known.set(id, { seq, archived });
+      if (some.length < KNOWN_ROWS) return known;
+      after = some.at(-1)!.key;
+    }
   }
 
   async list(query: ThreadQuery): Promise<ThreadPage> {

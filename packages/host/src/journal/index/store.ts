@@ -3,7 +3,14 @@ import { listStatement } from "./list-query.ts";
 import { Pages } from "./pages.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { type Entry, StoreWrites } from "./store-writes.ts";
-import type { SearchPage, SearchQuery, ThreadPage, ThreadQuery, ThreadRow } from "./thread-index.ts";
+import type {
+  KnownThread,
+  SearchPage,
+  SearchQuery,
+  ThreadPage,
+  ThreadQuery,
+  ThreadRow,
+} from "./thread-index.ts";
 
 type Open = new (path: string, options: { readonly timeout: number }) => DatabaseSyncInstance;
 
@@ -94,8 +101,12 @@ export class Store {
     return found && (JSON.parse(found.row) as ThreadRow);
   }
 
-  ids(): string[] {
-    return (this.#pages.prepared("SELECT id FROM threads").all() as { id: string }[]).map(({ id }) => id);
+  /** Some threads after a key, in the order of their keys. */
+  known(after: number, limit: number): (KnownThread & { readonly key: number; readonly id: string })[] {
+    const found = this.#pages
+      .prepared("SELECT key, id, seq, archived FROM threads WHERE key > ? ORDER BY key LIMIT ?")
+      .all(after, limit) as { key: number; id: string; seq: number; archived: number }[];
+    return found.map((row) => ({ ...row, archived: row.archived === 1 }));
   }
 
   list(query: ThreadQuery): ThreadPage {

@@ -21,6 +21,9 @@ export interface ThreadRow {
   readonly thread: Thread;
 }
 
+/** How far the index knows a thread. */
+export type KnownThread = Pick<ThreadRow, "seq" | "archived">;
+
 /** A text of a thread that can be searched for. */
 export interface IndexedText {
   readonly turnId: string;
@@ -46,8 +49,8 @@ export interface ThreadIndex {
   mustBeOnDisk(): Promise<void>;
   /** Does not wait for a rebuild if the thread is known already. */
   get(threadId: string): Promise<ThreadRow | undefined>;
-  /** All threads that it knows of, in no order. */
-  ids(): Promise<readonly string[]>;
+  /** How far it knows each thread. Waits until all threads are in it. */
+  known(): Promise<ReadonlyMap<string, KnownThread>>;
   list(query: ThreadQuery): Promise<ThreadPage>;
   search(query: SearchQuery): Promise<SearchPage>;
   /** Writes what waits to be written. Throws if it is not on disk then. */

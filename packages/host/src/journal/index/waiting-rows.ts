@@ -52,6 +52,11 @@ export class WaitingRows {
     this.#chars += charsOf(texts);
   }
 
+  /** The newest row of a thread that waits. */
+  get(threadId: string): ThreadRow | undefined {
+    return this.#threads.get(threadId)?.row;
+  }
+
   drop(threadId: string): void {
     this.#chars -= charsOf(this.#threads.get(threadId)?.texts ?? []);
     this.#threads.delete(threadId);
