@@ -25,6 +25,7 @@ const AREAS: Record<string, readonly string[]> = {
   core: ["errors.ts"],
   platform: [],
   observe: ["platform"],
+  process: GROUND,
   journal: GROUND,
   model: GROUND,
   tool: [...GROUND, "model"],
@@ -46,6 +47,7 @@ const AREAS: Record<string, readonly string[]> = {
     "model",
     "tool",
     "thread",
+    "process",
   ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */

@@ -8,6 +8,16 @@ export const toolLines = {
   "DYN-4": "A tool that fails, or an answer that can not be read, goes back to the model as a failure.",
   "DYN-5": "A client that is gone in the middle of a call can come back, resume and answer.",
 
+  // Programs that clients run by themselves.
+  "PROC-1": "`process/spawn` replies when the program runs; its exit is notified with its output.",
+  "PROC-2": "A client's program can be streamed, written to and resized, on pipes or on a terminal.",
+  "PROC-3": "A client's program has limits of time and output, and is killed with all that it started.",
+  "PROC-4": "A client's program gets the host's environment without the host's secrets.",
+  "PROC-5": "A `process/*` request that makes no sense is refused with a code of its own.",
+  "PROC-6": "A client's program ends with its connection, and no other connection can reach it.",
+  "PROC-7": "A client's program ends with the host.",
+  "PROC-8": "A client that does not read slows its program down, and nobody else.",
+
   // Questions to clients.
   "ASK-1":
     "The first answer counts, later ones are ignored, and all subscribers are told that it is resolved.",

@@ -119,6 +119,10 @@ const expected: Record<MethodName, Expected> = {
   "turn/start": { ofThread: { input: INPUT } },
   "turn/steer": { ofThread: { expectedTurnId: "x", input: INPUT } },
   "turn/interrupt": { ofThread: { turnId: "x" } },
+  "process/spawn": "refused",
+  "process/writeStdin": "refused",
+  "process/resizePty": "refused",
+  "process/kill": "refused",
   "review/start": { ofThread: { target: { type: "uncommittedChanges" } } },
 };
 
@@ -126,6 +130,10 @@ const expected: Record<MethodName, Expected> = {
 const REFUSED: Partial<Record<MethodName, object>> = {
   "config/value/write": EDIT,
   "config/batchWrite": { edits: [EDIT] },
+  "process/spawn": { command: ["true"], cwd: "/", processHandle: "x" },
+  "process/writeStdin": { processHandle: "x" },
+  "process/resizePty": { processHandle: "x", size: { rows: 1, cols: 1 } },
+  "process/kill": { processHandle: "x" },
 };
 
 let host: HostProcess;

@@ -28,6 +28,8 @@ export function fakePlatform(
     http: (url, request) => network.send(url, request, owner),
     prepare() {},
     listen: (place, handle) => network.listen(place, handle, owner),
+    env: {},
+    spawn: () => Promise.reject(new Error("the simulation has no processes")),
     giveBackMemory() {},
     worker: () => undefined,
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),

@@ -51,7 +51,7 @@ export function composeRap({ registry, own, others, ...parts }: RapParts): LazyR
       const { Rap } = await import("./tool/rap/rap.ts");
       return new Rap({
         ...parts,
-        env: process.env,
+        env: platform.env,
         serversOf,
         ownNames: ownNames(own),
         taken: (thread) =>

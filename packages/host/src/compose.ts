@@ -20,6 +20,8 @@ import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
+import { ProcessManager } from "./process/process-manager.ts";
+import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
 import { greeted } from "./server/handlers/initialize.ts";
@@ -125,7 +127,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     get models() {
       return current;
     },
-    shell: basename(process.env.SHELL ?? "sh"),
+    shell: basename(platform.env["SHELL"] ?? "sh"),
     provider: (id) => providers.get(id),
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
@@ -172,6 +174,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     clock: platform.clock,
     unlist: (threadId) => index.forget(threadId),
   });
+  const processes = new ProcessManager({ platform, supervisor });
+  const clientProcesses = new ClientProcesses(processes, platform.timers);
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
     home,
@@ -190,6 +194,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     platform,
     registry,
     rap,
+    clientProcesses,
+    supervisor,
     around: new LookAround(platform.files, home, () => current.projectDocs),
     keyedStarts: new KeyedStarts(registry, journal),
     idle,
@@ -219,9 +225,12 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
       listen: () => toolbox.start(),
+      left: (connection) => supervisor.take("ending a client's processes", clientProcesses.left(connection)),
+      endClientProcesses: () => clientProcesses.close(),
       leave: () => journal.leave(),
       stopListening: () => toolbox.stop(),
       close: async () => {
+        await processes.close();
         await toolbox.close();
         await index.close();
         await journal.close();

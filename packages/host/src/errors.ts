@@ -39,6 +39,27 @@ const catalogue = {
     retryable: false,
     text: (method: string) => `${method} is for the host's own user, not for a token that names a subject`,
   },
+  emptyCommand: { wire: -32600, retryable: false, text: () => "command must not be empty" },
+  processHandleTaken: {
+    wire: -32600,
+    retryable: false,
+    text: (handle: string) => `duplicate active process handle: ${JSON.stringify(handle)}`,
+  },
+  processNotFound: {
+    wire: -32600,
+    retryable: false,
+    text: (handle: string) => `no active process for process handle ${JSON.stringify(handle)}`,
+  },
+  processNotStarted: {
+    wire: -32603,
+    retryable: false,
+    text: (program: string, why: string) => `failed to spawn process ${program}: ${why}`,
+  },
+  processInputClosed: {
+    wire: -32600,
+    retryable: false,
+    text: (why: string) => `the process takes no input: ${why}`,
+  },
   invalidClientName: {
     wire: -32600,
     retryable: false,

@@ -23,6 +23,10 @@ export interface HostParts extends DispatchPorts {
   listen(): void;
   /** What comes after the answer to a hello. */
   greeted(connection: Connection): void;
+  /** A connection is gone. */
+  left(connection: Connection): void;
+  /** Ends what clients have started outside of threads. */
+  endClientProcesses(): Promise<void>;
   /** Says that this host is about to end. */
   leave(): Promise<void>;
   /** Takes nothing more from anyone but clients. */
@@ -63,6 +67,7 @@ export class Host {
       closed: (one) => {
         this.#connections.delete(one);
         idle.left(one, one.unloadDelayMs);
+        this.#parts.left(one);
         this.#restSoon();
       },
       debug: (message, fields) => log.debug(message, fields),
@@ -141,6 +146,8 @@ export class Host {
     for (const connection of leaving) connection.leave();
     this.#step = "saying so to other hosts";
     await this.#parts.leave();
+    this.#step = "ending clients' processes";
+    await this.#parts.endClientProcesses();
     // A turn that was asked for and has not begun would begin after its thread was closed.
     this.#step = "answering requests";
     await Promise.all(leaving.map((connection) => connection.answered()));

@@ -21,6 +21,7 @@ import {
   ServerRequestResolvedNotification,
   WarningNotification,
 } from "./types/notice.ts";
+import { ProcessExitedNotification, ProcessOutputDeltaNotification } from "./types/process.ts";
 import { ThreadViewUpdatedNotification } from "./types/rap.ts";
 import { SkillsChangedNotification } from "./types/skill.ts";
 import { ThreadGoalClearedNotification, ThreadGoalUpdatedNotification } from "./types/thread-goal.ts";
@@ -84,5 +85,7 @@ export const notifications = {
   deprecationNotice: live(DeprecationNoticeNotification),
   error: durable(ErrorNotification),
   "skills/changed": live(SkillsChangedNotification),
+  "process/outputDelta": live(ProcessOutputDeltaNotification),
+  "process/exited": live(ProcessExitedNotification),
   "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),
 };

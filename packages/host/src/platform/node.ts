@@ -27,6 +27,8 @@ export function nodePlatform(): Platform {
     fetch: (input, init) => fetch(input, init),
     http: nodeHttp(),
     listen: nodeListen,
+    env: process.env,
+    spawn: (start) => import("./node-spawn.ts").then(({ nodeSpawn }) => nodeSpawn(start)),
     clock: { now: () => Date.now(), monotonic },
     timers: {
       after,

@@ -15,6 +15,9 @@ export interface Platform {
   /** Loads what the first thread needs, so that it does not wait for that. Called when there is time; need not be. */
   prepare(): void;
   readonly listen: Listen;
+  /** The environment of this process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly spawn: Spawn;
   /** A thread of its own for what would hold up everything else; undefined where there is none. */
   worker(name: "search"): Worker | undefined;
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
@@ -75,6 +78,58 @@ export interface HttpDoor {
   readonly port: number;
   /** Takes nothing more; what is under way is answered. */
   close(): Promise<void>;
+}
+
+/** Starts a program, in a session of its own. Throws Node's error with its `code` where that cannot be done. */
+export type Spawn = (start: ProgramStart) => Promise<RunningProgram>;
+
+export interface ProgramStart {
+  /** The program, looked up in the PATH of `env` if it is a bare name, and its arguments. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A terminal of this size in place of pipes; its output is all `stdout`. */
+  readonly tty?: TerminalSize | undefined;
+  /** Whether something can be written to it; if not, it reads the end of input at once. */
+  readonly stdin: "open" | "closed";
+  /** What it can read from its descriptors 3, 4 and so on. */
+  readonly inputs?: readonly Uint8Array[] | undefined;
+}
+
+export interface TerminalSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export interface RunningProgram {
+  readonly pid: number;
+  /** False where a terminal was asked for and there is none on this machine: it runs on pipes. */
+  readonly tty: boolean;
+  /**
+   * What it writes, taken piece by piece: while nobody takes the next piece, the program waits. It ends when the
+   * program, and all that have its output open, are gone, or with `stopReading`.
+   */
+  readonly output: AsyncIterable<OutputPiece>;
+  stopReading(): void;
+  /** Resolves when the program can take more; rejects when it takes nothing any more. */
+  write(bytes: Uint8Array): Promise<void>;
+  endInput(): void;
+  resize(size: TerminalSize): void;
+  /** To all processes of its session's first group, as Ctrl-C and the like. */
+  signal(signal: ProgramSignal): void;
+  readonly exited: Promise<ProgramExit>;
+}
+
+export interface OutputPiece {
+  readonly stream: "stdout" | "stderr";
+  readonly bytes: Uint8Array;
+}
+
+export type ProgramSignal = "SIGINT" | "SIGTERM" | "SIGKILL";
+
+export interface ProgramExit {
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 export interface Clock {

@@ -123,6 +123,7 @@ export class Connection implements LinkEvents, Recipient {
   closed(): void {
     this.#state = { kind: "closed", client: this.client };
     this.unfinished.stop();
+    this.#outbox.close();
     this.#idle?.();
     this.#ports.closed(this);
   }
@@ -147,6 +148,11 @@ export class Connection implements LinkEvents, Recipient {
   /** Tells this client alone. */
   notify<N extends NotificationName>(method: N, params: NotificationParams<N>): void {
     if (this.wants(method)) this.#send(notificationFrame(method, params, this.#ports.clock.now()));
+  }
+
+  /** Resolves when the client has read what it was sent, or is gone; undefined if it has. For what can wait. */
+  room(): Promise<void> | undefined {
+    return this.#outbox.room();
   }
 
   get congested(): boolean {

@@ -60,6 +60,8 @@ export class Outbox {
   readonly #bytes = { reply: 0, notice: 0, thread: 0 };
   #paused = false;
   readonly #lagging = new Set<Subscription>();
+  readonly #waitingForRoom: (() => void)[] = [];
+  #closed = false;
 
   constructor(link: Link, clock: Clock, onSlow: () => void) {
     this.#link = link;
@@ -69,6 +71,18 @@ export class Outbox {
 
   get congested(): boolean {
     return this.#queue.length > 0 || this.#notices.size > 0 || this.#link.backlog >= WIRE_BYTES;
+  }
+
+  /** Resolves when the next frame goes straight to the wire, or never will; undefined if it does now. */
+  room(): Promise<void> | undefined {
+    if (!this.congested || this.#closed) return undefined;
+    return new Promise((resolve) => this.#waitingForRoom.push(resolve));
+  }
+
+  /** Nobody is there to read any more. */
+  close(): void {
+    this.#closed = true;
+    for (const resolve of this.#waitingForRoom.splice(0)) resolve();
   }
 
   /** Never dropped. */
@@ -128,6 +142,7 @@ export class Outbox {
       subscription.catchUp();
     }
     this.unfinished.look();
+    if (!this.congested) for (const resolve of this.#waitingForRoom.splice(0)) resolve();
   }
 
   /** Hands over all that waits, whatever the wire has: it is about to be closed, and writes out what it has. */

@@ -1,5 +1,6 @@
 import { accountMethods } from "./account.ts";
 import { configMethods } from "./config.ts";
+import { processMethods } from "./process.ts";
 import { serverMethods } from "./server.ts";
 import { threadEditMethods } from "./thread-edit.ts";
 import { threadLifeMethods } from "./thread-life.ts";
@@ -11,6 +12,7 @@ import { turnMethods } from "./turn.ts";
 export const methods = {
   ...accountMethods,
   ...configMethods,
+  ...processMethods,
   ...serverMethods,
   ...threadEditMethods,
   ...threadLifeMethods,

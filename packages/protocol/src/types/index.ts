@@ -19,6 +19,7 @@ export * from "./notice.ts";
 export * from "./permission.ts";
 export * from "./plugin.ts";
 export * from "./plugin-share.ts";
+export * from "./process.ts";
 export * from "./rap.ts";
 export * from "./review.ts";
 export * from "./rpc.ts";

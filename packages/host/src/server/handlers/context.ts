@@ -8,6 +8,7 @@ import type { Head } from "../../journal/recall.ts";
 import type { Sections } from "../../journal/sections.ts";
 import type { ModelProviders } from "../../model/providers.ts";
 import type { Metrics } from "../../observe/metrics.ts";
+import type { Supervisor } from "../../observe/supervise.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Idle } from "../../thread/idle.ts";
 import type { KeyedStarts } from "../../thread/keyed-starts.ts";
@@ -16,6 +17,7 @@ import type { Access } from "../../thread/stored.ts";
 import type { LookAround } from "../../thread/surroundings.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import { maySee, ownerOf } from "../authorize.ts";
+import type { ClientProcesses } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
 
 /** What handlers work with. */
@@ -38,6 +40,9 @@ export interface HandlerContext {
   readonly metrics: Metrics;
   readonly sections: Sections;
   readonly rap: LazyRap;
+  readonly clientProcesses: ClientProcesses;
+  /** Takes work that nobody awaits. */
+  readonly supervisor: Supervisor;
   /** What is around a folder; it remembers what it has seen. */
   readonly around: LookAround;
   /** What lists show of a thread follows its journal's place. */

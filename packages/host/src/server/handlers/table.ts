@@ -7,6 +7,7 @@ import type { HandlerContext } from "./context.ts";
 import { diagnosticsHandlers } from "./diagnostics.ts";
 import { initializeHandlers } from "./initialize.ts";
 import { modelHandlers } from "./model.ts";
+import { processHandlers } from "./process.ts";
 import { reviewHandlers } from "./review.ts";
 import { sectionHandlers } from "./section.ts";
 import { skillHandlers } from "./skill.ts";
@@ -51,5 +52,6 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...diagnosticsHandlers(context),
     ...sectionHandlers(context),
     ...toolServerHandlers(context),
+    ...processHandlers(context),
   };
 }

@@ -1,0 +1,21 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Bytes that a program reads from descriptors, for a way to start it that passes on none: files that a shell opens. */
+export async function inputFiles(
+  inputs: readonly Uint8Array[],
+): Promise<{ readonly paths: readonly string[]; remove(): Promise<void> }> {
+  if (inputs.length === 0) return { paths: [], remove: async () => {} };
+  const folder = await mkdtemp(join(tmpdir(), "bobbin-input-"));
+  const paths = inputs.map((_, nth) => join(folder, String(nth)));
+  await Promise.all(paths.map((path, nth) => writeFile(path, inputs[nth]!, { mode: 0o600 })));
+  return { paths, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** The command line that opens the files as descriptors 3, 4 and so on, and then becomes the program. */
+export function withInputs(argv: readonly string[], paths: readonly string[]): readonly string[] {
+  if (paths.length === 0) return argv;
+  const opens = paths.map((_, nth) => `${3 + nth}<"$${nth + 1}"`).join(" ");
+  return ["/bin/sh", "-c", `exec ${opens}; shift ${paths.length}; exec "$@"`, "sh", ...paths, ...argv];
+}

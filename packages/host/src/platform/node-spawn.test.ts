@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { settled } from "../../../../test/support/eventually.ts";
+import { nodeSpawn } from "./node-spawn.ts";
+import type { ProgramStart, RunningProgram } from "./platform.ts";
+
+const SIZE = { cols: 80, rows: 24 };
+const WAYS = ["pipes", "a terminal"] as const;
+
+function sh(script: string, way: (typeof WAYS)[number], more: Partial<ProgramStart> = {}): ProgramStart {
+  return {
+    argv: ["/bin/sh", "-c", script],
+    cwd: "/",
+    env: { PATH: process.env["PATH"]! },
+    stdin: "closed",
+    tty: way === "pipes" ? undefined : SIZE,
+    ...more,
+  };
+}
+
+async function textOf({ output }: RunningProgram): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const { bytes } of output) pieces.push(bytes);
+  return Buffer.concat(pieces).toString().replaceAll("\r\n", "\n");
+}
+
+describe.each(WAYS)("a program on %s", (way) => {
+  it("gives all of its output and its exit code", async () => {
+    const program = await nodeSpawn(sh("echo out; echo err >&2; exit 3", way));
+    expect(await textOf(program)).toContain("out\nerr\n");
+    expect(await program.exited).toEqual({ code: 3, signal: null });
+  });
+
+  it("loses nothing of what it writes last, however much that is", async () => {
+    for (let round = 0; round < 10; round++) {
+      const program = await nodeSpawn(sh("seq 1 20000; echo the end", way));
+      const lines = (await textOf(program)).split("\n");
+      expect(lines).toHaveLength(20_002);
+      expect(lines.slice(-2)).toEqual(["the end", ""]);
+    }
+  });
+
+  it("gets what is written to it, and the end of its input", async () => {
+    const program = await nodeSpawn(sh("read x; echo got:$x; cat", way, { stdin: "open" }));
+    const text = textOf(program);
+    await program.write(Buffer.from("hello\nmore\n"));
+    program.endInput();
+    expect(await text).toMatch(/got:hello\n(more\n)+/);
+    expect(await program.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it("ends with all of its group when it is signalled", async () => {
+    const program = await nodeSpawn(sh("sleep 1000 & sleep 1000; wait", way));
+    program.signal("SIGKILL");
+    expect(await program.exited).toMatchObject({ signal: "SIGKILL" });
+    // The sleep in the background has the output open: it ends only if that is gone, too.
+    expect(await textOf(program)).toBe("");
+  });
+
+  it("reads from further descriptors what it was given", async () => {
+    const inputs = [Buffer.from("three"), Buffer.from("four")];
+    const program = await nodeSpawn(sh("cat <&3; cat <&4", way, { inputs }));
+    expect(await textOf(program)).toBe("threefour");
+  });
+
+  it("has no terminal of ours, and a session of its own", async () => {
+    const program = await nodeSpawn(sh("ps -o sid= -p $$; echo $$", way));
+    const [session, pid] = (await textOf(program)).split("\n").map((line) => line.trim());
+    expect(session).toBe(pid);
+  });
+
+  it("waits while nobody takes its output", async () => {
+    const program = await nodeSpawn({ ...sh("", way), argv: ["seq", "1", "1000000"] });
+    await program.output[Symbol.asyncIterator]().next();
+    const written = (): number =>
+      Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${program.pid}/io`, "utf8"))![1]);
+    expect(await settled(written)).toBeLessThan(1_000_000);
+    program.signal("SIGKILL");
+    program.stopReading();
+    await program.exited;
+  });
+});
+
+it("a program that is not there is Node's own error", async () => {
+  const start = { ...sh("", "pipes"), argv: ["/no/such/program"] as const };
+  await expect(nodeSpawn(start)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+it("a terminal has its size, and a new one when it is resized", async () => {
+  const program = await nodeSpawn(sh("stty size; read x; stty size", "a terminal", { stdin: "open" }));
+  const text = textOf(program);
+  program.resize({ cols: 100, rows: 40 });
+  await program.write(Buffer.from("\n"));
+  expect(await text).toMatch(/40 100\n$/);
+});

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn as start } from "node:child_process";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { spawnOnTerminal } from "./node-terminal.ts";
+import { OutputPieces } from "./output-pieces.ts";
+import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram, Spawn } from "./platform.ts";
+
+export const nodeSpawn: Spawn = async (program) => {
+  if (program.tty === undefined) return onPipes(program);
+  return (await spawnOnTerminal(program)) ?? onPipes(program);
+};
+
+async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Promise<RunningProgram> {
+  const [file, ...args] = argv;
+  const child = start(file, args, {
+    cwd,
+    env,
+    // A session of its own: it has no terminal of ours, and signals reach all of its group.
+    detached: true,
+    stdio: [stdin === "open" ? "pipe" : "ignore", "pipe", "pipe", ...inputs.map(() => "pipe" as const)],
+  });
+  const exited = exitOf(child);
+  await started(child);
+  inputs.forEach((bytes, nth) => {
+    const pipe = child.stdio[3 + nth] as Writable;
+    // Whether the program reads it is its own affair.
+    pipe.on("error", () => {});
+    pipe.end(bytes);
+  });
+  const output = new OutputPieces({
+    stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
+  });
+  child.stdin?.on("error", () => {});
+  return {
+    pid: child.pid!,
+    tty: false,
+    output,
+    stopReading: () => output.stop(),
+    write: (bytes) => writeTo(child.stdin, bytes),
+    endInput: () => void child.stdin?.end(),
+    resize() {},
+    signal: (signal) => signalGroup(child.pid!, signal),
+    exited,
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<ProgramExit> {
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Throws what Node says where the program cannot be started. */
+async function started(child: ChildProcess): Promise<void> {
+  await once(child, "spawn");
+}
+
+export async function writeTo(stream: Writable | null, bytes: Uint8Array): Promise<void> {
+  if (stream === null || !stream.writable) throw new Error("its input is closed");
+  await new Promise<void>((resolve, reject) => {
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** To every process of the group that the program leads; nothing if it is gone. */
+export function signalGroup(pid: number, signal: ProgramSignal): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Gone already.
+  }
+}

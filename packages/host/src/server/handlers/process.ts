@@ -1,0 +1,89 @@
+import { isAbsolute } from "node:path";
+import type { ProcessSpawnParams } from "@bobbin/protocol";
+import { hostSecretNames } from "../../config/host-secrets.ts";
+import { fault } from "../../errors.ts";
+import { userEnvironment } from "../../process/environment.ts";
+import type { ManagedProcess } from "../../process/managed-process.ts";
+import type { Handlers } from "../call.ts";
+import { terminalSize, writeInput } from "../client-processes.ts";
+import type { Connection } from "../connection.ts";
+import type { HandlerContext } from "./context.ts";
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_CAP = 1024 * 1024;
+const DEFAULT_SIZE = { cols: 80, rows: 24 };
+
+/** Programs that a client runs by itself, outside of any thread and of the sandbox. */
+export function processHandlers(context: HandlerContext): Handlers {
+  const { platform, clientProcesses, supervisor } = context;
+  const running = (connection: Connection, handle: string): ManagedProcess => {
+    const process = clientProcesses.get(connection, handle);
+    if (process === undefined) throw fault("processNotFound", handle);
+    return process;
+  };
+  return {
+    async "process/spawn"(params, { connection, reply }) {
+      const { processHandle, tty = false, streamStdin = false, streamStdoutStderr = false } = params;
+      checkSpawn(params);
+      const { end } = await clientProcesses.start(connection, {
+        handle: processHandle,
+        program: {
+          argv: params.command as [string, ...string[]],
+          cwd: params.cwd,
+          env: userEnvironment(platform.env, hostSecretNames(context.config), params.env ?? {}),
+          stdin: tty || streamStdin ? "open" : "closed",
+          tty: tty ? terminalSize(params.size ?? DEFAULT_SIZE) : undefined,
+        },
+        timeoutMs: params.timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : (params.timeoutMs ?? undefined),
+        cap: params.outputBytesCap === undefined ? DEFAULT_CAP : (params.outputBytesCap ?? undefined),
+        stream:
+          tty || streamStdoutStderr
+            ? (stream, bytes, capReached) =>
+                connection.notify("process/outputDelta", {
+                  processHandle,
+                  stream,
+                  deltaBase64: Buffer.from(bytes).toString("base64"),
+                  capReached,
+                })
+            : undefined,
+      });
+      reply({});
+      supervisor.take(
+        "a client's process",
+        end.then(({ exitCode, stdout, stderr }) =>
+          connection.notify("process/exited", {
+            processHandle,
+            exitCode,
+            stdout: stdout.text,
+            stdoutCapReached: stdout.capReached,
+            stderr: stderr.text,
+            stderrCapReached: stderr.capReached,
+          }),
+        ),
+      );
+    },
+    async "process/writeStdin"({ processHandle, ...input }, { connection, reply }) {
+      if (input.deltaBase64 == null && input.closeStdin !== true)
+        throw fault("invalidParams", "", "process/writeStdin requires deltaBase64 or closeStdin");
+      await writeInput(running(connection, processHandle), input);
+      reply({});
+    },
+    "process/resizePty"({ processHandle, size }, { connection, reply }) {
+      running(connection, processHandle).resize(terminalSize(size));
+      reply({});
+    },
+    "process/kill"({ processHandle }, { connection, reply }) {
+      supervisor.take("ending a client's process", running(connection, processHandle).terminate());
+      reply({});
+    },
+  };
+}
+
+function checkSpawn({ command, processHandle, cwd, size, tty = false, timeoutMs }: ProcessSpawnParams): void {
+  if (command.length === 0) throw fault("emptyCommand");
+  if (processHandle === "") throw fault("invalidParams", "processHandle", "must not be empty");
+  if (!isAbsolute(cwd)) throw fault("invalidParams", "cwd", "must be an absolute path");
+  if (size != null && !tty) throw fault("invalidParams", "size", "process/spawn size requires tty: true");
+  if (timeoutMs != null && timeoutMs < 0)
+    throw fault("invalidParams", "timeoutMs", `must be non-negative, got ${timeoutMs}`);
+}
