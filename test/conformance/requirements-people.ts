@@ -13,4 +13,6 @@ export const peopleLines = {
   "EXEC-2": "`bobbin exec` talks to a real model with nothing but a key and the provider's name.",
   "EXEC-3":
     "`bobbin exec -m` asks the named model, at the provider that its name implies, or says why it cannot.",
+  "EXEC-4":
+    "`bobbin exec` says what it decided in the user's place (approvals, questions, authorizations), and which flag changes it.",
 } as const;

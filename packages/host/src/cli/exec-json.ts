@@ -1,6 +1,7 @@
 import type { Notification } from "@bobbin/client";
 import type { ThreadItem, TokenUsageBreakdown } from "@bobbin/protocol";
 import { execItem, type Fields } from "./exec-json-item.ts";
+import type { Decision } from "./exec-questions.ts";
 import { type ExecReport, turnProblem } from "./exec-report.ts";
 
 export type ExecEvent = { readonly type: string } & Fields;
@@ -58,6 +59,11 @@ export class JsonReport implements ExecReport {
       case "turn/completed":
         return this.#turnCompleted(params.turn);
     }
+  }
+
+  /** An event of ours; the reference program has none for it. */
+  decided({ kind, question, answer, change }: Decision): void {
+    this.#emit({ type: "question.decided", kind, question, answer, change });
   }
 
   #itemStarted(item: ThreadItem): void {

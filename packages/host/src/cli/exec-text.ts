@@ -1,5 +1,6 @@
 import type { Notification } from "@bobbin/client";
 import type { ThreadItem, TokenUsageBreakdown } from "@bobbin/protocol";
+import type { Decision } from "./exec-questions.ts";
 import { type ExecReport, turnProblem } from "./exec-report.ts";
 import { harmless, type Output } from "./terminal.ts";
 
@@ -58,6 +59,13 @@ export class TextReport implements ExecReport {
         if (params.turn.status === "interrupted") this.#note("interrupted");
         return this.#tellUsage();
     }
+  }
+
+  decided({ kind, question, answer, change }: Decision): void {
+    this.#endLine();
+    const outcome = kind === "authorization" ? question : `${question} → ${answer ?? "not answered"}`;
+    const text = change === null ? outcome : `${outcome}\n  ${change}`;
+    this.#aside.line(this.#aside.yellow(harmless(text)));
   }
 
   #itemCompleted(item: ThreadItem): void {

@@ -39,6 +39,7 @@ async function turn(...events: ModelEvent[]) {
           prompt: "hi",
           ephemeral: true,
           outputSchema: undefined,
+          policy: { approve: false, answer: "default" },
           signal: new AbortController().signal,
         },
         report,

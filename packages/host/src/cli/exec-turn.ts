@@ -3,12 +3,14 @@ import type { Turn } from "@bobbin/protocol";
 import { memoryPair } from "@bobbin/rpc";
 import { compose, type HostOptions } from "../compose.ts";
 import { BOBBIN_VERSION } from "../version.ts";
+import { type AnswerPolicy, answerQuestions, unasked } from "./exec-questions.ts";
 import type { ExecReport } from "./exec-report.ts";
 
 export interface TurnRequest {
   readonly prompt: string;
   readonly ephemeral: boolean;
   readonly outputSchema: unknown;
+  readonly policy: AnswerPolicy;
   /** Interrupts the turn. */
   readonly signal: AbortSignal;
 }
@@ -29,7 +31,7 @@ export async function execTurn(
   const [ours, theirs] = memoryPair();
   theirs.attach(host.accept(theirs, { transport: "stdio", principal: { kind: "local" } }));
   const client = overLink(ours);
-  refuseQuestions(client);
+  answerQuestions(client, request.policy, (decision) => report.decided(decision));
   try {
     await client.initialize({ name: "bobbin_exec", title: "Bobbin exec", version: BOBBIN_VERSION });
     return await runTurn(client, request, report);
@@ -40,26 +42,22 @@ export async function execTurn(
 }
 
 async function runTurn(client: BobbinClient, request: TurnRequest, report: ExecReport): Promise<TurnOutcome> {
-  const { prompt, ephemeral, outputSchema, signal } = request;
+  const { prompt, ephemeral, outputSchema, policy, signal } = request;
   const { thread, ...started } = await client.request("thread/start", {
     ephemeral,
-    // Nobody is there to be asked.
-    approvalPolicy: "never",
+    // Nobody is there to be asked, and models should know.
+    approvalPolicy: policy.approve ? "on-request" : "never",
   });
   report.started({ id: thread.id, model: started.model, cwd: started.cwd });
   let answer: string | undefined;
   const options = { signal, ...(outputSchema !== undefined && { outputSchema }) };
   for await (const notification of client.runTurn(thread.id, prompt, options)) {
     report.notification(notification);
+    const decision = unasked(notification);
+    if (decision !== undefined) report.decided(decision);
     const { method, params } = notification;
     if (method === "item/completed" && params.item.type === "agentMessage") answer = params.item.text;
     if (method === "turn/completed") return { status: params.turn.status, answer };
   }
   throw new Error("the turn has no end");
-}
-
-function refuseQuestions(client: BobbinClient): void {
-  client.onRequest("item/commandExecution/requestApproval", () => ({ decision: "decline" }));
-  client.onRequest("item/fileChange/requestApproval", () => ({ decision: "decline" }));
-  client.onRequest("mcpServer/elicitation/request", () => ({ action: "decline" }));
 }

@@ -11,6 +11,12 @@ export function addExec(bobbin: Command): void {
     .option("--output-schema <file>", "JSON Schema that the answer has to follow")
     .option("-o, --output-last-message <file>", "write the answer to this file too")
     .option("--ephemeral", "keep nothing of the thread")
+    .option("--approve", "approve every tool call that needs approval; without it they are declined")
+    .addOption(
+      new Option("--answer <how>", "answer questions with their first option, or leave them to whoever asks")
+        .choices(["first", "default"])
+        .default("default"),
+    )
     // Passed by scripts that were written for the reference program; a folder needs no repository here.
     .addOption(new Option("--skip-git-repo-check").hideHelp())
     .addHelpText("after", NOTES)
@@ -24,6 +30,9 @@ export function addExec(bobbin: Command): void {
 }
 
 const NOTES = `
+Nobody is asked while the turn runs. What is decided instead is printed on stderr, and with --json as an event
+"question.decided".
+
 Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line is wrong,
 130 after Ctrl-C (once interrupts the turn, twice leaves at once).
 

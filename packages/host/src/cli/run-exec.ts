@@ -8,6 +8,7 @@ import { logFor } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { JsonReport } from "./exec-json.ts";
 import { readPrompt } from "./exec-prompt.ts";
+import type { AnswerPolicy } from "./exec-questions.ts";
 import { TextReport } from "./exec-text.ts";
 import { execTurn, type TurnOutcome } from "./exec-turn.ts";
 import { checkHome } from "./home-check.ts";
@@ -24,6 +25,8 @@ export interface ExecOptions {
   readonly outputSchema?: string;
   readonly outputLastMessage?: string;
   readonly ephemeral?: boolean;
+  readonly approve?: boolean;
+  readonly answer: AnswerPolicy["answer"];
 }
 
 /** Wrong usage: told as the command line tells it. */
@@ -92,6 +95,7 @@ async function run(
         prompt: prompt.text,
         ephemeral: options.ephemeral ?? false,
         outputSchema,
+        policy: { approve: options.approve ?? false, answer: options.answer },
         signal,
       },
       report,

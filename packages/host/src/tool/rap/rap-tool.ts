@@ -21,52 +21,59 @@ export interface RapToolPorts {
   send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance>;
 }
 
+/** Why a call is refused that nobody is asked about. */
+export const NEEDS_APPROVAL = "This call needs the user's approval, and this thread is set to ask for none.";
+
 /** The tools of one toolset. */
 export function rapTools(server: ToolServerSettings, toolset: Toolset, ports: RapToolPorts): readonly Tool[] {
   return toolset.tools.map((definition) => {
-    const tool = plainTool(server, toolset, definition, ports);
-    return needsApproval(server, definition) ? approved(tool, toolset, definition) : tool;
+    const item = itemOf(toolset, definition);
+    const tool = plainTool(server, toolset, definition, item, ports);
+    if (!needsApproval(server, definition)) return tool;
+    const asking = withApproval(tool, (invocation) => question(toolset, definition, invocation));
+    return {
+      ...asking,
+      begin(invocation) {
+        if (invocation.thread.settings.approvalPolicy !== "never") return asking.begin(invocation);
+        // Nobody was asked, so the item is all that people see of it.
+        const refused = item(invocation, NEEDS_APPROVAL, invocation.now);
+        return { kind: "settle", output: NEEDS_APPROVAL, success: false, item: refused };
+      },
+    };
   });
 }
 
-function approved(tool: Tool, toolset: Toolset, definition: ToolDefinition): Tool {
-  const asking = withApproval(tool, (invocation) => question(toolset, definition, invocation));
-  return {
-    ...asking,
-    begin(invocation) {
-      if (invocation.thread.settings.approvalPolicy !== "never") return asking.begin(invocation);
-      return refusal("This call needs the user's approval, and this thread is set to ask for none.");
-    },
-  };
+/** A call as clients see it; `completedAtMs` is null while it is under way, and then it has failed. */
+type ItemOf = (invocation: Invocation, error: string | null, completedAtMs: number | null) => ThreadItem;
+
+function itemOf({ name: toolset }: Toolset, { name, annotations }: ToolDefinition): ItemOf {
+  return ({ call, args, startedAt }, error, completedAtMs) => ({
+    type: "mcpToolCall",
+    id: call.callId,
+    server: toolset,
+    tool: name,
+    status: completedAtMs === null ? "inProgress" : "failed",
+    arguments: args,
+    appContext: null,
+    mcpAppUi: null,
+    pluginId: null,
+    readOnlyHint: annotations?.readOnly ?? null,
+    result: null,
+    error: error === null ? null : { message: error },
+    durationMs: completedAtMs === null ? null : completedAtMs - startedAt,
+    startedAtMs: startedAt,
+    completedAtMs,
+  });
 }
 
 function plainTool(
   server: ToolServerSettings,
   { name: toolset, endpoint }: Toolset,
   { name, description, inputSchema, annotations = {} }: ToolDefinition,
+  item: ItemOf,
   ports: RapToolPorts,
 ): Tool {
-  const { idempotent = false, readOnly = null } = annotations;
-  const item = (invocation: Invocation, error: string | null, completedAtMs: number | null): ThreadItem => {
-    const { call, args, startedAt } = invocation;
-    return {
-      type: "mcpToolCall",
-      id: call.callId,
-      server: toolset,
-      tool: name,
-      status: completedAtMs === null ? "inProgress" : "failed",
-      arguments: args,
-      appContext: null,
-      mcpAppUi: null,
-      pluginId: null,
-      readOnlyHint: readOnly,
-      result: null,
-      error: error === null ? null : { message: error },
-      durationMs: completedAtMs === null ? null : completedAtMs - startedAt,
-      startedAtMs: startedAt,
-      completedAtMs,
-    };
-  };
+  const { idempotent = false } = annotations;
   const failure = (invocation: Invocation, says: string): Step => ({
     kind: "settle",
     output: `Error: ${says}`,
