@@ -41,7 +41,7 @@ export class FileReader implements JournalReader {
   readonly place: Place;
   readonly blob: JournalReader["blob"];
   readonly #threadId: string;
-  readonly #file: ReadFile;
+  readonly #file: LastRead;
   readonly #ports: ReadingPorts;
 
   constructor(
@@ -53,7 +53,7 @@ export class FileReader implements JournalReader {
   ) {
     this.#threadId = threadId;
     this.place = place;
-    this.#file = file;
+    this.#file = new LastRead(file);
     this.#ports = ports;
     this.blob = blob;
   }
@@ -93,7 +93,37 @@ export class FileReader implements JournalReader {
 
   /** Behind the last whole line: someone may be writing the next, and `before` may come from another journal. */
   async #end(before = Number.POSITIVE_INFINITY): Promise<number> {
-    return endOfLastLine(this.#file, Math.min(before, await this.#file.size()));
+    const size = Math.min(before, await this.#file.size());
+    // Whoever asks reads on from there, and most need no more than this: it is read once for both.
+    await this.#file.read(Math.max(0, size - CHUNK_BYTES), Math.min(size, CHUNK_BYTES));
+    return endOfLastLine(this.#file, size);
+  }
+}
+
+/** A file of which what was read last is not read again. */
+class LastRead implements ReadFile {
+  readonly #file: ReadFile;
+  #start = 0;
+  #bytes: Uint8Array = new Uint8Array(0);
+
+  constructor(file: ReadFile) {
+    this.#file = file;
+  }
+
+  size(): Promise<number> {
+    return this.#file.size();
+  }
+
+  async read(position: number, length: number): Promise<Uint8Array> {
+    const at = position - this.#start;
+    if (at >= 0 && at + length <= this.#bytes.length) return this.#bytes.subarray(at, at + length);
+    const bytes = await this.#file.read(position, length);
+    [this.#start, this.#bytes] = [position, bytes];
+    return bytes;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
   }
 }
 

@@ -8,6 +8,7 @@ import { countedFiles, FileCounts } from "../platform/counted-files.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { fileJournal } from "./file.ts";
 import type { Journal, ThreadJournal } from "./journal.ts";
+import { recall } from "./recall.ts";
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 const platform = nodePlatform();
@@ -139,5 +140,18 @@ describe("the threads of a host that is gone", () => {
     expect(asked.looks).toBe(1);
     expect(counts.of("rename")).toBe(40);
     for (const one of taken) await one?.rest();
+  });
+});
+
+describe("the head of a stored thread", () => {
+  it("is read by one look at the end of its journal", async () => {
+    const stored = await thread("words", true);
+    const id = stored.place.path!.slice(-".jsonl".length - 36, -".jsonl".length);
+    await stored.close();
+    counts.reset();
+    const reader = (await journal.read(id))!;
+    expect((await recall(reader))?.state.name).toBe("words");
+    await reader.close();
+    expect([counts.of("openRead"), counts.of("read")]).toEqual([1, 1]);
   });
 });

@@ -365,6 +365,27 @@ describe("a read file", () => {
     await closing;
   });
 
+  it("is opened, looked at and closed at once on a disk of this machine, but not through a link", async () => {
+    await writeFile(at("x"), "0123456789");
+    await symlink("x", at("link"));
+    // By then it is known whether the folder is near.
+    await expect.poll(async () => (await files.exists(at("x"))) && (await poolCalls(at("x")))).toEqual([]);
+    expect(await poolCalls(at("link"))).toContain("open");
+  });
+
+  /** The calls that opening a file, its size and closing it make in the thread pool. */
+  async function poolCalls(path: string): Promise<readonly string[]> {
+    const spies = (["open", "fstat", "close"] as const).map((name) => vi.spyOn(fs, name));
+    try {
+      const file = (await files.openRead(path))!;
+      expect(await file.size()).toBe(10);
+      await file.close();
+      return spies.filter((spy) => spy.mock.calls.length > 0).map((spy) => spy.getMockName());
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+  }
+
   it("is undefined where there is none", async () => {
     expect(await files.openRead(at("none"))).toBeUndefined();
     expect(await files.openRead(at("no", "folder"))).toBeUndefined();

@@ -116,7 +116,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
 
     async openRead(path) {
       const opened = await orUndefined(openFile(calls, path, near));
-      return opened && new NodeReadFile(calls, opened.fd, path);
+      return opened && new NodeReadFile(calls, opened.fd, path, near);
     },
 
     async list(folder) {

@@ -11,6 +11,7 @@ const readFile = promisify(nodeFs.readFile);
 // What other people's folders hold under a name that we read may be a pipe: nobody writes into it, and a plain open of it
 // holds one of the few threads for files for good.
 const READ = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK;
+const READ_PLAIN = READ | nodeFs.constants.O_NOFOLLOW;
 const SMALL_BYTES = 64 * 1024;
 /** More is no text that someone wrote, and would fill the memory. */
 const TEXT_BYTES = 64 * 1024 * 1024;
@@ -21,15 +22,26 @@ export async function openFile(
   path: string,
   near?: NearFolders,
 ): Promise<{ readonly fd: number; readonly size: number }> {
-  const fd = await new Promise<number>((done, fail) =>
-    calls.open(path, READ, (cause, opened) => (cause === null ? done(opened) : fail(cause))),
-  );
+  const fd =
+    near?.at(path, () => openPlain(path))?.value ??
+    (await new Promise<number>((done, fail) =>
+      calls.open(path, READ, (cause, opened) => (cause === null ? done(opened) : fail(cause))),
+    ));
   try {
     const seen = near?.at(path, () => nodeFs.fstatSync(fd));
     return { fd, size: sizeIn(seen?.value ?? (await statsOf(calls, fd)), path) };
   } catch (cause) {
     await called((answer) => calls.close(fd, answer));
     throw cause;
+  }
+}
+
+/** Undefined for all but a file that is there under its own name: what a link leads to may be anywhere. */
+function openPlain(path: string): number | undefined {
+  try {
+    return nodeFs.lstatSync(path).isFile() ? nodeFs.openSync(path, READ_PLAIN) : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -54,8 +66,6 @@ export async function readWhole(calls: ReadCalls, path: string): Promise<string>
   }
 }
 
-const READ_SMALL = READ | nodeFs.constants.O_NOFOLLOW;
-
 export function isSmall(found: Stats | undefined): boolean {
   return found?.isFile() === true && found.size <= SMALL_BYTES;
 }
@@ -63,7 +73,7 @@ export function isSmall(found: Stats | undefined): boolean {
 /** Undefined if it is not what it was a moment ago. */
 export function readSmall(path: string): string | undefined {
   try {
-    const fd = nodeFs.openSync(path, READ_SMALL);
+    const fd = nodeFs.openSync(path, READ_PLAIN);
     try {
       return isSmall(nodeFs.fstatSync(fd)) ? nodeFs.readFileSync(fd, "utf8") : undefined;
     } finally {
@@ -78,18 +88,24 @@ export class NodeReadFile implements ReadFile {
   readonly #calls: ReadCalls;
   readonly #fd: number;
   readonly #path: string;
+  readonly #near: NearFolders | undefined;
   #reading = 0;
   #closed: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
-  constructor(calls: ReadCalls, fd: number, path: string) {
+  /** `near` knows where a look at the file, and letting go of it, need not go to the thread pool. */
+  constructor(calls: ReadCalls, fd: number, path: string, near?: NearFolders) {
     this.#calls = calls;
     this.#fd = fd;
     this.#path = path;
+    this.#near = near;
   }
 
   size(): Promise<number> {
-    return this.#use(async () => (await statsOf(this.#calls, this.#fd)).size);
+    return this.#use(async () => {
+      const seen = this.#near?.at(this.#path, () => nodeFs.fstatSync(this.#fd).size);
+      return seen?.value ?? (await statsOf(this.#calls, this.#fd)).size;
+    });
   }
 
   read(position: number, length: number): Promise<Uint8Array> {
@@ -115,7 +131,10 @@ export class NodeReadFile implements ReadFile {
     this.#closed ??= new Promise<void>((idle) => {
       if (this.#reading === 0) idle();
       else this.#idle = idle;
-    }).then(() => called((answer) => this.#calls.close(this.#fd, answer)));
+    }).then(() => {
+      const closed = this.#near?.at(this.#path, () => nodeFs.closeSync(this.#fd));
+      if (closed === undefined) return called((answer) => this.#calls.close(this.#fd, answer));
+    });
     return this.#closed;
   }
 
