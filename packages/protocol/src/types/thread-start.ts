@@ -56,9 +56,10 @@ const loadOverrides = () => ({
   runtimeWorkspaceRoots: experimental(array(string())),
   sandbox: optional(SandboxMode),
   serviceTier: optional(string()),
+  toolServers: experimental(record(unknown()), { ours: true, gated: false }),
 });
 
-/** What is told of a thread that was loaded. */
+/** What a reply says of a thread that was loaded. */
 const loadedThread = () => ({
   activePermissionProfile: experimental(ActivePermissionProfile),
   approvalPolicy: AskForApproval,
