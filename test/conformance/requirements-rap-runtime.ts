@@ -97,6 +97,14 @@ export const rapRuntimeLines = {
     "lifecycle",
     "A deadline of calls is described in the docs, and gives the model an error result.",
   ],
+  "RAPR-51": [
+    "transport lifecycle",
+    "A call that may not be repeated and whose host died before it was acknowledged waits for its result until its deadline; then the model is told that its outcome is not known. It is never sent twice.",
+  ],
+  "RAPR-52": [
+    "transport lifecycle",
+    "A call of an idempotent tool whose host died before it was acknowledged is sent again with the same id.",
+  ],
 
   // Results.
   "RAPR-60": ["transport result", "A callback that is taken is answered with 200, and is durable by then."],

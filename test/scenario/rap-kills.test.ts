@@ -17,6 +17,7 @@ const FULL = process.env.BOBBIN_FULL === "1";
 const KILLS = FULL ? 200 : 12;
 const THREADS = 3;
 const CALLS_A_TURN = 3;
+const DEADLINE_SECS = 8;
 
 const seed = Number(process.env.BOBBIN_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -53,17 +54,17 @@ class Caller {
 }
 
 /** Takes every call, works a little, and tries to get rid of the result until someone has taken or refused it. */
-function working(ledger: ToolLedger, life: () => number, random: Random, over: AbortSignal): Behave {
+function working(ledger: ToolLedger, random: Random, over: AbortSignal): Behave {
   const deliver = async (url: string, message: object, callId: string): Promise<void> => {
     while (!over.aborted) {
       const status = await postBack(url, message).catch(() => 599);
-      if (status === 200) ledger.taken(callId, life());
+      if (status === 200) ledger.taken(callId, Date.now());
       if (status < 500) return;
       await wait(20);
     }
   };
-  return async (response, { body: { id, group_id, callback_url } }) => {
-    ledger.invoked(group_id, id, life());
+  return async (response, { body: { id, group_id, callback_url, operation } }) => {
+    ledger.invoked(group_id, id, operation);
     const message = { type: "tool_result", id, group_id, text: resultOf(id) };
     // Some are quicker with the result than with saying that they took the call.
     if (random.chance(0.2)) await deliver(callback_url, message, id);
@@ -88,22 +89,18 @@ it(`[RAPR-62] results have their effect once over ${KILLS} kills of their host (
   const caller = new Caller(new Random(random.uint32()));
   const ledger = new ToolLedger();
   const over = new AbortController();
-  /** Counts deaths, too: what is read after one came before it. */
-  let lives = 0;
   const model = await MockModel.start(caller.reply);
   const desk = await FakeToolServer.start({ [AGAIN]: { annotations: { idempotent: true } }, [ONCE]: {} });
-  desk.on.set(
-    "/invoke",
-    working(ledger, () => lives, random, over.signal),
-  );
+  desk.on.set("/invoke", working(ledger, random, over.signal));
   desk.on.set("/close_thread", (response, { body }) => {
     ledger.closed(body.thread_id);
     response.writeHead(200).end();
   });
-  const { home, cwd } = await rapHome(model.url, { servers: { desk } });
+  // A call that was lost on its way is waited for so long, and not ten minutes.
+  const lines = [`call_deadline_secs = ${DEADLINE_SECS}`];
+  const { home, cwd } = await rapHome(model.url, { servers: { desk }, lines });
 
   const live = async (): Promise<{ host: HostProcess; client: WireClient }> => {
-    lives++;
     const host = await spawnHost({ home, args: SOCKET });
     return { host, client: await host.join(undefined, EXPERIMENTAL) };
   };
@@ -128,7 +125,6 @@ it(`[RAPR-62] results have their effect once over ${KILLS} kills of their host (
     const acting = threads.map((threadId) => act(client, threadId));
     await wait(random.between(1, 300));
     await host.kill();
-    lives++;
     await Promise.all(acting);
     ({ host, client } = await live());
   }

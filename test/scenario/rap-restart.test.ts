@@ -10,6 +10,7 @@ import {
   answer,
   call,
   EXPERIMENTAL,
+  journalOf,
   offered,
   outputs,
   type RapStage,
@@ -18,7 +19,7 @@ import {
   type StageOptions,
   say,
 } from "../support/rap-stage.ts";
-import { FakeToolServer, postBack } from "../support/tool-server.ts";
+import { FakeToolServer, hang, ok, postBack } from "../support/tool-server.ts";
 
 const listening = ({ msg }: { msg?: unknown }) => msg === "listening for tool servers";
 
@@ -85,6 +86,64 @@ describe("a call that waits while its host is restarted", () => {
     expect(await postBack(callback_url, { ...choice, response_url: `${desk.url}/answer` })).toBe(410);
     expect(await answer(stage.heard, "It rains.")).toBe(200);
     await ended(host, stage.threadId);
+  });
+});
+
+describe("a call whose host is killed before it is acknowledged", () => {
+  /** The server has the call, and its host never hears so. */
+  async function killed(options: Omit<StageOptions, "servers"> & { readonly annotations?: object } = {}) {
+    const desk = await FakeToolServer.start({ look: { annotations: options.annotations ?? {} } });
+    desk.on.set("/invoke", hang);
+    const stage = await rapStage([call(responses.call("look", "{}")), say("Seen")], {
+      ...options,
+      servers: { desk },
+    });
+    await stage.client.say(stage.threadId, "look");
+    const heard = await desk.next("/invoke");
+    await stage.host.kill();
+    desk.on.set("/invoke", ok);
+    expect((await journalOf(stage)).text).not.toContain('"toolWaiting"');
+    return { ...stage, desk, heard };
+  }
+
+  it("[RAPR-51] goes on when its result comes, and is not sent again", async () => {
+    const stage = await killed();
+    const { home, threadId, desk, heard, model } = stage;
+    await expect(answer(heard, "nobody is there")).rejects.toThrow();
+    const host = await spawnHost({ home, args: SOCKET });
+    await host.logged(listening);
+    expect(await answer(heard, "It rains.")).toBe(200);
+    await ended(host, threadId);
+    expect(outputs(model, 1)).toEqual(["It rains."]);
+    expect(desk.at("/invoke")).toHaveLength(1);
+    expect(desk.at("/close_thread")).toEqual([]);
+  });
+
+  it("[RAPR-51] waits through further hosts, for no longer than its deadline", async () => {
+    const stage = await killed({ lines: ["call_deadline_secs = 5"] });
+    const { home, threadId, desk, heard, model } = stage;
+    const parked = await spawnHost({ home, args: SOCKET });
+    await parked.logged(listening);
+    parked.signal("SIGTERM");
+    await parked.exited;
+    const host = await spawnHost({ home, args: SOCKET });
+    await ended(host, threadId);
+    expect(outputs(model, 1)).toEqual([expect.stringMatching(/^Error: .*its effect is not known/)]);
+    const { body } = await desk.next("/cancel_tool_call");
+    expect(body).toEqual({ thread_id: threadId, tool_call_id: heard.body.id });
+    expect(await answer(heard, "too late")).toBe(200);
+    expect(desk.at("/invoke")).toHaveLength(1);
+    expect(model.asked).toHaveLength(2);
+  });
+
+  it("[RAPR-52] is sent again with the same id if its tool is idempotent", async () => {
+    const { home, threadId, desk, heard, model } = await killed({ annotations: { idempotent: true } });
+    const host = await spawnHost({ home, args: SOCKET });
+    const again = await desk.next("/invoke", 2);
+    expect(again.body).toEqual(heard.body);
+    expect(await answer(again, "It rains.")).toBe(200);
+    await ended(host, threadId);
+    expect(outputs(model, 1)).toEqual(["It rains."]);
   });
 });
 

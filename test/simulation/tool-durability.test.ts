@@ -64,6 +64,8 @@ async function waiting(world: World): Promise<{
   const call = new Promise<Invoked>((resolve) => {
     invoked = resolve;
   });
+  // Slower, and a server that is there is taken for one that is not.
+  world.scheduler.pace = Math.min(world.scheduler.pace, 5);
   world.network.servers.set(DESK, async ({ path, body }) => {
     if (path === "/.well-known/rap-toolset") return { status: 200, json: TOOLSET };
     if (path === "/invoke") invoked(body);

@@ -11,6 +11,8 @@ import type { World } from "./world.ts";
 const DESK = "http://desk.example";
 const capabilities = { experimentalApi: true };
 const CALLS_A_TURN = 2;
+/** So long that every call has come to an end: one that was lost before it was acknowledged has ten minutes. */
+const ALL_MS = 15 * 60_000;
 const TOOLSET = toolset(DESK, { [AGAIN]: { annotations: { idempotent: true } }, [ONCE]: {} });
 
 /** Takes every call, and tries to get rid of the result until someone has taken or refused it. */
@@ -19,7 +21,7 @@ function desk(world: World, ledger: ToolLedger): FakeServer {
   const deliver = async (url: string, message: object, callId: string): Promise<void> => {
     for (;;) {
       const answer = await network.post(url, message);
-      if (answer?.status === 200) ledger.taken(callId, answer.by);
+      if (answer?.status === 200) ledger.taken(callId, world.scheduler.wallClock);
       if (answer !== undefined && answer.status < 500) return;
       await world.sleep(500, "desk");
     }
@@ -29,11 +31,11 @@ function desk(world: World, ledger: ToolLedger): FakeServer {
     const message = { type: "tool_result", id, group_id, text: resultOf(id) };
     for (let times = random.pick([1, 1, 2]); times > 0; times--) await deliver(url, message, id);
   };
-  return async ({ path, body, from }) => {
+  return async ({ path, body }) => {
     if (path === "/.well-known/rap-toolset") return { status: 200, json: TOOLSET };
     if (path === "/close_thread") ledger.closed(body.thread_id);
     if (path !== "/invoke") return { status: 200 };
-    ledger.invoked(body.group_id, body.id, from);
+    ledger.invoked(body.group_id, body.id, body.operation);
     void work(body.id, body.group_id, body.callback_url);
     return { status: 200 };
   };
@@ -46,14 +48,16 @@ function written(world: World, threadId: string): readonly JournalRecord[] {
 }
 
 describe.each([
-  ["all threads are awake", 8],
-  ["threads sleep while they wait", 1],
-])("the results of tools, where %s,", (_, max_resident_threads) => {
+  ["all threads are awake", 8, "kill"],
+  ["threads sleep while they wait", 1, "kill"],
+  ["the power fails", 2, "power"],
+] as const)("the results of tools, where %s,", (_, max_resident_threads, end) => {
   simulate(
     "[RAPR-62] have their effect once, however often and whenever their host dies",
-    { count: 40, full: 5_000 },
+    { count: 25, full: 5_000 },
     async (world) => {
       const { random } = world;
+      const powerCuts = end === "power";
       const ledger = new ToolLedger();
       const shown = new Map<string, Set<string>>();
       world.network.servers.set(DESK, desk(world, ledger));
@@ -88,7 +92,7 @@ describe.each([
         const host = await start();
         const client = host.connect();
         client.rules.onlyReplies = true;
-        const dead = host.crashIn(random.between(20, 400));
+        const dead = host.crashIn(random.between(20, 400), () => end);
         const life = async () => {
           await client.initialize(capabilities);
           while (threads.length < 2) threads.push(await client.startThread());
@@ -101,17 +105,17 @@ describe.each([
       const client = host.connect();
       client.rules.onlyReplies = true;
       await client.initialize(capabilities);
-      await world.scheduler.quiet(20_000);
+      await world.scheduler.quiet(ALL_MS);
       const kept = threads.filter((threadId) => written(world, threadId).length > 0);
       for (const threadId of kept) {
         await client.call("thread/resume", { threadId });
         await client.turnEnd(await client.startTurn(threadId, "and again"));
       }
-      await world.scheduler.quiet(20_000);
+      await world.scheduler.quiet(ALL_MS);
       await host.close();
       world.check(() => {
         checkJournals(world.disk);
-        for (const threadId of kept) ledger.check(threadId, written(world, threadId), shown);
+        for (const threadId of kept) ledger.check(threadId, written(world, threadId), shown, { powerCuts });
         expect(shown.size).toBeGreaterThan(kept.length === 0 ? -1 : 0);
       });
     },

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 /** Of a journal: as much as is looked at here. */
 export interface JournalRecord {
   readonly type: string;
+  readonly at?: number;
   readonly callId?: string;
   readonly again?: boolean;
   readonly output?: unknown;
@@ -17,10 +18,11 @@ export interface JournalRecord {
 
 export interface LedgerCall {
   readonly threadId: string;
-  /** Which life of the host sent it, each time that it came. */
-  readonly came: unknown[];
-  /** Which life took its result, each time that one did. */
-  readonly taken: unknown[];
+  readonly tool: string;
+  /** How often it came. */
+  came: number;
+  /** When its result was taken, by the hosts' clock, each time that it was. */
+  readonly taken: number[];
 }
 
 /** The tool that may be called again, and the one that may not. */
@@ -34,53 +36,69 @@ const MAX_LOST_HOSTS = 3;
 const GIVEN_UP = "The call was given up before it had an answer.";
 const RUNNING = /is still running/;
 const UNKNOWN = /whether it had its effect is not known/;
+const LATE = /did not answer (within|in time)/;
 
 export class ToolLedger {
   readonly calls = new Map<string, LedgerCall>();
   readonly closings = new Map<string, number>();
 
-  invoked(threadId: string, callId: string, life: unknown): void {
-    const call = this.calls.get(callId) ?? { threadId, came: [], taken: [] };
-    call.came.push(life);
+  invoked(threadId: string, callId: string, tool: string): void {
+    const call = this.calls.get(callId) ?? { threadId, tool, came: 0, taken: [] };
+    call.came++;
     this.calls.set(callId, call);
   }
 
-  taken(callId: string, life: unknown): void {
-    this.calls.get(callId)!.taken.push(life);
+  taken(callId: string, at: number): void {
+    this.calls.get(callId)!.taken.push(at);
   }
 
   closed(threadId: string): void {
     this.closings.set(threadId, (this.closings.get(threadId) ?? 0) + 1);
   }
 
-  /** Holds a thread that is over against all that was seen of it. `shown`: what the model was shown as outputs. */
-  check(threadId: string, records: readonly JournalRecord[], shown: ReadonlyMap<string, Set<string>>): void {
+  /**
+   * Holds a thread that is over against all that was seen of it. `shown`: what the model was shown as outputs.
+   * `powerCuts`: the power failed, and took with it what was only written.
+   */
+  check(
+    threadId: string,
+    records: readonly JournalRecord[],
+    shown: ReadonlyMap<string, Set<string>>,
+    { powerCuts = false }: { readonly powerCuts?: boolean } = {},
+  ): void {
     const again = new Map<string, boolean>();
     const outputs = new Map<string, unknown>();
+    /** Calls that were given up, and how many hosts were lost by then. */
+    const givenUp = new Map<string, number>();
     /** Hosts that were lost with the turn since its model last said something to the end. */
     let lostHosts = 0;
-    for (const { type, callId = "", output, again: may } of records) {
+    for (const { type, at = 0, callId = "", output, again: may } of records) {
       if (type === "usageReported" || type === "turnStarted") lostHosts = 0;
       if (type === "adopted") lostHosts++;
       if (type === "toolDispatched") again.set(callId, may!);
       if (type === "toolAnswered") {
         assert(!outputs.has(callId), `${callId} is answered twice`);
         outputs.set(callId, output);
-        this.#checkAnswer(callId, output, again.get(callId));
+        this.#checkAnswer(callId, output, again.get(callId), at);
+        // At its deadline its server is told to stop, too.
+        if (givenUp.delete(callId)) this.#checkUnknown(callId, output, at);
       }
-      if (type === "callCancelled" && !outputs.has(callId)) {
-        // Those that were lost while it only waited do not count, so there may have been more.
-        assert(lostHosts >= MAX_LOST_HOSTS, `${callId} was given up, and why?`);
-        outputs.set(callId, GIVEN_UP);
-      }
+      if (type === "callCancelled" && !outputs.has(callId)) givenUp.set(callId, lostHosts);
     }
-    for (const [callId, { threadId: of, came }] of this.calls) {
+    for (const [callId, hosts] of givenUp) {
+      // Those that were lost while it only waited do not count, so there may have been more.
+      assert(hosts >= MAX_LOST_HOSTS, `${callId} was given up, and why?`);
+      outputs.set(callId, GIVEN_UP);
+    }
+    for (const [callId, { threadId: of, tool, came }] of this.calls) {
       if (of !== threadId) continue;
-      assert(again.has(callId), `${callId} was sent, and nothing was written of that`);
-      if (!again.get(callId)) assert.equal(came.length, 1, `${callId} may be sent once only`);
+      if (tool === ONCE) assert.equal(came, 1, `${callId} may be sent once only`);
+      // What can be sent again need not survive a power cut.
+      if (tool === ONCE || !powerCuts)
+        assert(again.has(callId), `${callId} was sent, and nothing was written of that`);
     }
     for (const [callId, seen] of shown) {
-      if (!again.has(callId)) continue;
+      if (!again.has(callId) || powerCuts) continue;
       assert.deepEqual([...seen], [JSON.stringify(outputs.get(callId))], `what ${callId} came to`);
     }
     this.#checkLate(records, outputs);
@@ -91,13 +109,13 @@ export class ToolLedger {
   #checkLate(records: readonly JournalRecord[], outputs: ReadonlyMap<string, unknown>): void {
     const received = new Map<string, string>();
     const injected = new Set<string>();
-    for (const { type, event } of records) {
+    for (const { type, event, at = 0 } of records) {
       if (event === undefined) continue;
       const { id, call, output } = event;
       if (type === "eventReceived") {
         assert(!received.has(call.callId), `${call.callId} has two late results`);
         assert.match(String(outputs.get(call.callId)), RUNNING, call.callId);
-        assert.equal(output, resultOf(call.callId));
+        if (output !== resultOf(call.callId)) this.#checkUnknown(call.callId, output, at);
         received.set(call.callId, id);
       }
       if (type === "eventInjected") {
@@ -108,17 +126,23 @@ export class ToolLedger {
     }
   }
 
-  #checkAnswer(callId: string, output: unknown, again: boolean | undefined): void {
+  #checkAnswer(callId: string, output: unknown, again: boolean | undefined, at: number): void {
     const call = this.calls.get(callId);
     // That it was taken need not have been heard: the host may have died in between.
     if (output === resultOf(callId)) return assert(call !== undefined, `${callId}: from nowhere`);
     if (RUNNING.test(String(output))) return;
     // A server that has had no time to tell its tools has none.
     if (again === undefined) return assert.match(String(output), /There is no tool named/, callId);
-    assert.match(String(output), UNKNOWN, callId);
-    assert.equal(again, false, `${callId} can be sent again, and was given up`);
-    // What was acknowledged in the life that sent it had its effect.
-    assert(call === undefined || !call.taken.includes(call.came[0]!), `the result of ${callId} is lost`);
+    if (!LATE.test(String(output)))
+      assert.equal(again, false, `${callId} can be sent again, and was given up`);
+    this.#checkUnknown(callId, output, at);
+  }
+
+  /** A call is given up at a time only if no host has taken its result before. */
+  #checkUnknown(callId: string, output: unknown, at: number): void {
+    assert(UNKNOWN.test(String(output)) || LATE.test(String(output)), `${callId}: ${output}`);
+    const before = this.calls.get(callId)?.taken.filter((taken) => taken < at) ?? [];
+    assert.deepEqual(before, [], `the result of ${callId} is lost`);
   }
 
   /** One closing for each time that one was written down, at most, and that once for each time that it was closed. */

@@ -202,8 +202,8 @@ export class Actor implements FollowedThread {
    * For what comes of the thread's own work, and nobody waits for. A refusal means that it comes too late: the
    * thread is closing or broken, and those who have to know are told so.
    */
-  offer(command: Command): void {
-    this.submit(command).catch(() => {});
+  offer(command: Command, synced = false): void {
+    this.submit(command, undefined, synced).catch(() => {});
   }
 
   /** Begins what is due in a thread that was just loaded, once whoever loaded it follows it. */

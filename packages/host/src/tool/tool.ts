@@ -26,8 +26,8 @@ export interface Tool {
   heard?(invocation: Invocation, question: AskedQuestion, answer: RequestAnswer): Step | Promise<Step>;
   /** After a `dispatch`. `signal` aborts when the call is given up. */
   perform?(invocation: Invocation, signal: AbortSignal): Promise<Step>;
-  /** A call that was told to wait has had its time. */
-  late?(invocation: Invocation): Step;
+  /** A call that was told to wait has had its time. `acknowledged`: it is known that the tool had taken it. */
+  late?(invocation: Invocation, acknowledged: boolean): Step;
 }
 
 /** One call. */

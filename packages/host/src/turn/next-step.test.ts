@@ -16,7 +16,11 @@ function tool(via: string): Tool {
     via,
     begin: () => ({ kind: "dispatch", again: true }),
     perform: async () => ({ kind: "wait", until: null }),
-    late: () => ({ kind: "settle", output: "late", success: false }),
+    late: (_, acknowledged) => ({
+      kind: "settle",
+      output: acknowledged ? "late" : "late, and perhaps never there",
+      success: false,
+    }),
   };
 }
 
@@ -38,12 +42,19 @@ describe("the next step of a call", () => {
     });
     expect(await step(SENT, tool("desk"))).toEqual({ kind: "wait", until: null });
     expect(await step(WAITING, tool("desk"))).toMatchObject({ output: "late" });
+    const unacknowledged = { ...WAITING, unacknowledged: true } as const;
+    expect(await step(unacknowledged, tool("desk"))).toMatchObject({
+      output: "late, and perhaps never there",
+    });
   });
 
   it("tells the model what is known of a call whose tool is gone", async () => {
     expect(await step({ kind: "proposed" })).toMatchObject({ output: "There is no tool named look." });
     expect(await step(SENT)).toMatchObject({ output: expect.stringMatching(/whether it had its effect/) });
     expect(await step(WAITING)).toMatchObject({ output: "The tool did not answer in time." });
+    expect(await step({ ...WAITING, unacknowledged: true })).toMatchObject({
+      output: expect.stringMatching(/whether it had its effect/),
+    });
   });
 
   it("never hands a call that was sent to one server to another one that has the name now", async () => {

@@ -1,6 +1,7 @@
 import type { CallEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { CallStage } from "../core/turn/calls.ts";
+import { OUTCOME_UNKNOWN } from "../core/turn/restart.ts";
 import { refusal, type Step, type Tool } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 
@@ -29,7 +30,7 @@ export async function nextStep(
       // Another tool server has the name by now: it is not to get what was meant for the first.
       return stage.via === tool.via ? tool.perform!(invocation, signal) : refusal(TOOL_GONE);
     case "waiting":
-      return tool.late?.(invocation) ?? refusal(TOO_LATE);
+      return tool.late?.(invocation, !stage.unacknowledged) ?? tooLate(stage);
     default:
       throw new Error(`a call that is ${stage.kind} has no next step`);
   }
@@ -39,12 +40,16 @@ const TOO_LATE = "The tool did not answer in time.";
 const TOOL_GONE =
   "The tool is not there any more, and whether it had its effect is not known. Look before you try again.";
 
+function tooLate({ unacknowledged }: Extract<CallStage, { kind: "waiting" }>): Step {
+  return refusal(unacknowledged ? OUTCOME_UNKNOWN : TOO_LATE);
+}
+
 function sentVia({ via }: Tool, step: Step): Step {
   return step.kind === "dispatch" && via !== undefined ? { ...step, via } : step;
 }
 
 /** What a call comes to whose tool went away while it was under way. */
 function withoutTool(stage: CallStage): Step | undefined {
-  if (stage.kind === "waiting") return refusal(TOO_LATE);
+  if (stage.kind === "waiting") return tooLate(stage);
   return stage.kind === "dispatched" ? refusal(TOOL_GONE) : undefined;
 }

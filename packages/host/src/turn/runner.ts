@@ -225,13 +225,19 @@ export class Runner {
       step = refusal(`The tool failed: ${cause instanceof Error ? cause.message : String(cause)}`);
     }
     if (signal.aborted) return;
-    this.#actor.offer({
+    const command = {
       kind: "stepCall",
       at: platform.clock.now(),
       turnId,
       callId: call.callId,
       from: stage.kind,
       step: step.kind === "ask" ? { ...step, requestId: platform.ids.integer() } : step,
-    });
+    } as const;
+    this.#actor.offer(command, mayNotRepeat(step));
   }
+}
+
+/** A tool server outlives a power cut: a call that it must not be sent twice is known to survive one before it is sent. */
+function mayNotRepeat(step: Step): boolean {
+  return step.kind === "dispatch" && step.via !== undefined && !step.again;
 }

@@ -5,11 +5,12 @@ import type { ThreadRecord } from "../records.ts";
 import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { isOutside } from "../turn/calls.ts";
+import { OUTCOME_UNKNOWN } from "../turn/restart.ts";
 import { settleCall } from "../turn/step-call.ts";
 import { askChoice, askOAuth, callOf } from "./ask.ts";
 import { startEvents } from "./events.ts";
 import { outsideCall } from "./late.ts";
-import type { CallReport, OutsideCall, RapEvent } from "./records.ts";
+import type { CallReport, LateCall, OutsideCall, RapEvent } from "./records.ts";
 import { isRepeat, recordedName } from "./repeats.ts";
 import { isFullFor, isFullForView } from "./weight.ts";
 
@@ -94,7 +95,7 @@ function report(
   }
   const late = rap.late.find((call) => call.callId === callId);
   if (late === undefined) return [];
-  const { turnId, until: _, ...call } = late;
+  const { turnId, call } = withoutDeadline(late);
   return (
     tooMuch(state, report) ?? [
       ...clearAsides(state, at, callId),
@@ -131,14 +132,21 @@ function expire(
 ): readonly ThreadRecord[] {
   const late = state.rap.late.find((call) => call.callId === callId);
   if (late === undefined) return [];
-  const { turnId, until: _, ...call } = late;
-  const text = `Error: ${call.tool} did not answer in time.`;
+  const { turnId, call } = withoutDeadline(late);
+  const text = late.unacknowledged
+    ? `Error: ${OUTCOME_UNKNOWN}`
+    : `Error: ${call.tool} did not answer in time.`;
   const shown = { content: [{ type: "text", text }], _meta: null };
   return [
     ...clearAsides(state, at, callId),
     { type: "callCancelled", turnId, at, callId },
     arrived(at, { id: eventId, kind: "result", call, output: text, success: false, shown }, null),
   ];
+}
+
+function withoutDeadline(late: LateCall): { readonly turnId: string; readonly call: OutsideCall } {
+  const { turnId, callId, server, via, tool, args } = late;
+  return { turnId, call: { callId, server, via, tool, args } };
 }
 
 function arrived(at: number, event: RapEvent, key: string | null): ThreadRecord {

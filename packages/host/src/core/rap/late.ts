@@ -31,7 +31,12 @@ export function defer(state: ThreadState, turn: TurnState, at: number): readonly
         type: "callDeferred",
         turnId,
         at,
-        call: { ...outsideCall(state, { call, stage }), turnId, until: stage.until },
+        call: {
+          ...outsideCall(state, { call, stage }),
+          turnId,
+          until: stage.until,
+          ...(stage.unacknowledged && { unacknowledged: true }),
+        },
       },
     ];
   });

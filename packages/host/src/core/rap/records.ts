@@ -99,6 +99,8 @@ export interface OutsideCall {
 export interface LateCall extends OutsideCall {
   readonly turnId: string;
   readonly until: number | null;
+  /** It is not known whether its server has it. */
+  readonly unacknowledged?: true | undefined;
 }
 
 /** What the model is shown as a call that it did not make. */

@@ -22,15 +22,21 @@ export type CallStage =
       readonly question?: string | undefined;
       readonly answer: RequestAnswer;
     }
-  /** The tool acts on the world. */
+  /** The tool acts on the world. `until`: when it has had its time, if it has a deadline. */
   | {
       readonly kind: "dispatched";
       readonly again: boolean;
       readonly via?: string | undefined;
       readonly at?: number;
+      readonly until?: number | undefined;
     }
-  /** The answer comes by itself. */
-  | { readonly kind: "waiting"; readonly until: number | null; readonly via?: string | undefined }
+  /** The answer comes by itself. `unacknowledged`: or not, for it is not known whether the tool has the call. */
+  | {
+      readonly kind: "waiting";
+      readonly until: number | null;
+      readonly via?: string | undefined;
+      readonly unacknowledged?: true | undefined;
+    }
   | { readonly kind: "settled" };
 
 /** What a tool does next with a call. */
@@ -42,7 +48,12 @@ export type CallStep =
       readonly ask: Ask;
       readonly question?: string | undefined;
     } & Shown)
-  | ({ readonly kind: "dispatch"; readonly again: boolean; readonly via?: string | undefined } & Shown)
+  | ({
+      readonly kind: "dispatch";
+      readonly again: boolean;
+      readonly via?: string | undefined;
+      readonly until?: number | undefined;
+    } & Shown)
   | { readonly kind: "wait"; readonly until: number | null }
   | ({
       readonly kind: "settle";

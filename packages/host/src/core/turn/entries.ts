@@ -161,8 +161,8 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
       via: omittable(string()),
     })),
     fold: (state, record) => {
-      const { again, via, at } = record;
-      return withStage(state, record, { kind: "dispatched", again, via, at });
+      const { again, via, at, until } = record;
+      return withStage(state, record, { kind: "dispatched", again, via, at, until });
     },
     notify: silent,
     durability: "written",

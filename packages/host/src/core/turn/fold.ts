@@ -137,8 +137,9 @@ export function foldToolCalled(state: ThreadState, { turnId, call }: Of<"toolCal
 }
 
 export function foldToolWaiting(state: ThreadState, record: Of<"toolWaiting">): ThreadState {
+  const { until, unacknowledged } = record;
   const via = viaOf(state, record.callId);
-  return withStage(state, record, { kind: "waiting", until: record.until, via });
+  return withStage(state, record, { kind: "waiting", until, via, ...(unacknowledged && { unacknowledged }) });
 }
 
 export function foldToolAnswered(state: ThreadState, record: Of<"toolAnswered">): ThreadState {

@@ -76,6 +76,8 @@ export type TurnRecord =
       readonly again: boolean;
       /** The tool server that is called, as the configuration names it. */
       readonly via?: string | undefined;
+      /** When the call has had its time, if it has a deadline. */
+      readonly until?: number | undefined;
     }
   /** The tool has taken the call, and its answer comes by itself; null: whenever that is. */
   | {
@@ -84,6 +86,8 @@ export type TurnRecord =
       readonly at: number;
       readonly callId: string;
       readonly until: number | null;
+      /** The host was lost before it heard whether the tool has taken the call. */
+      readonly unacknowledged?: true | undefined;
     }
   | {
       readonly type: "toolAnswered";

@@ -73,7 +73,8 @@ const asks = (callId: string, requestId: number) =>
       params: { threadId: "t", turnId: TURN, callId, namespace: null, tool: "act", arguments: {} },
     },
   });
-const dispatches = (callId: string, again: boolean) => step(callId, "proposed", { kind: "dispatch", again });
+const dispatches = (callId: string, again: boolean, more: { via?: string; until?: number } = {}) =>
+  step(callId, "proposed", { kind: "dispatch", again, ...more });
 const sampled: TurnCommand = {
   kind: "sampled",
   at: 4,
@@ -149,6 +150,45 @@ describe("a turn whose host is gone", () => {
     });
     expect(next(after(both, adopt))).toMatchObject([{ kind: "call", call: { callId: "a" } }]);
     expect(outlives(after(started, calls("b"), dispatches("b", false), sampled))).toBe(false);
+  });
+
+  it("waits for a tool server that may have a call, until the deadline or for ten minutes from its dispatch", () => {
+    const sent = after(
+      started,
+      calls("a"),
+      calls("b"),
+      dispatches("a", false, { via: "desk" }),
+      dispatches("b", false, { via: "desk", until: 5000 }),
+      sampled,
+    );
+    expect(outlives(sent)).toBe(true);
+    const waits = { type: "toolWaiting", turnId: TURN, at: 9, unacknowledged: true };
+    expect(recordsOf(sent, adopt).slice(1)).toEqual([
+      { ...waits, callId: "a", until: 3 + 600_000 },
+      { ...waits, callId: "b", until: 5000 },
+    ]);
+    const adopted = after(sent, adopt);
+    expect(next(adopted)).toMatchObject([
+      { kind: "call", call: { callId: "a" }, due: 600_003 },
+      { kind: "call", call: { callId: "b" }, due: 5000 },
+    ]);
+    // A further host changes neither.
+    expect(next(after(adopted, adopt))).toEqual(next(adopted));
+  });
+
+  it("takes the result of a call that it waits for so, and tells the model the outcome is not known where it ends", () => {
+    const sent = after(started, calls("a"), dispatches("a", false, { via: "desk" }), sampled, adopt);
+    const result = recordsOf(sent, {
+      kind: "reportCall",
+      at: 10,
+      load: sent.loadEpoch,
+      callId: "a",
+      report: { output: "seen", success: true, shown: { content: [], _meta: null }, subscription: false },
+      eventId: "e",
+    });
+    expect(result).toMatchObject([{ type: "toolAnswered", output: "seen" }, { type: "sampleRequested" }]);
+    const [answered] = recordsOf(sent, { kind: "close", at: 10, reason: "lost" });
+    expect(answered).toMatchObject({ callId: "a", output: expect.stringMatching(/not known/) });
   });
 
   it("says of a call whose outcome is not known so, too, where it ends", () => {

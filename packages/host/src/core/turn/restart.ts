@@ -1,11 +1,13 @@
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { givenUp, isSettled, onlyWaits } from "./calls.ts";
+import { type CallState, givenUp, isSettled, onlyWaits } from "./calls.ts";
 import { closeItems, endTurn } from "./ending.ts";
 
 /** A turn that was at work when so many hosts in a row were lost is not tried again: it may be the reason. */
 const MAX_LOST_HOSTS = 3;
+/** How long a tool server is waited for that may or may not have a call, if the call has no deadline of its own. */
+const UNACKNOWLEDGED_MS = 10 * 60_000;
 
 /**
  * Whether a thread whose host is gone stays loaded. Its turn goes on if the model was asked and nothing of its answer was shown: it is
@@ -30,7 +32,10 @@ function turnOutlives({ turn }: ThreadState): boolean {
   return turn.calls.some((call) => !isSettled(call) && !isLost(call));
 }
 
-/** What went with the host: the rest of what the model was saying, and what local tools were doing. */
+/**
+ * What went with the host: the rest of what the model was saying, and what local tools were doing. A tool server that may
+ * have a call can still answer it, but must not be sent it twice.
+ */
 export function lost(state: ThreadState, at: number, shown: ShownText): readonly ThreadRecord[] {
   const { turn } = state;
   if (turn === null) return [];
@@ -44,6 +49,7 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
           { type: "sampleLost", turnId: turn.id, attempt: turn.attempt } as const,
         ]
       : []),
+    ...turn.calls.flatMap((call) => unacknowledged(turn.id, at, call)),
     ...turn.calls.filter(isLost).flatMap(({ call: { callId } }): ThreadRecord[] => {
       const item = turn.open.find(({ id }) => id === callId);
       const ended = item && { ...givenUp(item, at), completedAtMs: at };
@@ -59,7 +65,8 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
 export function endLost(state: ThreadState, at: number, shown: ShownText): readonly ThreadRecord[] {
   const { turn } = state;
   if (turn === null) return [];
-  const answers = turn.calls.filter(isLost).map(({ call }) => outcomeUnknown(turn.id, at, call.callId));
+  const doubtful = turn.calls.filter((call) => isLost(call) || isUnacknowledged(call));
+  const answers = doubtful.map(({ call }) => outcomeUnknown(turn.id, at, call.callId));
   return [...answers, ...endTurn(state, at, "interrupted", shown)];
 }
 
@@ -67,9 +74,26 @@ function outcomeUnknown(turnId: string, at: number, callId: string): ThreadRecor
   return { type: "toolAnswered", turnId, at, callId, output: OUTCOME_UNKNOWN, success: false };
 }
 
-const OUTCOME_UNKNOWN =
+/** What the model is told of a call that may have had its effect. */
+export const OUTCOME_UNKNOWN =
   "The host ended while this call was under way: whether it had its effect is not known. Look before you try again.";
 
-function isLost({ stage }: { readonly stage: { readonly kind: string; readonly again?: boolean } }): boolean {
-  return stage.kind === "dispatched" && !stage.again;
+/** It was being done here, by what went with the host. */
+function isLost({ stage }: CallState): boolean {
+  return stage.kind === "dispatched" && !stage.again && stage.via === undefined;
+}
+
+/** It was on its way to a tool server that must not be sent it twice, or waits for one that may not have it. */
+function isUnacknowledged({ stage }: CallState): boolean {
+  if (stage.kind === "waiting") return stage.unacknowledged === true;
+  return stage.kind === "dispatched" && !stage.again && stage.via !== undefined;
+}
+
+/** A call on its way waits for its result, until its deadline. */
+function unacknowledged(turnId: string, at: number, call: CallState): readonly ThreadRecord[] {
+  const { stage } = call;
+  if (stage.kind !== "dispatched" || !isUnacknowledged(call)) return [];
+  const until = stage.until ?? (stage.at ?? at) + UNACKNOWLEDGED_MS;
+  const { callId } = call.call;
+  return [{ type: "toolWaiting", turnId, at, callId, until, unacknowledged: true }];
 }

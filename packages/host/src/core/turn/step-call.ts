@@ -31,7 +31,15 @@ export function stepCall(
       return [
         ...granted(turnId, step.grant),
         ...started(turn, at, step.item),
-        { type: "toolDispatched", turnId, at, callId, again: step.again, ...(step.via && { via: step.via }) },
+        {
+          type: "toolDispatched",
+          turnId,
+          at,
+          callId,
+          again: step.again,
+          ...(step.via && { via: step.via }),
+          ...(step.until !== undefined && { until: step.until }),
+        },
       ];
     case "wait":
       return [{ type: "toolWaiting", turnId, at, callId, until: step.until }];

@@ -1,6 +1,7 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import type { Acceptance } from "@bobbin/rap/runtime";
 import { isObject, type JsonObject, type ToolDefinition, type Toolset } from "@bobbin/rap/wire";
+import { OUTCOME_UNKNOWN } from "../../core/turn/restart.ts";
 import { type ApprovalQuestion, withApproval } from "../approval.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
 import type { ToolServerSettings } from "./settings.ts";
@@ -74,6 +75,7 @@ function plainTool(
   ports: RapToolPorts,
 ): Tool {
   const { idempotent = false } = annotations;
+  const { callDeadlineSecs: secs } = server;
   const failure = (invocation: Invocation, says: string): Step => ({
     kind: "settle",
     output: `Error: ${says}`,
@@ -95,13 +97,13 @@ function plainTool(
     },
     begin(invocation) {
       if (!isObject(invocation.args)) return refusal("The arguments have to be an object.");
-      return { kind: "dispatch", again: idempotent, item: item(invocation, null, null) };
+      const until = secs === null ? undefined : invocation.now + secs * 1000;
+      return { kind: "dispatch", again: idempotent, until, item: item(invocation, null, null) };
     },
     async perform(invocation, signal) {
       const args = invocation.args as JsonObject;
       const call = { server, endpoint, operation: name, args, idempotent, invocation };
-      const { callDeadlineSecs: secs } = server;
-      const until = secs === null ? null : dispatchedAt(invocation) + secs * 1000;
+      const until = deadlineOf(invocation) ?? null;
       const sent = await withinTime(until, ports, signal, (both) => ports.send(call, both));
       switch (sent.kind) {
         case "accepted":
@@ -120,15 +122,21 @@ function plainTool(
           return signal.aborted ? refusal("The call was given up.") : { kind: "wait", until };
       }
     },
-    late: (invocation) =>
-      failure(invocation, `${toolset} did not answer within ${server.callDeadlineSecs} seconds.`),
+    late(invocation, acknowledged) {
+      if (!acknowledged) return failure(invocation, OUTCOME_UNKNOWN);
+      // The configuration may have no deadline by now.
+      return failure(
+        invocation,
+        `${toolset} did not answer ${secs === null ? "in time" : `within ${secs} seconds`}.`,
+      );
+    },
   };
 }
 
-/** A host that sends it again does not begin anew with its time. */
-function dispatchedAt({ thread, call: { callId }, now }: Invocation): number {
+/** As it was recorded: a host that sends the call again does not begin anew with its time. */
+function deadlineOf({ thread, call: { callId } }: Invocation): number | undefined {
   const stage = thread.turn?.calls.find(({ call }) => call.callId === callId)?.stage;
-  return (stage?.kind === "dispatched" ? stage.at : undefined) ?? now;
+  return stage?.kind === "dispatched" ? stage.until : undefined;
 }
 
 /** Works until the deadline, or until the call is given up. */
