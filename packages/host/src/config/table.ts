@@ -25,10 +25,16 @@ export function whole(table: Table, key: string, least: number, at = ""): number
 }
 
 /** A whole number from `least` to `most`. */
-export function wholeWithin(table: Table, key: string, least: number, most: number): number | undefined {
-  const number = whole(table, key, least);
+export function wholeWithin(
+  table: Table,
+  key: string,
+  least: number,
+  most: number,
+  at = "",
+): number | undefined {
+  const number = whole(table, key, least, at);
   if (number === undefined || number <= most) return number;
-  throw new ConfigError(`${key}: expected a whole number of at most ${most}, found ${number}`);
+  throw new ConfigError(`${at}${key}: expected a whole number of at most ${most}, found ${number}`);
 }
 
 export function oneOf<const T extends string>(

@@ -54,6 +54,8 @@ describe("tool servers in config.toml", () => {
       [() => read({ ...DESK, headers: { "a b": "c" } }), /headers\.a b/],
       [() => read({ ...DESK, headers: { a: "c\nd" } }), /headers\.a/],
       [() => read({ ...DESK, allowed_origins: "x" }), /allowed_origins/],
+      [() => read({ ...DESK, call_deadline_secs: 0 }), /desk\.call_deadline_secs: expected .* at least 1/],
+      [() => read(DESK, { call_deadline_secs: 1e12 }), /rap\.call_deadline_secs: expected .* at most/],
       [() => read(DESK, { callback_listen: "8080" }), /rap\.callback_listen/],
       [() => read(DESK, { callback_public_url: "me" }), /rap\.callback_public_url/],
       [() => read(DESK, { callback_public_url: "https://me.example/x?y=1" }), /without \? and #/],

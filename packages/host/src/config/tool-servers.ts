@@ -1,12 +1,15 @@
 import type { RapSettings, ThreadServers, ToolServerSettings } from "../tool/rap/settings.ts";
 import { ConfigError } from "./config-error.ts";
-import { list, oneOf, subtable, type Table, text, texts, whole } from "./table.ts";
+import { list, oneOf, subtable, type Table, text, texts, wholeWithin } from "./table.ts";
+
+/** Ten years: deadlines are times that a date can name. */
+const MAX_DEADLINE_SECS = 10 * 366 * 24 * 3600;
 
 /** `[rap]` and `[rap_servers.*]`. */
 export function readRap(table: Table): RapSettings {
   const rap = subtable(table, "rap") ?? {};
   const publicUrl = text(rap, "callback_public_url", "rap.");
-  const deadline = whole(rap, "call_deadline_secs", 1, "rap.") ?? null;
+  const deadline = wholeWithin(rap, "call_deadline_secs", 1, MAX_DEADLINE_SECS, "rap.") ?? null;
   return {
     callbackListen: place(text(rap, "callback_listen", "rap.") ?? "127.0.0.1:0"),
     callbackPublicUrl: publicUrl === undefined ? null : base(publicUrl, "rap.callback_public_url"),
@@ -72,7 +75,7 @@ function server(name: string, entry: Table, at: string, deadline: number | null)
     headers: headers(entry, at),
     allowedOrigins: origins(entry, at),
     approval: oneOf(entry, "approval", ["destructive", "always"], at) ?? "destructive",
-    callDeadlineSecs: whole(entry, "call_deadline_secs", 1, at) ?? deadline,
+    callDeadlineSecs: wholeWithin(entry, "call_deadline_secs", 1, MAX_DEADLINE_SECS, at) ?? deadline,
   };
 }
 

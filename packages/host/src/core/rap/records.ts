@@ -100,7 +100,7 @@ export interface LateCall extends OutsideCall {
   readonly turnId: string;
   readonly until: number | null;
   /** It is not known whether its server has it. */
-  readonly unacknowledged?: true | undefined;
+  readonly unacknowledged?: boolean | undefined;
 }
 
 /** What the model is shown as a call that it did not make. */

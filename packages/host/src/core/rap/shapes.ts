@@ -27,6 +27,7 @@ export const LATE_CALL = inline(() => ({
   ...outsideCall(),
   turnId: string(),
   until: nullable(time()),
+  unacknowledged: omittable(boolean()),
 }));
 
 export const RAP_EVENT = inline(() => ({

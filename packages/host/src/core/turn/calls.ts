@@ -35,7 +35,7 @@ export type CallStage =
       readonly kind: "waiting";
       readonly until: number | null;
       readonly via?: string | undefined;
-      readonly unacknowledged?: true | undefined;
+      readonly unacknowledged?: boolean | undefined;
     }
   | { readonly kind: "settled" };
 

@@ -159,6 +159,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
       callId: string(),
       again: boolean(),
       via: omittable(string()),
+      until: omittable(time()),
     })),
     fold: (state, record) => {
       const { again, via, at, until } = record;
@@ -170,7 +171,13 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   toolWaiting: {
     version: 1,
-    check: fields(() => ({ turnId: string(), at: time(), callId: string(), until: nullable(time()) })),
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      callId: string(),
+      until: nullable(time()),
+      unacknowledged: omittable(boolean()),
+    })),
     fold: foldToolWaiting,
     notify: silent,
     durability: "written",

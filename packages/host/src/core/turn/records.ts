@@ -87,7 +87,7 @@ export type TurnRecord =
       readonly callId: string;
       readonly until: number | null;
       /** The host was lost before it heard whether the tool has taken the call. */
-      readonly unacknowledged?: true | undefined;
+      readonly unacknowledged?: boolean | undefined;
     }
   | {
       readonly type: "toolAnswered";

@@ -63,7 +63,16 @@ export const CALL_STAGE = tagged("", "kind", () => ({
   proposed: {},
   asking: { requestId: integer() },
   heard: { method: REQUEST_METHOD, answer: REQUEST_ANSWER },
-  dispatched: { again: boolean(), via: omittable(string()), at: omittable(time()) },
-  waiting: { until: nullable(time()), via: omittable(string()) },
+  dispatched: {
+    again: boolean(),
+    via: omittable(string()),
+    at: omittable(time()),
+    until: omittable(time()),
+  },
+  waiting: {
+    until: nullable(time()),
+    via: omittable(string()),
+    unacknowledged: omittable(boolean()),
+  },
   settled: {},
 }));
