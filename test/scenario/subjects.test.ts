@@ -1,14 +1,19 @@
 // Who comes with a token that names a subject has what is theirs, and nothing of the host's or of others.
-import { createHmac } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type MethodName, methods } from "@bobbin/protocol";
+import { type MethodName, methods, type Schema } from "@bobbin/protocol";
 import { beforeAll, describe, expect, it } from "vitest";
+import { subjectAccess } from "../../packages/host/src/server/method-access.ts";
+import { nodeOf, shapeOf } from "../../packages/protocol/src/schema.ts";
 import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { DOT_PNG } from "../support/picture.ts";
+import { KEY, signedBearer } from "../support/signed-token.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
-const KEY = "0123456789abcdef0123456789abcdef";
 const CONFIG = `
 approval_policy = "never"
 instructions = "Be brief."
@@ -29,9 +34,10 @@ password = "secret-other"
 
 /** What a subject hears who asks for this. */
 type Expected =
-  /** Not for them at all. */
+  /** `notPermitted`. */
   | "refused"
-  | "not served"
+  /** `notGranted`, and served to a subject that was granted it. */
+  | "granted"
   /** The same answer for a thread of someone else as for one that does not exist. */
   | { readonly ofThread: object }
   /** An answer in which nothing of others is. */
@@ -63,13 +69,13 @@ const expected: Record<MethodName, Expected> = {
   "configRequirements/read": { answered: {} },
   "config/value/write": "refused",
   "config/batchWrite": "refused",
-  "externalAgentConfig/detect": "refused",
-  "externalAgentConfig/import": "refused",
+  "externalAgentConfig/detect": "granted",
+  "externalAgentConfig/import": "granted",
   "model/list": { answered: {} },
   "modelProvider/capabilities/read": { answered: {} },
   "server/diagnostics": { answered: {} },
-  "feedback/upload": "not served",
-  "thread/start": { answered: { cwd: "." } },
+  "feedback/upload": "refused",
+  "thread/start": { answered: {} },
   "thread/resume": { ofThread: {} },
   "thread/fork": { ofThread: {} },
   "thread/archive": { ofThread: {} },
@@ -119,12 +125,108 @@ const expected: Record<MethodName, Expected> = {
   "turn/start": { ofThread: { input: INPUT } },
   "turn/steer": { ofThread: { expectedTurnId: "x", input: INPUT } },
   "turn/interrupt": { ofThread: { turnId: "x" } },
-  "process/spawn": "refused",
-  "process/writeStdin": "refused",
-  "process/resizePty": "refused",
-  "process/kill": "refused",
+  "process/spawn": "granted",
+  "process/writeStdin": "granted",
+  "process/resizePty": "granted",
+  "process/kill": "granted",
   "review/start": { ofThread: { target: { type: "uncommittedChanges" } } },
 };
+
+/** What is out of reach for a subject, whatever folders of its own it has. */
+interface Outside {
+  readonly path: string;
+  readonly link: string;
+  readonly picture: string;
+  /** Of a listener on this machine. */
+  readonly url: string;
+}
+type Attempt = readonly [params: object, code: "pathNotAllowed" | "addressNotAllowed" | "notGranted"];
+
+const places = ({ path, link }: Outside): readonly Attempt[] =>
+  [path, link, `${link}/../..`, "/", "/proc/self"].map((cwd) => [{ cwd }, "pathNotAllowed"] as const);
+const sandboxes = ({ path }: Outside): readonly Attempt[] => [
+  [{ sandboxPolicy: { type: "dangerFullAccess" } }, "notGranted"],
+  [{ sandboxPolicy: { type: "externalSandbox", networkAccess: "enabled" } }, "notGranted"],
+  [{ sandboxPolicy: { type: "readOnly", networkAccess: true } }, "notGranted"],
+  [{ sandboxPolicy: { type: "workspaceWrite", writableRoots: [path] } }, "pathNotAllowed"],
+  [{ permissions: ":danger-full-access" }, "notGranted"],
+];
+const loads = (outside: Outside): readonly Attempt[] => [
+  ...places(outside),
+  [{ runtimeWorkspaceRoots: [outside.path] }, "pathNotAllowed"],
+  [{ sandbox: "danger-full-access" }, "notGranted"],
+  [{ permissions: ":danger-full-access" }, "notGranted"],
+  [{ config: { sandbox_mode: "danger-full-access" } }, "notGranted"],
+  [{ config: { default_permissions: ":danger-full-access" } }, "notGranted"],
+  [
+    { config: { sandbox_mode: "workspace-write", "sandbox_workspace_write.network_access": true } },
+    "notGranted",
+  ],
+  [
+    {
+      config: {
+        sandbox_mode: "workspace-write",
+        sandbox_workspace_write: { writable_roots: [outside.path] },
+      },
+    },
+    "pathNotAllowed",
+  ],
+];
+const inputs = ({ path, link, picture }: Outside): readonly Attempt[] =>
+  [
+    { type: "localImage", path: picture },
+    { type: "localImage", path: join(link, "picture.png") },
+    { type: "localImage", path: "../outside/picture.png" },
+    { type: "localAudio", path: join(path, "sound.wav") },
+    { type: "skill", name: "x", path: join(path, "SKILL.md") },
+    { type: "skill", name: "x", path: "/proc/self/environ" },
+  ].map((part) => [{ input: [...INPUT, part] }, "pathNotAllowed"] as const);
+
+/** What is refused of methods whose row is `reach`. */
+const outOfReach: Partial<Record<MethodName, (outside: Outside) => readonly Attempt[]>> = {
+  "thread/start": (outside) => [
+    ...loads(outside),
+    [{ environments: [{ environmentId: "local", cwd: outside.path }] }, "pathNotAllowed"],
+  ],
+  "thread/resume": loads,
+  "thread/fork": loads,
+  "thread/settings/update": (outside) => [...places(outside), ...sandboxes(outside)],
+  "thread/loadSettings/update": ({ url }) => [
+    [{ toolServers: { own: { url } } }, "addressNotAllowed"],
+    [{ toolServers: { shop: { url } } }, "addressNotAllowed"],
+    [{ mcpServers: { own: { command: "sh" } } }, "notGranted"],
+  ],
+  "thread/queue/add": inputs,
+  "thread/queue/update": inputs,
+  "turn/start": (outside) => [
+    ...inputs(outside),
+    ...[...places(outside), ...sandboxes(outside)].map(
+      ([params, code]): Attempt => [{ input: INPUT, ...params }, code],
+    ),
+    [{ input: INPUT, runtimeWorkspaceRoots: [outside.path] }, "pathNotAllowed"],
+    [{ input: INPUT, environments: [{ environmentId: "local", cwd: outside.link }] }, "pathNotAllowed"],
+  ],
+  "turn/steer": inputs,
+  "skills/list": ({ path, link }) => [
+    [{ cwds: [path] }, "pathNotAllowed"],
+    [{ cwds: [link] }, "pathNotAllowed"],
+  ],
+  "hooks/list": ({ path }) => [[{ cwds: [path] }, "pathNotAllowed"]],
+};
+
+/** Names of fields by which a request can reach beyond the thread. */
+const REACHING = new Set(
+  "cwd cwds path paths input config environments runtimeWorkspaceRoots sandbox sandboxPolicy permissions toolServers mcpServers".split(
+    " ",
+  ),
+);
+/** They have such a field, and nothing is read, called or run by it: it chooses among rows, or is not looked at. */
+const HARMLESS = new Set(["thread/list", "config/read", "permissionProfile/list", "plugin/list"]);
+
+function fieldsOf(params: Schema<unknown>): readonly string[] {
+  const node = nodeOf(params);
+  return node.kind === "object" ? shapeOf(node).map(({ key }) => key) : [];
+}
 
 /** What is asked for where the answer does not depend on it. */
 const REFUSED: Partial<Record<MethodName, object>> = {
@@ -134,31 +236,67 @@ const REFUSED: Partial<Record<MethodName, object>> = {
   "process/writeStdin": { processHandle: "x" },
   "process/resizePty": { processHandle: "x", size: { rows: 1, cols: 1 } },
   "process/kill": { processHandle: "x" },
+  "feedback/upload": { classification: "bug", includeLogs: false },
+  "externalAgentConfig/import": { migrationItems: [] },
 };
 
+let visits = 0;
 let host: HostProcess;
 let ann: WireClient;
 let bob: WireClient;
+/** Has a folder of its own, and what can be granted is granted to another one. */
+let cara: WireClient;
+let dan: WireClient;
 let own: WireClient;
+let outside: Outside;
+let caras: { readonly threadId: string; readonly storedId: string; readonly queuedId: string };
 let others: Others;
 let before: unknown;
 
-function bearer(sub: string): Record<string, string> {
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const claims = { sub, exp: Math.floor(Date.now() / 1000) + 600 };
-  const text = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
-  return { Authorization: `Bearer ${text}.${createHmac("sha256", KEY).update(text).digest("base64url")}` };
+/** A listener on this machine that counts who comes. */
+async function canary(): Promise<string> {
+  const server = createServer((_request, response) => {
+    visits++;
+    response.end("{}");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  server.unref();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A folder for a subject, and one beside it that it must not see but has a link to. */
+async function folders(): Promise<{ readonly work: string; readonly path: string; readonly link: string }> {
+  const top = await freshFolder("top");
+  const [work, path, link] = [join(top, "work"), join(top, "outside"), join(top, "work", "link")];
+  await mkdir(work);
+  await mkdir(path);
+  await symlink(path, link);
+  await writeFile(join(path, "AGENTS.md"), "secret-agents");
+  await writeFile(join(path, "SKILL.md"), "---\nname: x\ndescription: secret-skill\n---\n");
+  await writeFile(join(path, "picture.png"), DOT_PNG);
+  return { work, path, link };
 }
 
 beforeAll(async () => {
   const home = await freshFolder();
-  await writeFile(join(home, "config.toml"), CONFIG);
+  const { work, path, link } = await folders();
+  outside = { path, link, picture: join(path, "picture.png"), url: await canary() };
+  const subjects = `
+[subjects.cara]
+roots = ["${work}"]
+[subjects.dan]
+allow = ["full-access", "network", "mcp-servers", "processes", "import"]
+`;
+  await writeFile(join(home, "config.toml"), CONFIG + subjects);
   await writeFile(join(home, "key"), KEY);
   const auth = ["--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", join(home, "key")];
   host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0", "--stdio", ...auth] });
-  ann = await host.connect(undefined, bearer("ann"));
-  bob = await host.connect(undefined, bearer("bob"));
-  for (const client of [ann, bob]) await client.initialize({ experimentalApi: true });
+  ann = await host.connect(undefined, signedBearer("ann"));
+  bob = await host.connect(undefined, signedBearer("bob"));
+  cara = await host.connect(undefined, signedBearer("cara"));
+  dan = await host.connect(undefined, signedBearer("dan"));
+  for (const client of [ann, bob, cara, dan]) await client.initialize({ experimentalApi: true });
   const threadId = await ann.startThread();
   await ann.turn(threadId, "Between us");
   const archivedId = await ann.startThread();
@@ -174,6 +312,17 @@ beforeAll(async () => {
   const hostId = await own.startThread();
   others = { threadId, storedId, archivedId, ephemeralId, hostId, sectionId: section.id };
   before = await stateOfOthers();
+  const started = await cara.startThread();
+  await cara.turn(started, "Mine");
+  const stored = await cara.startThread();
+  await cara.turn(stored, "Mine, for later");
+  await cara.call("thread/unload", { threadId: stored });
+  const queued = await cara.call("thread/queue/add", {
+    threadId: stored,
+    clientUserMessageId: "later",
+    input: INPUT,
+  });
+  caras = { threadId: started, storedId: stored, queuedId: queued.queuedSubmission.id };
 });
 
 /** All that can be read of what is not the subject's. */
@@ -197,8 +346,10 @@ describe("a subject", () => {
     if (expectation === "refused") {
       const { error } = await ask(REFUSED[method] ?? {});
       expect(error).toMatchObject({ code: -32600, data: { code: "notPermitted", retryable: false } });
-    } else if (expectation === "not served") {
-      expect((await ask({})).error?.data.code).toBe("methodNotImplemented");
+    } else if (expectation === "granted") {
+      expect((await ask(REFUSED[method] ?? {})).error?.data.code).toBe("notGranted");
+      const { error } = await dan.request(method, REFUSED[method] ?? {});
+      expect([undefined, "methodNotImplemented", "processNotFound"]).toContain(error?.data.code);
     } else if ("told" in expectation) {
       expect((await ask(expectation.params(others))).error?.data.code).toBe(expectation.told);
     } else if ("ofThread" in expectation) {
@@ -217,6 +368,49 @@ describe("a subject", () => {
       expect(text).not.toMatch(new RegExp(`${Object.values(others).join("|")}|secret-`));
     }
   });
+
+  it("[AUTH-6] has an expectation here for each row of the table", () => {
+    const kinds = Object.entries(subjectAccess).map(([method, access]) => {
+      const expectation = expected[method as MethodName];
+      if (access === "hostUser") return [method, expectation === "refused"];
+      if (typeof access === "object") return [method, expectation === "granted"];
+      if (access === "reach") return [method, (outOfReach[method as MethodName]?.(outside).length ?? 0) > 0];
+      return [method, typeof expectation === "object" && outOfReach[method as MethodName] === undefined];
+    });
+    expect(kinds.filter(([, fits]) => !fits)).toEqual([]);
+    const misplaced = Object.entries(methods).filter(([method, { params }]) => {
+      const access = subjectAccess[method as MethodName];
+      const names = fieldsOf(params);
+      if (typeof access === "object" || access === "hostUser" || access === "reach") return false;
+      return names.some((name) => REACHING.has(name)) && !HARMLESS.has(method);
+    });
+    expect(misplaced.map(([method]) => method)).toEqual([]);
+    for (const [method, { params }] of Object.entries(methods))
+      if (fieldsOf(params).includes("threadId")) expect(subjectAccess[method as MethodName]).not.toBe("open");
+  });
+
+  it.each(Object.keys(outOfReach) as MethodName[])(
+    "[REACH-1] [REACH-4] who leads %s astray",
+    async (method) => {
+      // A load reads what it is about only when the thread is not loaded yet.
+      const threadId = method === "thread/resume" ? caras.storedId : caras.threadId;
+      const about = {
+        threadId,
+        clientUserMessageId: "x",
+        queuedSubmissionId: caras.queuedId,
+        expectedTurnId: "x",
+        ...(method.startsWith("thread/queue/") && { threadId: caras.storedId }),
+      };
+      for (const [params, code] of outOfReach[method]!(outside)) {
+        const { error, text } = await cara.request(method, { ...about, ...params });
+        expect(error?.data, JSON.stringify(params)).toMatchObject({ code, retryable: false });
+        expect(text).not.toContain("secret-");
+      }
+      const { data } = await cara.call("thread/queue/list", { threadId: caras.storedId });
+      expect(data).toHaveLength(1);
+      expect(visits).toBe(0);
+    },
+  );
 
   it("[AUTH-5] has changed nothing that is not theirs by any of these", async () => {
     expect(await stateOfOthers()).toEqual(before);
@@ -257,7 +451,7 @@ describe("a subject", () => {
   });
 
   it("[AUTH-6] does not see the metrics, which name threads", async () => {
-    const refused = await fetch(`${await host.site()}/metrics`, { headers: bearer("bob") });
+    const refused = await fetch(`${await host.site()}/metrics`, { headers: signedBearer("bob") });
     expect(refused.status).toBe(403);
     expect(await refused.json()).toMatchObject({ error: { code: "notPermitted" } });
   });

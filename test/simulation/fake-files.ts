@@ -1,4 +1,10 @@
-import type { AppendFile, Files, ReadFile } from "../../packages/host/src/platform/platform.ts";
+import { dirname } from "node:path";
+import type {
+  AppendFile,
+  Files,
+  ReadableFiles,
+  ReadFile,
+} from "../../packages/host/src/platform/platform.ts";
 import { type Disk, type FileOp, fileError, Inode } from "./disk.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
@@ -62,6 +68,21 @@ export class FakeFiles implements Files {
   /** This disk has no times: whoever asks has to read. */
   async stamps(): Promise<undefined> {
     return undefined;
+  }
+
+  /** This disk has no links but claims, which lead nowhere. */
+  async realPath(path: string): Promise<string> {
+    return path;
+  }
+
+  within(isAllowed: (realPath: string) => Promise<boolean>): ReadableFiles {
+    return {
+      readText: async (path) => ((await isAllowed(path)) ? this.readText(path) : undefined),
+      openRead: async (path) => ((await isAllowed(path)) ? this.openRead(path) : undefined),
+      list: async (folder) => ((await isAllowed(folder)) ? this.list(folder) : []),
+      exists: async (path) => (await isAllowed(dirname(path))) && this.exists(path),
+      stamps: () => this.stamps(),
+    };
   }
 
   rename(from: string, to: string, options?: { readonly unsynced?: boolean }): Promise<void> {

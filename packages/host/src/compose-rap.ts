@@ -1,4 +1,3 @@
-import type { LoadSettings } from "@bobbin/protocol";
 import { threadServers } from "./config/tool-servers.ts";
 import type { RapCommand } from "./core/commands.ts";
 import type { Commit } from "./core/records.ts";
@@ -15,8 +14,8 @@ import { ANYONE } from "./thread/stored.ts";
 import { ownNames } from "./tool/own-tools.ts";
 import type { Delivered } from "./tool/rap/callbacks.ts";
 import { cancelSubscription } from "./tool/rap/cancel-subscription.ts";
-import { LazyRap } from "./tool/rap/lazy-rap.ts";
-import { callbacksFile, type RapSettings } from "./tool/rap/settings.ts";
+import { LazyRap, type LazyRapPorts } from "./tool/rap/lazy-rap.ts";
+import { callbacksFile, type RapSettings, type ToolServerSettings } from "./tool/rap/settings.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
 interface RapParts {
@@ -31,15 +30,18 @@ interface RapParts {
   readonly own: readonly ToolSource[];
   /** Those, and what else they have besides. */
   readonly others: readonly ToolSource[];
+  /** Whether threads of an owner may use a tool server that they bring along. */
+  mayUse(owner: string, server: ToolServerSettings): boolean;
   /** Made after this. */
   registry(): Registry;
 }
 
 /** Wires tool servers to the host. */
-export function composeRap({ registry, own, others, ...parts }: RapParts): LazyRap {
+export function composeRap({ registry, own, others, mayUse, ...parts }: RapParts): LazyRap {
   const { settings, platform, supervisor, secrets } = parts;
   const names = new Names();
-  const serversOf = (load: LoadSettings) => threadServers(settings, load.toolServers);
+  const serversOf: LazyRapPorts["serversOf"] = (thread) =>
+    threadServers(settings, thread?.load.toolServers, (server) => mayUse(thread!.facts.owner, server));
   return new LazyRap({
     settings,
     platform,

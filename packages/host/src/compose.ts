@@ -27,13 +27,13 @@ import type { HandlerContext } from "./server/handlers/context.ts";
 import { greeted } from "./server/handlers/initialize.ts";
 import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
+import { Reaches } from "./server/reach.ts";
 import { Children } from "./thread/children.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
 import { Questions } from "./thread/questions.ts";
 import { Registry } from "./thread/registry.ts";
 import { Secrets } from "./thread/secrets.ts";
-import { LookAround } from "./thread/surroundings.ts";
 import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { ownTools } from "./tool/own-tools.ts";
@@ -94,7 +94,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
-  const own = ownTools(platform.files, config.maxGoalTokenBudget);
+  const reaches = new Reaches({ home, cwd, files: platform.files, config: () => current });
+  const own = ownTools((owner) => reaches.of(owner), config.maxGoalTokenBudget);
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({
     home,
@@ -106,6 +107,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     secrets,
     own,
     others: [...own, dynamicTools],
+    mayUse: (owner, server) => reaches.of(owner).mayUse(server),
     registry: () => registry,
   });
   const toolbox = new Toolbox([
@@ -129,6 +131,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     shell: basename(platform.env["SHELL"] ?? "sh"),
     provider: (id) => providers.get(id),
+    filesOf: (owner) => reaches.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
   });
@@ -179,7 +182,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
     home,
-    cwd,
     get config() {
       return current;
     },
@@ -196,7 +198,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     rap,
     clientProcesses,
     supervisor,
-    around: new LookAround(platform.files, home, () => current.projectDocs),
+    reaches,
     keyedStarts: new KeyedStarts(registry, journal),
     idle,
     index,
@@ -212,6 +214,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const host = new Host(
     {
       handlers: handlerTable(context, layers),
+      reaches,
       queues: new Queues(),
       ids: platform.ids,
       log,

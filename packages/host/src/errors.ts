@@ -60,6 +60,24 @@ const catalogue = {
     retryable: false,
     text: (why: string) => `the process takes no input: ${why}`,
   },
+  pathNotAllowed: {
+    wire: -32600,
+    retryable: false,
+    text: (name: string, path: string) =>
+      `${name}: this subject may not use ${path}; [subjects] in the host's config.toml lists the folders that it may use`,
+  },
+  addressNotAllowed: {
+    wire: -32600,
+    retryable: false,
+    text: (name: string, address: string) =>
+      `${name}: this subject may not use ${address}; [subjects] in the host's config.toml lists the addresses that it may use`,
+  },
+  notGranted: {
+    wire: -32600,
+    retryable: false,
+    text: (what: string, grant: string) =>
+      `${what} is not allowed for this subject: [subjects] in the host's config.toml does not grant "${grant}"`,
+  },
   invalidClientName: {
     wire: -32600,
     retryable: false,

@@ -25,8 +25,6 @@ export interface MethodEntry<out P = unknown, out R = unknown> {
   readonly stability: Stability;
   /** Not a method of the peer's. */
   readonly ours?: boolean;
-  /** Changes or tells what is the whole host's: not for who came with a token of their own. */
-  readonly hostUserOnly?: boolean;
 }
 export interface NotificationEntry<out P = unknown> {
   readonly params: Schema<P>;

@@ -32,7 +32,9 @@ export async function tools(options: { json?: boolean; config?: readonly string[
     underWay(home, platform),
   ]);
   // Threads have more: what their clients bring along. That is not known here.
-  const own = ownNames(ownTools(platform.files, config.maxGoalTokenBudget));
+  const own = ownNames(
+    ownTools(() => ({ files: platform.files, hasFiles: true }), config.maxGoalTokenBudget),
+  );
   const { missing } = bind(offered, takenByHost(own));
   const servers = offered.map(({ server, offer }): RapServer => {
     const count = (kind: keyof Outside): number =>

@@ -16,6 +16,7 @@ import { readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
 import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
+import { readSubjects, type SubjectSettings } from "./subjects.ts";
 import { list, oneOf, subtable, type Table, text, whole } from "./table.ts";
 import { readRap } from "./tool-servers.ts";
 
@@ -62,6 +63,8 @@ export interface Config {
   /** When a thread's journal is synced to the disk: before a turn's end is told, after every commit, or never. */
   readonly journalSync: "turns" | "always" | "never";
   readonly rap: RapSettings;
+  /** What those may reach who come with a signed token that names them. */
+  readonly subjects: SubjectSettings;
   /** Clients that one socket listener serves at once. */
   readonly maxConnections: number;
 }
@@ -108,6 +111,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     maxResidentThreads: whole(table, "max_resident_threads", 1) ?? 256,
     maxGoalTokenBudget: whole(subtable(table, "goals") ?? {}, "max_goal_token_budget", 1, "goals.") ?? null,
     rap: readRap(table),
+    subjects: readSubjects(table, home),
     maxConnections: whole(table, "max_connections", 1) ?? 10_000,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };

@@ -104,9 +104,23 @@ describe("a thread's own tool servers", () => {
     expect(told({ desk: false })).toEqual(["config"]);
   });
 
+  it("[REACH-3] are left out where the thread may not use them, and what they replaced stays replaced", () => {
+    const own = { desk: { url: "https://own.example.com" }, mine: { url: "https://mine.example.com" } };
+    const mayUse = ({ name }: { name: string }) => name === "mine";
+    const { used, told } = threadServers(rap, own, mayUse);
+    expect(used.filter(({ url }) => url.includes("own.example"))).toEqual([]);
+    expect(used.map(({ name }) => name)).not.toContain("desk");
+    expect(used.map(({ name }) => name)).toContain("mine");
+    expect(told.filter(({ url }) => url.includes("own.example"))).toEqual([]);
+  });
+
   it("can not read the host's environment", () => {
     const own = { own: { url: "https://own.example.com", bearer_token_env_var: "OPENAI_API_KEY" } };
     expect(() => threadServers(rap, own)).toThrow(/only config.toml/);
     expect(() => threadServers(rap, { own: "https://own.example.com" })).toThrow(/toolServers\.own/);
+    const rerouted = { own: { url: "https://own.example.com", headers: { Host: "admin.internal" } } };
+    expect(() => threadServers(rap, rerouted)).toThrow(
+      "toolServers.own.headers.host: this header cannot be set",
+    );
   });
 });

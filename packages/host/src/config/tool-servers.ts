@@ -12,7 +12,7 @@ export function readRap(table: Table): RapSettings {
   const deadline = wholeWithin(rap, "call_deadline_secs", 1, MAX_DEADLINE_SECS, "rap.") ?? null;
   return {
     callbackListen: place(text(rap, "callback_listen", "rap.") ?? "127.0.0.1:0"),
-    callbackPublicUrl: publicUrl === undefined ? null : base(publicUrl, "rap.callback_public_url"),
+    callbackPublicUrl: publicUrl === undefined ? null : httpAddress(publicUrl, "rap.callback_public_url"),
     servers: Object.keys(subtable(table, "rap_servers") ?? {}).map((name) =>
       server(
         name,
@@ -31,20 +31,13 @@ export function readRap(table: Table): RapSettings {
 export function threadServers(
   { servers }: RapSettings,
   given: Readonly<Record<string, unknown>> | null | undefined,
+  /** Which of its own it may use. */
+  mayUse: (server: ToolServerSettings) => boolean = () => true,
 ): ThreadServers {
   if (given == null) return { used: servers, told: servers };
-  const own: ToolServerSettings[] = [];
-  for (const [name, value] of Object.entries(given)) {
-    if (value === false || value === null || value === true) continue;
-    const table = subtable(given, name, "toolServers.")!;
-    // Whoever may start a thread may not read the host's environment by it.
-    if (table.bearer_token_env_var !== undefined)
-      throw new ConfigError(
-        `toolServers.${name}.bearer_token_env_var: only config.toml can name one; use headers`,
-      );
-    own.push(server(name, table, `toolServers.${name}.`, null));
-  }
-  const replaced = (name: string): boolean => own.some((one) => one.name === name);
+  const brought = serversOfThread(given);
+  const own = brought.filter(mayUse);
+  const replaced = (name: string): boolean => brought.some((one) => one.name === name);
   const left = ({ name }: ToolServerSettings): boolean => given[name] === false || given[name] === null;
   const kept = servers.filter((one) => !left(one) && !replaced(one.name));
   // Whoever has an address from the thread is called, and so told, with the thread's credentials.
@@ -52,6 +45,36 @@ export function threadServers(
   const known = new Set(others.map(access));
   return { used: [...kept, ...own], told: [...others, ...own.filter((one) => !known.has(access(one)))] };
 }
+
+/** The servers that a thread's `toolServers` brings along. */
+export function serversOfThread(
+  given: Readonly<Record<string, unknown>> | null | undefined,
+): readonly ToolServerSettings[] {
+  const own: ToolServerSettings[] = [];
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (value === false || value === null || value === true) continue;
+    const at = `toolServers.${name}.`;
+    const table = subtable(given!, name, "toolServers.")!;
+    // Whoever may start a thread may not read the host's environment by it.
+    if (table.bearer_token_env_var !== undefined)
+      throw new ConfigError(`${at}bearer_token_env_var: only config.toml can name one; use headers`);
+    const settings = server(name, table, at, null);
+    const taken = Object.keys(settings.headers).find((header) => CONNECTION_HEADERS.has(header));
+    if (taken !== undefined) throw new ConfigError(`${at}headers.${taken}: this header cannot be set`);
+    own.push(settings);
+  }
+  return own;
+}
+
+/** These decide which server gets a request, and where it ends: by an address, more than that address would be reached. */
+const CONNECTION_HEADERS = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+]);
 
 /** Two that are the same are one server, by whatever names. */
 function access({ url, headers: given, bearerTokenEnvVar }: ToolServerSettings): string {
@@ -94,7 +117,7 @@ function origins(entry: Table, at: string): readonly string[] {
 }
 
 /** Paths are put behind it. */
-function base(url: string, key: string): string {
+export function httpAddress(url: string, key: string): string {
   if (/[?#]/.test(url))
     throw new ConfigError(`${key}: expected an address without ? and #, found ${JSON.stringify(url)}`);
   return address(url, key);

@@ -46,6 +46,8 @@ export function countedFiles(files: Files, counts: FileCounts): Files {
     list: counted("list", (folder) => files.list(folder)),
     exists: counted("exists", (path) => files.exists(path)),
     stamps: counted("stamps", (paths) => files.stamps(paths)),
+    realPath: counted("realPath", (path) => files.realPath(path)),
+    within: counted("within", (isAllowed) => files.within(isAllowed)),
     rename: counted("rename", (from, to, options) => files.rename(from, to, options)),
     remove: counted("remove", (path, options) => files.remove(path, options)),
     erase: counted("erase", (path, position, length) => files.erase(path, position, length)),

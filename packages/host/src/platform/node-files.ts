@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { confinedFiles, realPath } from "./confined-files.ts";
 import { makeFolders } from "./make-folders.ts";
 import { leadsNowhere, NearFolders } from "./near-folders.ts";
 import { called, foldersWithNews, NodeAppendFile, syncFolder } from "./node-append-file.ts";
@@ -64,7 +65,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       more();
     });
 
-  return {
+  const files: Files = {
     async readText(path) {
       const seen = near?.lookAt(path);
       if (seen !== undefined && seen.value === undefined) return undefined;
@@ -147,6 +148,10 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       return stamps;
     },
 
+    realPath,
+
+    within: (isAllowed) => confinedFiles(calls, files, isAllowed),
+
     async rename(from, to, options) {
       let made: string | undefined;
       try {
@@ -209,6 +214,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       }
     },
   };
+  return files;
 
   /** A link is made with its text in one system call; where there are none, a file does. */
   async function makeClaim(path: string, text: string): Promise<void> {

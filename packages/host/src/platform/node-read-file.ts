@@ -57,7 +57,16 @@ function sizeIn(found: Stats, path: string): number {
 }
 
 export async function readWhole(calls: ReadCalls, path: string): Promise<string> {
-  const { fd, size } = await openFile(calls, path);
+  const opened = await openFile(calls, path);
+  return readOpened(calls, opened, path);
+}
+
+/** Reads all of an open file as text, and closes it. */
+export async function readOpened(
+  calls: ReadCalls,
+  { fd, size }: { readonly fd: number; readonly size: number },
+  path: string,
+): Promise<string> {
   try {
     if (size > TEXT_BYTES) throw fileError("EFBIG", `it is larger than ${TEXT_BYTES} bytes`, path);
     return await readFile(fd, "utf8");

@@ -169,6 +169,17 @@ export interface Files {
    * has. Undefined where that can not be said, because one of them has changed a moment ago.
    */
   stamps(paths: readonly string[]): Promise<readonly number[] | undefined>;
+  /**
+   * Where a path leads when all links are followed; names behind the last one that exists are kept as they are. Throws
+   * if that cannot be found out.
+   */
+  realPath(path: string): Promise<string>;
+  /**
+   * A view for reading on behalf of somebody who may not read everything. What `isAllowed` refuses does not exist in it.
+   * It is asked about real paths, and about the file that was really opened: a link that changes meanwhile changes
+   * nothing.
+   */
+  within(isAllowed: (realPath: string) => Promise<boolean>): ReadableFiles;
   /** Makes the target's folders; both folders are synced unless that is not asked for. */
   rename(from: string, to: string, options?: { readonly unsynced?: boolean }): Promise<void>;
   /** A file, or a folder with all that is in it; nothing if it is not there. `synced`: it stays away after a power cut. */
@@ -182,6 +193,9 @@ export interface Files {
   /** A claim's text, or undefined if there is none. */
   claimed(path: string): Promise<string | undefined>;
 }
+
+/** What is read of other people's folders. */
+export type ReadableFiles = Pick<Files, "readText" | "openRead" | "list" | "exists" | "stamps">;
 
 /** Who is alive, told by locks that end with the process that holds them. */
 export interface Liveness {

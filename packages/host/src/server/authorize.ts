@@ -1,23 +1,29 @@
-import type { MethodEntry } from "@bobbin/protocol";
+import type { MethodName } from "@bobbin/protocol";
 import { fault } from "../errors.ts";
 import type { Principal } from "./listen/door.ts";
+import { subjectAccess } from "./method-access.ts";
+import { type Reaches, SUBJECT } from "./reach.ts";
 
-/** Whose the threads are that a connection starts. */
+/** The owner of the threads that a connection starts. */
 export function ownerOf(principal: Principal): string {
-  return principal.kind === "subject" ? `subject:${principal.subject}` : "local";
+  return principal.kind === "subject" ? `${SUBJECT}${principal.subject}` : "local";
 }
 
-/** Who came without a name has the whole host; who came with one has what is theirs. */
+/** Whether a connection may see what belongs to an owner: the host's own user everything, a subject its own. */
 export function maySee(principal: Principal, owner: string): boolean {
   return isHostUser(principal) || ownerOf(principal) === owner;
 }
 
-/** Who the whole host is for: they may change it, and see what is everybody's. */
+/** Whether a connection acts for the host's own user, who may see and change everything. */
 export function isHostUser(principal: Principal): boolean {
   return principal.kind !== "subject";
 }
 
-/** Whether this one may ask for this at all; of which thread is asked when the thread is known. */
-export function authorize(principal: Principal, method: string, entry: MethodEntry): void {
-  if (entry.hostUserOnly && !isHostUser(principal)) throw fault("notPermitted", method);
+/** Throws if a connection may not call a method at all. Handlers check which thread, and what else a request names. */
+export function authorize(principal: Principal, method: MethodName, reaches: Reaches): void {
+  if (isHostUser(principal)) return;
+  const access = subjectAccess[method];
+  if (access === "hostUser") throw fault("notPermitted", method);
+  if (typeof access === "object" && !reaches.of(ownerOf(principal)).grants(access.grant))
+    throw fault("notGranted", method, access.grant);
 }

@@ -8,8 +8,10 @@ import type { Call, FindHandler, Handler } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { RequestId } from "./frames.ts";
 import type { Queues } from "./queues.ts";
+import type { Reaches } from "./reach.ts";
 
 export interface DispatchPorts {
+  readonly reaches: Reaches;
   readonly handlers: FindHandler;
   readonly queues: Queues;
   readonly ids: Ids;
@@ -37,7 +39,7 @@ export async function dispatch(
     },
   };
   try {
-    const handler = admit(ports.handlers, connection, method, entry);
+    const handler = admit(ports, connection, method, entry);
     const checked = parse(connection, method, entry!, params);
     await ports.queues.run(entry!.scope, (checked as { threadId?: unknown }).threadId, async () => {
       await handler(checked as never, call);
@@ -54,7 +56,7 @@ export async function dispatch(
 }
 
 function admit(
-  handlers: FindHandler,
+  { handlers, reaches }: DispatchPorts,
   connection: Connection,
   method: string,
   entry: MethodEntry | undefined,
@@ -68,7 +70,7 @@ function admit(
   } else if (entry.stability === "experimental" && !client.experimental) {
     throw fault("experimentalRequired", method);
   }
-  authorize(connection.meta.principal, method, entry);
+  authorize(connection.meta.principal, method as MethodName, reaches);
   const handler = handlers(method as MethodName);
   if (handler === undefined) throw fault("methodNotImplemented", method);
   return handler;

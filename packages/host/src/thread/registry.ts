@@ -58,9 +58,9 @@ export type Announce = <N extends NotificationName>(method: N, params: Notificat
 
 /** What a load changes, for the thread and for good. */
 export interface LoadRequest {
-  readonly changes: (now: ThreadSettings) => Partial<ThreadSettings>;
+  changes(now: ThreadSettings, owner: string): Promise<Partial<ThreadSettings>>;
   readonly load: LoadSettings;
-  docs(cwd: string): Promise<readonly ProjectDoc[]>;
+  docs(cwd: string, owner: string): Promise<readonly ProjectDoc[]>;
   /** Told by a replay that the thread is loaded, so not by us. */
   readonly replayed?: Recipient | undefined;
 }
@@ -355,8 +355,9 @@ export class Registry {
     if (outlives(head.state)) return this.#adopt(held, told);
     try {
       if (journal.place.archived) throw fault("archived", id);
-      const changes = request.changes(head.state.settings);
-      const docs = await request.docs(changes.cwd ?? head.state.settings.cwd);
+      const { settings, facts } = head.state;
+      const changes = await request.changes(settings, facts.owner);
+      const docs = await request.docs(changes.cwd ?? settings.cwd, facts.owner);
       const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
       return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
     } catch (cause) {

@@ -1,5 +1,5 @@
 import type { ThreadState } from "../core/state.ts";
-import type { Files } from "../platform/platform.ts";
+import type { ReadableFiles } from "../platform/platform.ts";
 import { goalTools } from "./goal.ts";
 import { planTools } from "./plan.ts";
 import { cancelSubscription } from "./rap/cancel-subscription.ts";
@@ -9,9 +9,23 @@ import { requestUserInput } from "./user-input.ts";
 import { viewImage } from "./view-image.ts";
 
 /** Tools that threads have of the host itself. */
-export function ownTools(files: Files, maxGoalTokenBudget: number | null): readonly ToolSource[] {
-  const builtIn = [requestUserInput, viewImage(files), eventTool];
-  return [planTools, { tools: () => builtIn }, goalTools(maxGoalTokenBudget)];
+export function ownTools(
+  reachOf: (owner: string) => FileReach,
+  maxGoalTokenBudget: number | null,
+): readonly ToolSource[] {
+  const withoutFiles = [requestUserInput, eventTool];
+  const all = [requestUserInput, viewImage((owner) => reachOf(owner).files), eventTool];
+  const builtIn: ToolSource = {
+    tools: ({ facts }) => (reachOf(facts.owner).hasFiles ? all : withoutFiles),
+  };
+  return [planTools, builtIn, goalTools(maxGoalTokenBudget)];
+}
+
+/** The files that threads of an owner may read. */
+interface FileReach {
+  readonly files: ReadableFiles;
+  /** Whether there are any. */
+  readonly hasFiles: boolean;
 }
 
 /** Their names, none of which a tool server's tool can have. */
@@ -21,4 +35,8 @@ export function ownNames(sources: readonly ToolSource[]): readonly string[] {
 }
 
 /** What sources look at, as it is in a thread that has done nothing yet. */
-const NEW_THREAD = { turn: null, settings: {}, facts: { ephemeral: false } } as unknown as ThreadState;
+const NEW_THREAD = {
+  turn: null,
+  settings: {},
+  facts: { ephemeral: false, owner: "local" },
+} as unknown as ThreadState;

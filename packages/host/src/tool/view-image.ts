@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { FunctionCallOutputContentItem, ThreadItem } from "@bobbin/protocol";
-import type { Files } from "../platform/platform.ts";
+import type { ReadableFiles } from "../platform/platform.ts";
 import { readMedia } from "./media.ts";
 import { type Invocation, refusal, type Tool } from "./tool.ts";
 
@@ -12,7 +12,7 @@ const parameters = {
 };
 
 /** `view_image`: shows the model a picture that is a file. */
-export function viewImage(files: Pick<Files, "openRead">): Tool {
+export function viewImage(filesOf: (owner: string) => Pick<ReadableFiles, "openRead">): Tool {
   return {
     name: "view_image",
     namespace: null,
@@ -28,6 +28,7 @@ export function viewImage(files: Pick<Files, "openRead">): Tool {
     },
     begin: () => ({ kind: "dispatch", again: true }),
     async perform(invocation) {
+      const files = filesOf(invocation.thread.facts.owner);
       const read = await readMedia(pathOf(invocation), "image", files);
       if ("problem" in read) return refusal(`${pathOf(invocation)} can not be shown: ${read.problem}`);
       const shown = { type: "input_image", image_url: read.url } as FunctionCallOutputContentItem;

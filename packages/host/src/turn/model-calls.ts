@@ -257,7 +257,7 @@ export class ModelCalls {
     { settings }: ThreadState,
     past: readonly ThreadRecord[],
   ): Promise<readonly ContextItem[]> {
-    const { files } = this.#ports.platform;
+    const files = this.#ports.filesOf(this.#actor.owner);
     const { journal } = this.#actor;
     const sources = { cwd: settings.cwd, files, blob: (name: string) => journal.blob(name) };
     const whole = await withKeptOutputs(past, sources.blob);

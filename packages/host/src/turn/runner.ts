@@ -15,7 +15,7 @@ import { Fault } from "../errors.ts";
 import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { Platform, ReadableFiles } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { keepOutput } from "../tool/kept-output.ts";
@@ -37,6 +37,8 @@ export interface RunnerPorts {
   readonly toolbox: Toolbox;
   readonly models: ModelPolicy;
   provider(id: string): ModelProvider;
+  /** The files that an owner's threads may read. */
+  filesOf(owner: string): ReadableFiles;
   /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
   child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
   /** Takes what providers say about limits. */
@@ -132,7 +134,8 @@ export class Runner {
   }
 
   async #startQueued({ id }: StartQueuedEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const { clock, ids, files } = this.#ports.platform;
+    const { clock, ids } = this.#ports.platform;
+    const files = this.#ports.filesOf(this.#actor.owner);
     const { journal } = this.#actor;
     const input = state.queue.items.find((item) => item.id === id)?.input ?? [];
     const keep = (name: string, bytes: Uint8Array) => journal.keep(name, bytes);

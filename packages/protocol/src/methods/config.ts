@@ -33,27 +33,23 @@ export const configMethods = {
     result: ConfigWriteResponse,
     scope: global("config"),
     stability: "stable",
-    hostUserOnly: true,
   }),
   "config/batchWrite": method({
     params: ConfigBatchWriteParams,
     result: ConfigWriteResponse,
     scope: global("config"),
     stability: "stable",
-    hostUserOnly: true,
   }),
   "externalAgentConfig/detect": method({
     params: ExternalAgentConfigDetectParams,
     result: ExternalAgentConfigDetectResponse,
     scope: global("external-agent-detect"),
     stability: "stable",
-    hostUserOnly: true,
   }),
   "externalAgentConfig/import": method({
     params: ExternalAgentConfigImportParams,
     result: ExternalAgentConfigImportResponse,
     scope: global("config"),
     stability: "stable",
-    hostUserOnly: true,
   }),
 };

@@ -16,27 +16,23 @@ export const processMethods = {
     result: ProcessSpawnResponse,
     scope: NONE,
     stability: "experimental",
-    hostUserOnly: true,
   }),
   "process/writeStdin": method({
     params: ProcessWriteStdinParams,
     result: ProcessWriteStdinResponse,
     scope: NONE,
     stability: "experimental",
-    hostUserOnly: true,
   }),
   "process/resizePty": method({
     params: ProcessResizePtyParams,
     result: ProcessResizePtyResponse,
     scope: NONE,
     stability: "experimental",
-    hostUserOnly: true,
   }),
   "process/kill": method({
     params: ProcessKillParams,
     result: ProcessKillResponse,
     scope: NONE,
     stability: "experimental",
-    hostUserOnly: true,
   }),
 };

@@ -17,6 +17,11 @@ interface Environment {
 /** The only place that this host has: itself. */
 const LOCAL = "local";
 
+/** Whether it matters to a request where the thread is now. */
+export function namesPlaces({ cwd, runtimeWorkspaceRoots, environments }: AskedPlaces): boolean {
+  return cwd != null || runtimeWorkspaceRoots != null || environments != null;
+}
+
 /** Where a thread works: its folder, and what else belongs to its workspace. An environment goes before both. */
 export function askedPlaces(
   params: AskedPlaces,

@@ -2,10 +2,11 @@ import type { McpServerStatus } from "@bobbin/protocol";
 import { type ConfigLayers, isTable, type Table } from "../../catalog/config-layers.ts";
 import { PERMISSION_PROFILES } from "../../config/sandbox.ts";
 import type { Handlers } from "../call.ts";
+import { type HandlerContext, reachOf } from "./context.ts";
 import { page } from "./page.ts";
 
 /** What a client offers people to choose from. Only what is really there: an empty list is an answer. */
-export function catalogHandlers(layers: ConfigLayers): Handlers {
+export function catalogHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
   return {
     "modelProvider/capabilities/read"(_params, { reply }) {
       reply({ imageGeneration: false, webSearch: false });
@@ -20,15 +21,14 @@ export function catalogHandlers(layers: ConfigLayers): Handlers {
       });
     },
 
-    "permissionProfile/list"({ cursor, limit }, { reply }) {
-      const profiles = [...PERMISSION_PROFILES.keys()];
-      reply(
-        page(
-          profiles.map((id) => ({ id, description: null, allowed: true })),
-          cursor,
-          limit,
-        ),
-      );
+    "permissionProfile/list"({ cursor, limit }, { connection, reply }) {
+      const reach = reachOf(context, connection);
+      const profiles = [...PERMISSION_PROFILES].map(([id, mode]) => ({
+        id,
+        description: null,
+        allowed: mode !== "danger-full-access" || reach.grants("full-access"),
+      }));
+      reply(page(profiles, cursor, limit));
     },
 
     async "mcpServerStatus/list"({ cursor, limit, serverName }, { reply }) {

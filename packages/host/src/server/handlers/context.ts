@@ -14,16 +14,15 @@ import type { Idle } from "../../thread/idle.ts";
 import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
-import type { LookAround } from "../../thread/surroundings.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { ClientProcesses } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
+import type { Reach, Reaches } from "../reach.ts";
 
 /** What handlers work with. */
 export interface HandlerContext {
   readonly home: string;
-  readonly cwd: string;
   /** As it is now: clients may change it. */
   readonly config: Config;
   /** Why it is not the one that people wrote; null if it is. */
@@ -43,8 +42,7 @@ export interface HandlerContext {
   readonly clientProcesses: ClientProcesses;
   /** Takes work that nobody awaits. */
   readonly supervisor: Supervisor;
-  /** What is around a folder; it remembers what it has seen. */
-  readonly around: LookAround;
+  readonly reaches: Reaches;
   /** What lists show of a thread follows its journal's place. */
   reindex(head: Head, place: Place): void;
 }
@@ -68,6 +66,11 @@ export function inSection(thread: Thread, known: readonly ThreadSection[], secti
 /** Whose threads and sections a connection sees: undefined for everybody's. */
 export function seenOwner({ meta: { principal } }: Connection): string | undefined {
   return principal.kind === "subject" ? ownerOf(principal) : undefined;
+}
+
+/** What a request may ask for beyond threads. */
+export function reachOf({ reaches }: HandlerContext, { meta: { principal } }: Connection): Reach {
+  return reaches.of(ownerOf(principal));
 }
 
 /** Which threads a request may touch. Another subject's thread is answered as one that does not exist. */

@@ -3,22 +3,27 @@ import { set } from "../../config/load.ts";
 import type { Table } from "../../config/table.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
-import type { HandlerContext } from "./context.ts";
+
+/** What a request is read against: the configuration of whoever asks. */
+export interface ConfigScope {
+  readonly config: Config;
+  readonly home: string;
+}
 
 type Given = Table | null | undefined;
 type Change = readonly [key: string, Partial<ThreadSettings>];
 
 /** `config` of a request: values of config.toml for this thread. Keys that are not a thread's are left alone. */
-export function configured(given: Given, context: HandlerContext): Partial<ThreadSettings> {
+export function configured(given: Given, scope: ConfigScope): Partial<ThreadSettings> {
   if (given == null) return {};
   const table = nested(given);
-  const config = read(table, context);
+  const config = read(table, scope);
   const known: readonly Change[] = [
     ["model", { model: config.model }],
     ["model_provider", { modelProvider: config.modelProvider }],
     ["approval_policy", { approvalPolicy: config.approvalPolicy }],
     ["approvals_reviewer", { approvalsReviewer: config.approvalsReviewer }],
-    ...sandboxOf(config, context),
+    ...sandboxOf(config, scope),
     ["service_tier", { serviceTier: config.serviceTier }],
     ["model_reasoning_effort", { effort: config.effort }],
     ["model_reasoning_summary", { summary: config.summary }],
@@ -31,7 +36,7 @@ export function configured(given: Given, context: HandlerContext): Partial<Threa
 }
 
 /** What is said of the workspace alone counts where the workspace may be written to. */
-function sandboxOf(config: Config, { config: below }: HandlerContext): Change[] {
+function sandboxOf(config: Config, { config: below }: ConfigScope): Change[] {
   const { sandbox, permissionProfile } = below.sandbox;
   const isWrite = sandbox.type === "workspaceWrite" && permissionProfile === null;
   return [
@@ -42,11 +47,11 @@ function sandboxOf(config: Config, { config: below }: HandlerContext): Change[] 
 }
 
 /** All of config.toml as a request would have it. */
-export function requestConfig(given: Given, context: HandlerContext): Config {
-  return given == null ? context.config : read(nested(given), context);
+export function requestConfig(given: Given, scope: ConfigScope): Config {
+  return given == null ? scope.config : read(nested(given), scope);
 }
 
-function read(table: Table, { config, home }: HandlerContext): Config {
+function read(table: Table, { config, home }: ConfigScope): Config {
   try {
     return readConfig(table, { home, below: config });
   } catch (cause) {

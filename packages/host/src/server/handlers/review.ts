@@ -42,7 +42,7 @@ export function reviewHandlers(context: HandlerContext, fork: Fork): Handlers {
             registry.announce(actor, "thread/started", { thread });
           });
         },
-        (settings) => settings,
+        async (settings) => settings,
       );
     },
   };

@@ -1,8 +1,7 @@
 import type { CollaborationMode, LoadSettings, Params, SandboxMode } from "@bobbin/protocol";
 import { wholePolicy } from "../../config/approval-policy.ts";
-import type { Config } from "../../config/config.ts";
 import { ofProfile, type SandboxChoice, sandboxPolicy } from "../../config/sandbox.ts";
-import { threadServers } from "../../config/tool-servers.ts";
+import { serversOfThread } from "../../config/tool-servers.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
 import { ownTier, serviceTier } from "../../model/service-tier.ts";
@@ -10,9 +9,10 @@ import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
 import { isHostUser } from "../authorize.ts";
 import type { Connection } from "../connection.ts";
 import type { Principal } from "../listen/door.ts";
+import type { Reach } from "../reach.ts";
 import { type AskedPlaces, askedPlaces } from "./asked-places.ts";
-import type { HandlerContext } from "./context.ts";
-import { configured, requestConfig } from "./request-config.ts";
+import { type HandlerContext, reachOf } from "./context.ts";
+import { type ConfigScope, configured, requestConfig } from "./request-config.ts";
 
 /** No thread is loaded with settings that are not those that people wrote: they may have wanted less to be allowed. */
 export function refuseWrongConfig({ wrongConfig }: HandlerContext, { meta }: Connection): void {
@@ -24,18 +24,33 @@ export function wrongConfigFor(why: string, principal: Principal): string {
   return isHostUser(principal) ? why : "config.toml can not be used";
 }
 
+/** What settings in a request are read with: the configuration and the reach of whoever asks. */
+export interface SettingsScope extends ConfigScope, Pick<HandlerContext, "providers"> {
+  readonly reach: Reach;
+}
+
+export function settingsScope(context: HandlerContext, connection: Connection): SettingsScope {
+  const { home, providers } = context;
+  const reach = reachOf(context, connection);
+  return { home, providers, config: reach.config, reach };
+}
+
 /** What a new thread runs on: what was asked for, else what is configured. */
-export function newSettings(params: Asked, context: HandlerContext): ThreadSettings {
-  return withAsked(configuredSettings(context), params, context);
+export function newSettings(params: Asked, scope: SettingsScope): Promise<ThreadSettings> {
+  return withAsked(configuredSettings(scope), params, scope);
 }
 
 /**
  * What a fork runs on: where its thread works and who is asked are its thread's, the rest is as for a new thread. A
  * thread that is on another provider than the configured one stays there, with its model.
  */
-export function forkSettings(from: ThreadSettings, params: Asked, context: HandlerContext): ThreadSettings {
+export function forkSettings(
+  from: ThreadSettings,
+  params: Asked,
+  scope: SettingsScope,
+): Promise<ThreadSettings> {
   const { cwd, roots, approvalPolicy, approvalsReviewer, modelProvider } = from;
-  const isConfigured = modelProvider === context.config.modelProvider;
+  const isConfigured = modelProvider === scope.config.modelProvider;
   const kept = {
     cwd,
     ...(roots && { roots }),
@@ -43,15 +58,15 @@ export function forkSettings(from: ThreadSettings, params: Asked, context: Handl
     approvalsReviewer,
     ...(!isConfigured && { modelProvider, model: from.model }),
   };
-  return withAsked({ ...configuredSettings(context), ...kept }, params, context);
+  return withAsked({ ...configuredSettings(scope), ...kept }, params, scope);
 }
 
-function configuredSettings({ config, cwd }: HandlerContext): ThreadSettings {
+function configuredSettings({ config, reach }: SettingsScope): ThreadSettings {
   return {
     model: config.model,
     modelProvider: config.modelProvider,
     serviceTier: config.serviceTier,
-    cwd,
+    cwd: reach.cwd,
     approvalPolicy: config.approvalPolicy,
     approvalsReviewer: config.approvalsReviewer,
     ...config.sandbox,
@@ -62,10 +77,13 @@ function configuredSettings({ config, cwd }: HandlerContext): ThreadSettings {
   };
 }
 
-function withAsked(settings: ThreadSettings, params: Asked, context: HandlerContext): ThreadSettings {
-  const asked = { ...configured(params.config, context), ...askedSettings(params, settings.cwd, context) };
-  const all = { ...settings, ...asked };
-  context.providers.get(all.modelProvider);
+async function withAsked(
+  settings: ThreadSettings,
+  params: Asked,
+  scope: SettingsScope,
+): Promise<ThreadSettings> {
+  const all = { ...settings, ...(await askedSettings(params, settings.cwd, scope)) };
+  scope.providers.get(all.modelProvider);
   return { ...all, serviceTier: ownTier(all.serviceTier, all.model) };
 }
 
@@ -75,9 +93,19 @@ interface Asked extends Omit<Partial<Params<"thread/settings/update">>, "threadI
   readonly config?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** What a request asks to be changed, and nothing else. */
-export function askedSettings(params: Asked, cwd: string, context: HandlerContext): Partial<ThreadSettings> {
-  if (params.modelProvider != null) context.providers.get(params.modelProvider);
+/** What a request asks to be changed, and nothing else. Throws if it is out of reach. */
+export async function askedSettings(
+  params: Asked,
+  cwd: string,
+  scope: SettingsScope,
+): Promise<Partial<ThreadSettings>> {
+  const asked = { ...configured(params.config, scope), ...namedSettings(params, cwd, scope) };
+  await scope.reach.checkSettings(asked, cwd);
+  return asked;
+}
+
+function namedSettings(params: Asked, cwd: string, scope: SettingsScope): Partial<ThreadSettings> {
+  if (params.modelProvider != null) scope.providers.get(params.modelProvider);
   const asked: Partial<Record<keyof ThreadSettings, unknown>> = {
     model: params.model,
     modelProvider: params.modelProvider,
@@ -86,7 +114,7 @@ export function askedSettings(params: Asked, cwd: string, context: HandlerContex
     ...askedPlaces(params, cwd),
     approvalPolicy: params.approvalPolicy == null ? undefined : wholePolicy(params.approvalPolicy),
     approvalsReviewer: params.approvalsReviewer,
-    ...askedSandbox(params, context),
+    ...askedSandbox(params, scope),
     effort: params.effort,
     summary: params.summary,
     personality: params.personality,
@@ -115,12 +143,12 @@ export function refuseTwoSandboxes({ sandbox, sandboxPolicy: policy, permissions
   if (policy != null) throw fault("twoSandboxes", "sandboxPolicy");
 }
 
-function askedSandbox(asked: Asked, context: HandlerContext): SandboxChoice | undefined {
+function askedSandbox(asked: Asked, scope: ConfigScope): SandboxChoice | undefined {
   const { sandbox: mode, sandboxPolicy: policy, permissions, config } = asked;
   if (permissions == null) {
     if (policy != null) return { sandbox: policy, permissionProfile: null };
     if (mode == null) return undefined;
-    const { workspaceWrite } = requestConfig(config, context);
+    const { workspaceWrite } = requestConfig(config, scope);
     return { sandbox: sandboxPolicy(mode, workspaceWrite), permissionProfile: null };
   }
   refuseTwoSandboxes(asked);
@@ -134,14 +162,13 @@ function askedSandbox(asked: Asked, context: HandlerContext): SandboxChoice | un
 /** Settings that are bound when a thread is loaded; keys that were not given are left out. */
 export function askedLoadSettings(
   params: LoadSettings & Pick<Asked, "config">,
-  context: HandlerContext,
+  scope: SettingsScope,
 ): LoadSettings {
-  const { rap } = context.config;
   if (params.dynamicTools != null) checkDynamicTools(params.dynamicTools);
-  if (params.toolServers != null) checkToolServers(params.toolServers, rap);
+  checkLoadSettings(params, scope);
   const asked: Record<string, unknown> = {};
   if (params.config != null) {
-    const { developerInstructions } = requestConfig(params.config, context);
+    const { developerInstructions } = requestConfig(params.config, scope);
     if (developerInstructions !== null) asked.developerInstructions = developerInstructions;
   }
   for (const key of LOAD_SETTINGS)
@@ -149,12 +176,13 @@ export function askedLoadSettings(
   return asked;
 }
 
-function checkToolServers(given: NonNullable<LoadSettings["toolServers"]>, rap: Config["rap"]): void {
+function checkLoadSettings(asked: LoadSettings, { reach }: SettingsScope): void {
   try {
-    threadServers(rap, given);
+    serversOfThread(asked.toolServers);
   } catch (cause) {
     throw fault("badConfig", (cause as Error).message);
   }
+  reach.checkLoadSettings(asked);
 }
 
 const LOAD_SETTINGS = [

@@ -7,9 +7,11 @@ import type { HandlerContext } from "./context.ts";
 /** What a load binds: what is around the folder, and the instructions that are configured for all threads. */
 export async function surroundings(
   cwd: string,
+  /** Of the thread: it sees no more than they may. */
+  owner: string,
   context: HandlerContext,
 ): Promise<{ readonly gitInfo: GitInfo | null; readonly docs: readonly ProjectDoc[] }> {
-  const { gitInfo, docs } = await context.around.at(cwd);
+  const { gitInfo, docs } = await context.reaches.of(owner).around.at(cwd);
   const { developerInstructions: text, instructionsFile } = context.config;
   if (text === null && instructionsFile === null) return { gitInfo, docs };
   const path = join(context.home, "config.toml");

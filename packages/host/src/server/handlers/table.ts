@@ -37,7 +37,7 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
   return {
     ...accountHandlers(context, layers),
     ...configHandlers(context, layers),
-    ...catalogHandlers(layers),
+    ...catalogHandlers(context, layers),
     ...skillHandlers(context, layers),
     ...modelHandlers(context),
     ...threadLoadHandlers(context),

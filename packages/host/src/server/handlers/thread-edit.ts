@@ -5,7 +5,7 @@ import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
 import { refuseEphemeral } from "./lasting-thread.ts";
-import { askedLoadSettings, askedSettings } from "./settings.ts";
+import { askedLoadSettings, askedSettings, settingsScope } from "./settings.ts";
 import { cursorsAt } from "./turn-pages.ts";
 
 const MAX_NAME = 1000;
@@ -46,7 +46,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
     async "thread/settings/update"({ threadId, ...asked }, { connection, reply }) {
       const actor = await registry.find(threadId, accessOf(connection));
       const { settings } = await actor.peek();
-      const changes = askedSettings(asked, settings.cwd, context);
+      const changes = await askedSettings(asked, settings.cwd, settingsScope(context, connection));
       await actor.submit({ kind: "changeSettings", at: now(), changes }, () => reply({}));
     },
 
@@ -54,7 +54,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       const command = {
         kind: "changeLoadSettings",
         at: now(),
-        changes: askedLoadSettings(asked, context),
+        changes: askedLoadSettings(asked, settingsScope(context, connection)),
       } as const;
       await registry.edit(threadId, accessOf(connection), command, (state) => {
         reply({ pending: state.pendingLoad ?? {} });

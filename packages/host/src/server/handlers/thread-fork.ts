@@ -9,7 +9,7 @@ import type { Connection } from "../connection.ts";
 import { refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
-import { askedLoadSettings, forkSettings, refuseWrongConfig } from "./settings.ts";
+import { askedLoadSettings, forkSettings, refuseWrongConfig, settingsScope } from "./settings.ts";
 import { surroundings } from "./surroundings.ts";
 import { tellGoal } from "./thread-goal.ts";
 import { threadAt } from "./thread-path.ts";
@@ -28,6 +28,7 @@ export function forker(context: HandlerContext): Fork {
   const { registry } = context;
   return async (connection, params, forked, settingsOf = forkSettings) => {
     refuseWrongConfig(context, connection);
+    const scope = settingsScope(context, connection);
     const threadId = params.path ? await threadAt(params.path, connection, context) : params.threadId;
     const done = registry.read(threadId, accessOf(connection), async (journal, from) => {
       if (journal.place.archived) throw fault("archived", from.facts.id);
@@ -37,9 +38,9 @@ export function forker(context: HandlerContext): Fork {
         threadSource: params.threadSource ?? null,
         forkedFromId: from.facts.id,
       });
-      const settings = settingsOf(from.settings, params, context);
-      const load = { ...from.load, ...askedLoadSettings(params, context) };
-      const { docs, gitInfo } = await surroundings(settings.cwd, context);
+      const settings = await settingsOf(from.settings, params, scope);
+      const load = { ...from.load, ...askedLoadSettings(params, scope) };
+      const { docs, gitInfo } = await surroundings(settings.cwd, facts.owner, context);
       const history = forkHistory(journal, from, params);
       await forked(await registry.start({ facts, settings, load, docs, gitInfo, history, origin: journal }));
     });

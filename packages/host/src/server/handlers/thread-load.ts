@@ -15,13 +15,13 @@ import { refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
 import { loadedView, newFacts, tellUsage, tellViews } from "./new-thread.ts";
-import { configured } from "./request-config.ts";
 import {
   askedLoadSettings,
   askedSettings,
   newSettings,
   refuseTwoSandboxes,
   refuseWrongConfig,
+  settingsScope,
 } from "./settings.ts";
 import { surroundings } from "./surroundings.ts";
 import { tellGoal } from "./thread-goal.ts";
@@ -31,14 +31,15 @@ import { startCursors, turnsPage } from "./turn-pages.ts";
 /** How a thread comes to be loaded: started, resumed. Each makes the connection follow it. */
 export function threadLoadHandlers(context: HandlerContext): Handlers {
   const { registry, keyedStarts, platform, idle } = context;
-  const projectDocs = async (cwd: string) => (await surroundings(cwd, context)).docs;
+  const projectDocs = async (cwd: string, owner: string) => (await surroundings(cwd, owner, context)).docs;
   /** A new thread on items that a client has kept by itself: told as one that was loaded. */
   const startedFrom = async (params: Params<"thread/resume">, connection: Connection): Promise<Actor> => {
     const items = params.history ?? [];
     if (items.length === 0) throw fault("historyEmpty");
     checkHistoryItems(items);
-    const settings = newSettings(params, context);
-    const load = askedLoadSettings(params, context);
+    const scope = settingsScope(context, connection);
+    const settings = await newSettings(params, scope);
+    const load = askedLoadSettings(params, scope);
     const facts = newFacts(context, connection, { ephemeral: false, serviceName: null, threadSource: null });
     const at = platform.clock.now();
     const history = (async function* () {
@@ -48,21 +49,27 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       facts,
       settings,
       load,
-      ...(await surroundings(settings.cwd, context)),
+      ...(await surroundings(settings.cwd, facts.owner, context)),
       history,
     });
     registry.announce(actor, "thread/status/changed", { threadId: actor.id, status: actor.status });
     return actor;
   };
-  const asItWas: LoadRequest = { changes: () => ({}), load: {}, docs: projectDocs };
+  const asItWas: LoadRequest = {
+    changes: async (now, owner) => context.reaches.of(owner).narrowed(now),
+    load: {},
+    docs: projectDocs,
+  };
   return {
     async "thread/start"(params, { connection, reply }) {
       refusePermissionProfile("thread/start", params);
       refuseWrongConfig(context, connection);
-      const settings = newSettings(params, context);
-      const { gitInfo, docs } = await surroundings(settings.cwd, context);
+      const scope = settingsScope(context, connection);
+      const settings = await newSettings(params, scope);
+      const load = askedLoadSettings(params, scope);
+      const owner = ownerOf(connection.meta.principal);
+      const { gitInfo, docs } = await surroundings(settings.cwd, owner, context);
       const ephemeral = params.ephemeral ?? false;
-      const load = askedLoadSettings(params, context);
       const start = (more: Partial<ThreadFacts> = {}) => {
         const facts = newFacts(context, connection, {
           ephemeral,
@@ -76,7 +83,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         params.idempotencyKey == null
           ? { actor: await start(), again: false }
           : await keyedStarts.run({
-              owner: ownerOf(connection.meta.principal),
+              owner,
               key: params.idempotencyKey,
               ephemeral,
               threadId: platform.ids.uuid(),
@@ -106,14 +113,15 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       refusePermissionProfile("thread/resume", params);
       refuseTwoSandboxes(params);
       refuseWrongConfig(context, connection);
+      const scope = settingsScope(context, connection);
       const threadId = await resumedThread(params, connection, context);
       const resumed = () =>
         registry.load(threadId, accessOf(connection), {
-          changes: (now) => ({
-            ...configured(params.config, context),
-            ...askedSettings(params, now.cwd, context),
+          changes: async (now, owner) => ({
+            ...context.reaches.of(owner).narrowed(now),
+            ...(await askedSettings(params, now.cwd, scope)),
           }),
-          load: askedLoadSettings(params, context),
+          load: askedLoadSettings(params, scope),
           docs: projectDocs,
           replayed: params.afterCursor == null ? undefined : connection,
         });

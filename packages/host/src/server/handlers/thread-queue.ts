@@ -3,7 +3,7 @@ import { turnStarted } from "../../core/turn/views.ts";
 import { fault } from "../../errors.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { Handlers } from "../call.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
+import { accessOf, type HandlerContext, reachOf } from "./context.ts";
 import { lastingThread } from "./lasting-thread.ts";
 import { keepFiles, readInput, readMessageId } from "./user-input.ts";
 
@@ -26,7 +26,8 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
       if (input.length === 0) throw fault("queueNeedsInput");
       const clientUserMessageId = readMessageId(params.clientUserMessageId)!;
       const access = accessOf(connection);
-      await withQueue(threadId, access);
+      const { settings } = await withQueue(threadId, access);
+      await reachOf(context, connection).checkInput(input, settings.cwd);
       const submission = { id: platform.ids.uuid(), clientUserMessageId, input };
       await registry.edit(threadId, access, { kind: "queueInput", at: now(), submission }, () =>
         reply({ queuedSubmission: submission }),
@@ -47,7 +48,8 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
       const input = readInput(params.input);
       if (input.length === 0) throw fault("queueNeedsInput");
       const access = accessOf(connection);
-      await withQueue(threadId, access);
+      const { settings } = await withQueue(threadId, access);
+      await reachOf(context, connection).checkInput(input, settings.cwd);
       await registry.edit(threadId, access, { kind: "changeQueued", at: now(), id, input }, ({ queue }) =>
         reply({ queuedSubmission: queue.items.find((item) => item.id === id)! }),
       );
@@ -71,13 +73,13 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/queue/start"({ threadId, queuedSubmissionId }, { connection, reply }) {
-      const { status, queue } = await withQueue(threadId, accessOf(connection));
+      const { status, queue, settings } = await withQueue(threadId, accessOf(connection));
       if (status.type === "notLoaded") throw fault("resumeFirst");
       const actor = await registry.find(threadId, accessOf(connection));
       const fresh = { turnId: platform.ids.uuid(), userItemId: platform.ids.uuid() };
       const id = queuedSubmissionId ?? queue.items[0]?.id ?? null;
       const input = queue.items.find((item) => item.id === id)?.input ?? [];
-      const blobs = await keepFiles(actor, input, platform.files);
+      const blobs = await keepFiles(actor, input, context, settings.cwd);
       await actor.submit({ kind: "startQueued", at: now(), id, ...fresh, asked: true, blobs }, () =>
         reply({ turn: turnStarted(fresh.turnId, null) }),
       );

@@ -4,10 +4,10 @@ import { fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { refusePermissionProfile } from "./asked-places.ts";
+import { namesPlaces, refusePermissionProfile } from "./asked-places.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
-import { askedSettings } from "./settings.ts";
-import { keepFiles, readContext, readInput, readMessageId } from "./user-input.ts";
+import { askedSettings, settingsScope } from "./settings.ts";
+import { readContext, readInput, readMessageId, takeFiles } from "./user-input.ts";
 
 export function turnHandlers(context: HandlerContext): Handlers {
   const { registry, platform } = context;
@@ -21,13 +21,11 @@ export function turnHandlers(context: HandlerContext): Handlers {
       const actor = await own(connection, params.threadId);
       const input = readInput(params.input);
       const clientUserMessageId = readMessageId(params.clientUserMessageId);
+      const scope = settingsScope(context, connection);
       // Where the thread is matters to what is asked from there, and most ask nothing.
-      const changes = askedSettings(
-        params,
-        params.cwd == null ? "" : (await actor.peek()).settings.cwd,
-        context,
-      );
-      const blobs = await keepFiles(actor, input, platform.files, changes.cwd);
+      const cwd = namesPlaces(params) ? (await actor.peek()).settings.cwd : "";
+      const changes = await askedSettings(params, cwd, scope);
+      const blobs = await takeFiles(actor, input, context, connection, changes.cwd);
       await actor.submit(
         {
           kind: "startTurn",
@@ -60,7 +58,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
           userItemId: platform.ids.uuid(),
           clientUserMessageId,
           input,
-          blobs: await keepFiles(actor, input, platform.files),
+          blobs: await takeFiles(actor, input, context, connection),
           context: readContext(params.additionalContext),
         },
         (state) => reply({ turnId: acceptedTurn(state, clientUserMessageId) ?? params.expectedTurnId }),

@@ -2,10 +2,11 @@ import type { AdditionalContextEntry, UserInput } from "@bobbin/protocol";
 import type { Blobs } from "../../core/turn/blobs.ts";
 import { type ContextEntry, contextOf } from "../../core/turn/given-context.ts";
 import { Fault, fault } from "../../errors.ts";
-import type { Files } from "../../platform/platform.ts";
 import type { Actor } from "../../thread/actor.ts";
 import { keepMedia, namesMedia } from "../../tool/kept-media.ts";
 import { isRemote } from "../../tool/media.ts";
+import type { Connection } from "../connection.ts";
+import { type HandlerContext, reachOf } from "./context.ts";
 
 const MAX_INPUT_CHARACTERS = 1_048_576;
 const MAX_MESSAGE_ID = 1024;
@@ -21,16 +22,37 @@ export function readMessageId(id: string | null | undefined): string | null {
   return id ?? null;
 }
 
-/** Keeps the files that input names with the thread. `cwd`: where its paths start, if not where the thread is. */
+/**
+ * Keeps the files that a request's input names with the thread. Throws if the connection may not name them. `cwd`: where
+ * paths start, if not where the thread is.
+ */
+export async function takeFiles(
+  actor: Actor,
+  input: readonly UserInput[],
+  context: HandlerContext,
+  connection: Connection,
+  cwd?: string,
+): Promise<Blobs | undefined> {
+  if (!namesFiles(input)) return undefined;
+  const from = cwd ?? (await actor.peek()).settings.cwd;
+  await reachOf(context, connection).checkInput(input, from);
+  return keepFiles(actor, input, context, from);
+}
+
+/** Keeps the files that input names with the thread, as far as its owner may read them. */
 export async function keepFiles(
   actor: Actor,
   input: readonly UserInput[],
-  files: Files,
-  cwd?: string,
+  { reaches }: HandlerContext,
+  cwd: string,
 ): Promise<Blobs | undefined> {
   if (!namesMedia(input) || actor.ephemeral) return undefined;
-  const from = cwd ?? (await actor.peek()).settings.cwd;
-  return keepMedia(input, from, files, (name, bytes) => actor.journal.keep(name, bytes));
+  const { files } = reaches.of(actor.owner);
+  return keepMedia(input, cwd, files, (name, bytes) => actor.journal.keep(name, bytes));
+}
+
+function namesFiles(input: readonly UserInput[]): boolean {
+  return namesMedia(input) || input.some(({ type }) => type === "skill");
 }
 
 const CONTEXT_NAME = /^[a-z][a-z0-9_]{0,63}$/;

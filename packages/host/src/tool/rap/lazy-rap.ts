@@ -1,4 +1,3 @@
-import type { LoadSettings } from "@bobbin/protocol";
 import type { RapCommand } from "../../core/commands.ts";
 import { outsideOf } from "../../core/rap/outside.ts";
 import type { DueChoice } from "../../core/rap/records.ts";
@@ -17,7 +16,8 @@ export interface LazyRapPorts {
   readonly settings: RapSettings;
   readonly platform: Pick<Platform, "clock" | "ids">;
   readonly supervisor: Supervisor;
-  serversOf(load: LoadSettings): ThreadServers;
+  /** Null: of threads that bring none along. */
+  serversOf(thread: Pick<ThreadState, "load" | "facts"> | null): ThreadServers;
   make(): Promise<Rap>;
   /** Whether hosts before this one have listened: calls of theirs may be under way. */
   hasListened(): Promise<boolean>;
@@ -65,7 +65,7 @@ export class LazyRap implements ToolSource {
 
   /** The servers of a thread, or of all threads that say nothing else. */
   async servers(thread: ThreadState | null): Promise<readonly ServerView[]> {
-    const { used } = this.#ports.serversOf(thread?.load ?? {});
+    const { used } = this.#ports.serversOf(thread);
     return used.length === 0 ? [] : (await this.#rap()).servers(thread, used);
   }
 
@@ -76,8 +76,8 @@ export class LazyRap implements ToolSource {
     this.#soon("cancelling calls", async (rap) => rap.cancelled(thread, callIds));
   }
 
-  mustHearClosed({ load }: ThreadState): boolean {
-    return this.#ports.serversOf(load).told.length > 0;
+  mustHearClosed(thread: ThreadState): boolean {
+    return this.#ports.serversOf(thread).told.length > 0;
   }
 
   closed(thread: ThreadState): void {
@@ -119,7 +119,7 @@ export class LazyRap implements ToolSource {
 
   /** What a thread has outside stays, whatever becomes of the configuration. */
   #isFor(thread: ThreadState): boolean {
-    const { used, told } = this.#ports.serversOf(thread.load);
+    const { used, told } = this.#ports.serversOf(thread);
     const { calls, subscriptions } = outsideOf(thread);
     // Calls of the host's own tools go to no server.
     const away = calls.filter((server) => server !== "");

@@ -1,4 +1,3 @@
-import type { LoadSettings } from "@bobbin/protocol";
 import {
   type Acceptance,
   discover,
@@ -41,7 +40,8 @@ export interface RapPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly supervisor: Supervisor;
-  serversOf(load: LoadSettings): ThreadServers;
+  /** Null: of threads that bring none along. */
+  serversOf(thread: Pick<ThreadState, "load" | "facts"> | null): ThreadServers;
   /** Names of tools that every thread has. */
   readonly ownNames: readonly string[];
   /** Names of a thread's other tools, with whose they are. */
@@ -129,7 +129,7 @@ export class Rap {
       log,
       secrets: ports.secrets,
       addressOf: (threadId, server) => this.#addressOf(threadId, server),
-      hasServer: ({ load }, server) => ports.serversOf(load).used.some(({ name }) => name === server),
+      hasServer: (thread, server) => ports.serversOf(thread).used.some(({ name }) => name === server),
       deliver: (threadId, command) => ports.deliver(threadId, command),
       forward: (request, body, otherwise) => this.#listener.forward(request, body, otherwise),
       count: (type, status) => callbacks({ type, status: String(status) }),
@@ -151,8 +151,8 @@ export class Rap {
 
   /** A thread is loaded: its servers are asked for their tools, and may post what they have for it. */
   async load(thread: ThreadState): Promise<void> {
-    const { facts, epoch, loadEpoch, load } = thread;
-    const { used: servers } = this.#ports.serversOf(load);
+    const { facts, epoch, loadEpoch } = thread;
+    const { used: servers } = this.#ports.serversOf(thread);
     this.#catalogs.hold(servers);
     this.#release(facts.id);
     const taken = this.#ports.taken(thread);
@@ -194,7 +194,7 @@ export class Rap {
   /** Tells the server that asked what the user chose; false if it is not there now. It may be told twice, and always the same. */
   async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean> {
     const { server, responseUrl, selected, callId, requestId } = choice;
-    const { used } = this.#ports.serversOf(thread.load);
+    const { used } = this.#ports.serversOf(thread);
     const settings = used.find(({ name }) => name === server);
     const address = settings && serverAddress(settings, this.#ports.env);
     const about = { server, threadId: thread.facts.id, callId, requestId };
@@ -211,12 +211,12 @@ export class Rap {
 
   /** Nobody waits for these calls any more. */
   cancelled(thread: ThreadState, callIds: readonly string[]): void {
-    const { told } = this.#ports.serversOf(thread.load);
+    const { told } = this.#ports.serversOf(thread);
     for (const callId of callIds) this.#notices.cancelled(thread.facts.id, callId, told);
   }
 
   closed(thread: ThreadState): void {
-    this.#notices.closed(thread.facts.id, this.#ports.serversOf(thread.load).told);
+    this.#notices.closed(thread.facts.id, this.#ports.serversOf(thread).told);
   }
 
   /** What is under way has a while to end. */
