@@ -153,6 +153,7 @@ const sandboxes = ({ path }: Outside): readonly Attempt[] => [
 ];
 const loads = (outside: Outside): readonly Attempt[] => [
   ...places(outside),
+  [{ toolServers: { own: { url: outside.url } } }, "addressNotAllowed"],
   [{ runtimeWorkspaceRoots: [outside.path] }, "pathNotAllowed"],
   [{ sandbox: "danger-full-access" }, "notGranted"],
   [{ permissions: ":danger-full-access" }, "notGranted"],
@@ -233,7 +234,7 @@ const REFUSED: Partial<Record<MethodName, object>> = {
   "config/value/write": EDIT,
   "config/batchWrite": { edits: [EDIT] },
   "process/spawn": { command: ["true"], cwd: "/", processHandle: "x" },
-  "process/writeStdin": { processHandle: "x" },
+  "process/writeStdin": { processHandle: "x", closeStdin: true },
   "process/resizePty": { processHandle: "x", size: { rows: 1, cols: 1 } },
   "process/kill": { processHandle: "x" },
   "feedback/upload": { classification: "bug", includeLogs: false },
