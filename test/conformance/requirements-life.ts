@@ -42,6 +42,10 @@ export const lifeLines = {
   "LIST-12": "Pages stay what they are while turns come and go.",
   "LIST-13": "A page cursor of another thread is answered, and never logged as damage of the journal.",
 
+  // The machine's clock.
+  "CLOCK-1": "Times within a thread do not go back when the clock is set back, and no duration is negative.",
+  "CLOCK-2": "A clock that was wrong by years leaves its mark on what happened then, and on nothing later.",
+
   // Changing a thread.
   "EDIT-1": "A thread is named whether it is loaded or not, and stays so; everyone is told after the reply.",
   "EDIT-2": "Metadata that is named changes, null clears, the rest stays.",

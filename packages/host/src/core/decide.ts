@@ -11,6 +11,7 @@ import { withEvents } from "./rap/events.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
 import type { ThreadState } from "./state.ts";
+import { atThreadTime, withOrderedItems } from "./thread-time.ts";
 import { decideTurn } from "./turn/decide.ts";
 import { withUnheard } from "./turn/unheard.ts";
 
@@ -22,12 +23,15 @@ export type Decision =
 /** The running items' texts as clients have them, by `textKey`: what ends early keeps them. */
 export type ShownText = ReadonlyMap<string, string>;
 
-export function decide(state: ThreadState, command: Command, shown: ShownText): Decision {
+export function decide(state: ThreadState, asked: Command, shown: ShownText): Decision {
+  const command = atThreadTime(state, asked);
   const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
   const at = workedUntil(command);
   const all = withEvents(state, withUnheard(state, outcome, at), at);
-  return { kind: "accepted", ...withStatus(state, withGoal(state, all, at)) };
+  const notBefore = command === asked ? Number.NEGATIVE_INFINITY : state.lastAt;
+  const records = withOrderedItems(state, withGoal(state, all, at), notBefore);
+  return { kind: "accepted", ...withStatus(state, records) };
 }
 
 function decideArea(state: ThreadState, command: Command, shown: ShownText): readonly ThreadRecord[] | Fault {

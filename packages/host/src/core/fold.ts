@@ -5,5 +5,6 @@ import type { ThreadState } from "./state.ts";
 export function fold(state: ThreadState | undefined, record: ThreadRecord): ThreadState {
   if (state === undefined && !startsState(record))
     throw new Error(`a journal starts with created, not ${record.type}`);
-  return entryOf(record).fold(state!, record);
+  const after = entryOf(record).fold(state!, record);
+  return !("at" in record) || record.at === after.lastAt ? after : { ...after, lastAt: record.at };
 }

@@ -35,6 +35,8 @@ export interface ThreadState {
   readonly createdAt: number;
   /** The last turn's start or end, or the creation. */
   readonly updatedAt: number;
+  /** The time of the last record that has one. */
+  readonly lastAt: number;
   /** The first user message's text, shortened. */
   readonly preview: string;
   readonly hasUserMessage: boolean;
@@ -69,6 +71,9 @@ export interface ThreadState {
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
+
+/** A head as checkpoints hold it: those of earlier versions lack what was added since. */
+export type CheckpointState = Omit<ThreadState, "lastAt"> & Partial<Pick<ThreadState, "lastAt">>;
 
 /** The running turn. */
 export interface TurnState {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { nodePlatform } from "./node.ts";
+import { nodePlatform, randomIds } from "./node.ts";
 
 describe("the platform", () => {
   it("gives memory back without harm, also twice at once", async () => {
@@ -20,6 +20,24 @@ describe("the platform", () => {
     expect(
       made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),
     ).toBe(true);
+  });
+
+  it("keeps ids in order while the clock wavers, and follows one that was set back", () => {
+    let now = Date.UTC(2026, 0, 1);
+    const ids = randomIds(
+      () => now,
+      (bytes) => bytes.fill(7),
+    );
+    const stampOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+    const first = ids.uuid();
+    now -= 5000;
+    expect(ids.uuid() > first).toBe(true);
+    now = Date.UTC(2076, 0, 1);
+    expect(stampOf(ids.uuid())).toBe(now);
+    now = Date.UTC(2026, 0, 2);
+    const right = ids.uuid();
+    expect(stampOf(right)).toBe(now);
+    expect(ids.uuid() > right).toBe(true);
   });
 
   it("makes safe integers above zero", () => {

@@ -83,11 +83,15 @@ function giveBackMemory(): void {
   );
 }
 
+/** From here on a clock that goes back was set, and did not only waver. */
+const SET_BACK_MS = 10_000;
+
 const HEX = Array.from({ length: 256 }, (_, byte) => (byte + 0x100).toString(16).slice(1));
 
 /** Ids from a clock and a source of random bytes; the simulation hands in seeded ones. */
 export function randomIds(now: () => number, fill: (bytes: Uint8Array) => void): Ids {
-  // UUIDv7 keeps ids of one millisecond in order by counting up in the 12 bits after the version.
+  // UUIDv7 keeps ids of one millisecond in order by counting up in the 12 bits after the version. So it does for a clock
+  // that was set back a little; one that was set back further is followed, or ids would stay in the future for good.
   let last = 0;
   let counter = 0;
   // Random bytes are drawn in bulk: one call into the crypto library serves many ids.
@@ -104,7 +108,7 @@ export function randomIds(now: () => number, fill: (bytes: Uint8Array) => void):
   return {
     uuid() {
       const time = now();
-      if (time > last) {
+      if (time > last || time < last - SET_BACK_MS) {
         last = time;
         counter = draw(1)[0]!;
       } else if (++counter > 0xfff) {

@@ -114,6 +114,6 @@ function finish({ id, ended, items }: Building, startedAt: number): Turn {
     status: ended.status,
     error: ended.error,
     completedAt: seconds(ended.at),
-    durationMs: ended.at - ended.startedAt,
+    durationMs: Math.max(0, ended.at - ended.startedAt),
   };
 }

@@ -6,8 +6,9 @@ const DEADLINE_MS = 60_000;
 const DELAY_MS = 10_000;
 
 /** A clock that is moved by hand, and a thread that nobody follows. */
-function stage() {
+function stage(requestDeadlineMs = DEADLINE_MS) {
   let now = 0;
+  let skew = 0;
   const timers = new Set<{ readonly at: number; run(): void }>();
   const told: string[] = [];
   const thread = {
@@ -22,7 +23,7 @@ function stage() {
   };
   const actor = thread as unknown as Actor;
   const idle = new Idle({
-    clock: { now: () => now, monotonic: () => now },
+    clock: { now: () => now + skew, monotonic: () => now },
     timers: {
       after(ms, run) {
         const timer = { at: now + ms, run };
@@ -31,7 +32,7 @@ function stage() {
       },
       soon: (run) => run(),
     },
-    requestDeadlineMs: DEADLINE_MS,
+    requestDeadlineMs,
     unload: () => told.push(`unloaded at ${now}`),
     expire: (_actor, id) => {
       told.push(`question ${id} expired at ${now}`);
@@ -51,7 +52,10 @@ function stage() {
     }
     now = until;
   };
-  return { idle, actor, thread, timers, told, pass };
+  const setClock = (ms: number): void => {
+    skew = ms;
+  };
+  return { idle, actor, thread, timers, told, pass, setClock };
 }
 
 it("unloads a thread after its delay when its question was answered meanwhile", () => {
@@ -101,4 +105,40 @@ it("does not wait for the turn of a thread whose journal has failed, but for wha
     pass(DELAY_MS);
     expect(told).toEqual(expected);
   }
+});
+
+it.each([-1e12, -30_000, 30_000, 1e12])(
+  "counts a question's deadline alike when the clock is set by %i ms",
+  (ms) => {
+    const { idle, actor, thread, told, pass, setClock } = stage();
+    thread.waits = true;
+    thread.requests = [{ id: 1, at: 0 }];
+    pass(5000);
+    idle.refused(actor, DELAY_MS);
+    pass(10_000);
+    setClock(ms);
+    thread.requests.push({ id: 2, at: 15_000 + ms });
+    idle.consider(actor);
+    pass(10_000);
+    setClock(0);
+    idle.consider(actor);
+    pass(DEADLINE_MS);
+    expect(told).toEqual([
+      `question 1 expired at ${DEADLINE_MS + 5000}`,
+      `question 2 expired at ${DEADLINE_MS + 15_000}`,
+    ]);
+  },
+);
+
+it.each([
+  ["long ago", -1e12, 60_000],
+  ["five seconds ago", -5000, 10 * DEADLINE_MS - 5000],
+  ["in the future", 1e12, 10 * DEADLINE_MS],
+])("leaves clients a minute or more to answer what was asked %s, before a restart", (_, at, expires) => {
+  const { idle, actor, thread, told, pass } = stage(10 * DEADLINE_MS);
+  thread.waits = true;
+  thread.requests = [{ id: 1, at }];
+  idle.adopted(actor, DELAY_MS);
+  pass(20 * DEADLINE_MS);
+  expect(told).toEqual([`question 1 expired at ${expires}`]);
 });

@@ -20,10 +20,12 @@ const COMEBACK_MS = 60_000;
 /** A thread that nobody retains goes after the delay of the last one to leave, unless something is under way. */
 interface Leaving {
   readonly delayMs: number;
-  /** Since when nobody retains it. */
+  /** Since when nobody retains it, on the clock that only grows. */
   readonly since: number;
-  /** Since when nothing is under way, on the clock that only grows; undefined while something is. */
+  /** Since when nothing is under way, on the same clock; undefined while something is. */
   idleSince: number | undefined;
+  /** Since when each question waits with nobody there to answer it, on the same clock. */
+  readonly unanswered: Map<number, number>;
   /** Calls off what is waited for. */
   cancel: Cancel | undefined;
 }
@@ -59,7 +61,7 @@ export class Idle {
 
   /** It is loaded for its own work, and goes when that is done. */
   forNobody(actor: Actor): void {
-    this.#abandoned(actor, 0, this.#ports.clock.now());
+    this.#abandoned(actor, 0);
   }
 
   /** False if it did not follow. */
@@ -71,24 +73,31 @@ export class Idle {
     if (actor.subscriptions.size > 0) this.#ports.left(actor);
     // Those who only observed never kept it.
     if (actor.subscriptions.retaining > 0 || this.#leaving.has(actor)) return true;
-    this.#abandoned(actor, delayMs, this.#ports.clock.now());
+    this.#abandoned(actor, delayMs);
     return true;
   }
 
   /** It outlived its host, and nobody has asked for it yet: what it asks has waited since before. */
   adopted(actor: Actor, delayMs: number): void {
-    const { clock, requestDeadlineMs } = this.#ports;
-    this.#abandoned(actor, delayMs, clock.now() - Math.max(0, requestDeadlineMs - COMEBACK_MS));
+    this.#abandoned(actor, delayMs, Math.max(0, this.#ports.requestDeadlineMs - COMEBACK_MS));
   }
 
   /** It was loaded for someone who does not follow it after all. */
   refused(actor: Actor, delayMs: number): void {
     if (actor.subscriptions.retaining > 0 || this.#leaving.has(actor)) return;
-    this.#abandoned(actor, delayMs, this.#ports.clock.now());
+    this.#abandoned(actor, delayMs);
   }
 
-  #abandoned(actor: Actor, delayMs: number, since: number): void {
-    this.#leaving.set(actor, { delayMs, since, idleSince: undefined, cancel: undefined });
+  /** `agoMs`: how long nobody has retained it already. */
+  #abandoned(actor: Actor, delayMs: number, agoMs = 0): void {
+    const since = this.#ports.clock.monotonic() - agoMs;
+    this.#leaving.set(actor, {
+      delayMs,
+      since,
+      idleSince: undefined,
+      unanswered: new Map(),
+      cancel: undefined,
+    });
     this.consider(actor);
   }
 
@@ -150,8 +159,15 @@ export class Idle {
     const oldest = actor.requests[0];
     if (oldest === undefined) return;
     const { clock, requestDeadlineMs } = this.#ports;
-    const due = Math.max(oldest.at, leaving.since) + requestDeadlineMs;
-    this.#arm(leaving, Math.max(0, due - clock.now()), () => this.#ports.expire(actor, oldest.id));
+    const now = clock.monotonic();
+    const { unanswered, since } = leaving;
+    for (const { id, at } of actor.requests) {
+      if (unanswered.has(id)) continue;
+      // The machine's clock is asked once: it may be set while the question waits.
+      unanswered.set(id, now - Math.min(Math.max(0, clock.now() - at), now - since));
+    }
+    const left = Math.max(0, unanswered.get(oldest.id)! + requestDeadlineMs - now);
+    this.#arm(leaving, left, () => this.#ports.expire(actor, oldest.id));
   }
 
   /** There is one thing to wait for at a time: the end of a question, or that of the delay. */

@@ -7,6 +7,7 @@ import type { ProjectDoc, ThreadFacts, ThreadSettings } from "../core/life/recor
 import { notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
+import { threadTime } from "../core/thread-time.ts";
 import { blobsOf } from "../core/turn/blobs.ts";
 import { outlives } from "../core/turn/restart.ts";
 import { fault } from "../errors.ts";
@@ -139,7 +140,7 @@ export class Stored {
   async tellClosed(held: Held): Promise<Held> {
     const { state, seq } = held.head;
     if (!state.untold || !this.#ports.mustTellClosed(state)) return held;
-    const record: ThreadRecord = { type: "notified", at: this.#clock.now() };
+    const record: ThreadRecord = { type: "notified", at: threadTime(state, this.#clock.now()) };
     await append(held.journal, { seq: seq + 1, epoch: state.epoch, prev: seq, records: [record] });
     if (this.#ports.journalSync !== "never") await saved(() => held.journal.sync());
     this.#ports.tellClosed(state);

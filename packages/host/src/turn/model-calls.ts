@@ -48,7 +48,7 @@ export class ModelCalls {
   }
 
   async sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const outcome = await this.#attempt(effect, signal, async () => {
+    const outcome = await this.#attempt(effect, state, signal, async () => {
       const past = await this.#past();
       if (!this.#isFull(state, past)) return this.#answer(effect, state, past, signal);
       const { turnId, attempt } = effect;
@@ -59,7 +59,7 @@ export class ModelCalls {
   }
 
   async compact(effect: CompactEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const outcome = await this.#attempt(effect, signal, () => this.#summary(effect, state, signal));
+    const outcome = await this.#attempt(effect, state, signal, () => this.#summary(effect, state, signal));
     if (outcome === "told") return;
     const { turnId, attempt } = effect;
     this.#actor.offer({ kind: "summarised", at: this.#now(), turnId, attempt, outcome });
@@ -68,13 +68,14 @@ export class ModelCalls {
   /** Whatever goes wrong is an outcome, too. */
   async #attempt<T>(
     { due }: Pick<SampleEffect, "due">,
+    { lastAt }: ThreadState,
     signal: AbortSignal,
     call: () => Promise<T | undefined>,
   ): Promise<T | CallFailed | "told"> {
     const { platform, supervisor } = this.#ports;
     let failure = "The model ended its answer without saying that it was done.";
     try {
-      if (due !== null) await waitUntil(due, platform, signal);
+      if (due !== null) await waitUntil(due, lastAt, platform, signal);
       const outcome = await call();
       if (outcome !== undefined) return outcome;
     } catch (cause) {

@@ -11,6 +11,7 @@ import type {
 } from "../core/next.ts";
 import type { Child } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
+import { threadTime } from "../core/thread-time.ts";
 import { Fault } from "../errors.ts";
 import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -121,15 +122,15 @@ export class Runner {
       case "call":
         return effect.due === null
           ? this.#call(effect, state, signal)
-          : this.#later(effect.due, signal, (later) => this.#call(effect, later, signal));
+          : this.#later(effect.due, state, signal, (later) => this.#call(effect, later, signal));
       case "lateCall":
-        return this.#expire(effect, signal);
+        return this.#expire(effect, state, signal);
       case "child":
         return this.#child(effect, state, signal);
       case "postChoice":
         return effect.due === null
           ? this.#bySource(effect, state, signal)
-          : this.#later(effect.due, signal, (later) => this.#bySource(effect, later, signal));
+          : this.#later(effect.due, state, signal, (later) => this.#bySource(effect, later, signal));
     }
   }
 
@@ -167,9 +168,9 @@ export class Runner {
     } catch (cause) {
       if (signal.aborted || (cause instanceof Fault && cause.code === "shuttingDown")) return;
       supervisor.report(`child ${childId}`, cause);
-      const due = platform.clock.now() + retryDelay(failures, platform.ids);
+      const due = threadTime(state, platform.clock.now()) + retryDelay(failures, platform.ids);
       if (failures < CHILD_RETRIES)
-        return this.#later(due, signal, (later) => this.#child(effect, later, signal, failures + 1));
+        return this.#later(due, state, signal, (later) => this.#child(effect, later, signal, failures + 1));
       done = "childFailed";
     }
     if (done === undefined || signal.aborted) return;
@@ -182,10 +183,14 @@ export class Runner {
     if (!signal.aborted) this.#actor.offer(command);
   }
 
-  async #expire({ callId, due }: LateCallEffect, signal: AbortSignal): Promise<void> {
+  async #expire(
+    { callId, due }: LateCallEffect,
+    { lastAt }: ThreadState,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { platform } = this.#ports;
     try {
-      await waitUntil(due, platform, signal);
+      await waitUntil(due, lastAt, platform, signal);
     } catch {
       return;
     }
@@ -194,9 +199,14 @@ export class Runner {
   }
 
   /** Does what is due then. Holds no state meanwhile: most of a thread that waits can sleep. */
-  async #later(due: number, signal: AbortSignal, run: (state: ThreadState) => Promise<void>): Promise<void> {
+  async #later(
+    due: number,
+    { lastAt }: ThreadState,
+    signal: AbortSignal,
+    run: (state: ThreadState) => Promise<void>,
+  ): Promise<void> {
     try {
-      await waitUntil(due, this.#ports.platform, signal);
+      await waitUntil(due, lastAt, this.#ports.platform, signal);
       const state = await this.#actor.peek();
       if (!signal.aborted) await run(state);
     } catch (cause) {

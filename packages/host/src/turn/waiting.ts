@@ -22,9 +22,15 @@ export async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-export function waitUntil(due: number, { clock, timers }: Platform, signal: AbortSignal): Promise<void> {
+/** `lastAt`: the time of the record that named `due`, or of a later one. A clock that was set back since is not trusted. */
+export function waitUntil(
+  due: number,
+  lastAt: number,
+  { clock, timers }: Platform,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = timers.after(Math.max(0, due - clock.now()), () => {
+    const cancel = timers.after(Math.max(0, due - Math.max(lastAt, clock.now())), () => {
       signal.removeEventListener("abort", stop);
       resolve();
     });

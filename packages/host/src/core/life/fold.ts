@@ -35,6 +35,7 @@ export function foldCreated({
     loadEpoch: 1,
     createdAt: at,
     updatedAt: at,
+    lastAt: at,
     preview: "",
     hasUserMessage: false,
     name: null,
@@ -61,7 +62,8 @@ export function foldCreated({
 
 /** A checkpoint of an earlier version lacks what came later: as it was for a new thread. */
 export function foldCheckpoint({ state }: Checkpoint): ThreadState {
-  return { ...foldCreated({ ...state, at: state.createdAt }), ...state };
+  const lastAt = state.lastAt ?? state.updatedAt;
+  return { ...foldCreated({ ...state, at: state.createdAt }), ...state, lastAt };
 }
 
 /** A load is a new beginning: what waited for one is bound, and nothing of tool servers is left. */

@@ -10,7 +10,7 @@ import type {
   ThreadStatus,
   Verbosity,
 } from "@bobbin/protocol";
-import type { ThreadState } from "../state.ts";
+import type { CheckpointState } from "../state.ts";
 import type { Mode } from "./modes.ts";
 
 export type LifeRecord =
@@ -66,7 +66,7 @@ export type LifeRecord =
       readonly after?: string;
     }
   /** The head state: a load reads back to here. */
-  | { readonly type: "checkpoint"; readonly state: ThreadState };
+  | { readonly type: "checkpoint"; readonly state: CheckpointState };
 
 /** A file of instructions that was found when the thread was loaded, as it was then. */
 export interface ProjectDoc {

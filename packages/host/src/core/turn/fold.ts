@@ -48,7 +48,7 @@ export function newTurn({
 export function foldTurnStarted(state: ThreadState, record: Of<"turnStarted">): ThreadState {
   const started: ThreadState = {
     ...state,
-    updatedAt: record.at,
+    updatedAt: Math.max(state.createdAt, record.at),
     preview: state.preview || previewOf(record.input),
     hasUserMessage: state.hasUserMessage || record.input.length > 0,
     turn: { ...newTurn(record), callsBefore: state.callCount },
@@ -164,7 +164,7 @@ export function foldUsageReported(state: ThreadState, { turnId, usage }: Of<"usa
 export function foldTurnEnded(state: ThreadState, record: Of<"turnEnded">): ThreadState {
   const ended: ThreadState = {
     ...state,
-    updatedAt: record.at,
+    updatedAt: Math.max(state.createdAt, record.at),
     turn: null,
     requests: state.requests.filter((request) => outlivesTurn(state, request)),
     lastTurn: { id: record.turnId, status: record.status },

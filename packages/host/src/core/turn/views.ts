@@ -27,6 +27,6 @@ export function turnCompleted(record: Extract<TurnRecord, { type: "turnEnded" }>
     status,
     error,
     completedAt: seconds(at),
-    durationMs: at - startedAt,
+    durationMs: Math.max(0, at - startedAt),
   };
 }
