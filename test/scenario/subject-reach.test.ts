@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { MockModel, type Reply, responses } from "../support/mock-model.ts";
 import { DOT_PNG } from "../support/picture.ts";
+import { call, say } from "../support/rap-stage.ts";
 import { KEY, signedBearer } from "../support/signed-token.ts";
+import { FakeToolServer } from "../support/tool-server.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
-const saying = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const calling = (tool: string, args: object): Reply =>
-  stream(responses.stream(responses.call(tool, JSON.stringify(args))));
+const calling = (tool: string, args: object): Reply => call(responses.call(tool, JSON.stringify(args)));
 
 let host: HostProcess;
 let model: MockModel;
 let elsewhere: MockModel;
+let tools: FakeToolServer;
 let home: string;
 /** A repository: `top/AGENTS.md`, `top/work/AGENTS.md` and so on. The subject's folder is `top/work`. */
 let top: string;
@@ -31,8 +32,9 @@ async function connect(subject: string): Promise<WireClient> {
 beforeAll(async () => {
   home = await freshFolder();
   top = await freshFolder("top");
-  model = await MockModel.start(saying("Done."));
-  elsewhere = await MockModel.start(saying("You should not be here."));
+  model = await MockModel.start(say("Done."));
+  elsewhere = await MockModel.start(say("You should not be here."));
+  tools = await FakeToolServer.start({ roll: {} });
   for (const folder of [".git", "work/inner", "outside/.agents/skills/secret"])
     await mkdir(at(folder), { recursive: true });
   await writeFile(join(home, "AGENTS.md"), "secret-of-home");
@@ -56,6 +58,8 @@ beforeAll(async () => {
     "request_max_retries = 0",
     "[subjects.cara]",
     `roots = ["${at("work")}"]`,
+    "[subjects.dan]",
+    `tool_servers = ["${tools.url}"]`,
   ];
   await writeFile(join(home, "config.toml"), config.join("\n"));
   const auth = ["--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", join(home, "key")];
@@ -64,7 +68,7 @@ beforeAll(async () => {
 
 /** What the model was sent last. */
 const sent = (): string => JSON.stringify(model.asked.at(-1)?.body);
-const tools = (): string[] => model.asked.at(-1)!.body.tools.map(({ name }: { name: string }) => name);
+const offered = (): string[] => model.asked.at(-1)!.body.tools.map(({ name }: { name: string }) => name);
 
 describe("a thread of a subject without folders", () => {
   it("[REACH-2] starts in no folder of the host, and its model is told of none", async () => {
@@ -76,7 +80,7 @@ describe("a thread of a subject without folders", () => {
     expect(sandbox).toEqual({ type: "readOnly", networkAccess: false });
     await bob.turn(thread.id, "Hello");
     expect(sent()).not.toContain("secret-");
-    expect(tools()).not.toContain("view_image");
+    expect(offered()).not.toContain("view_image");
     // Clients send back what they were told.
     await bob.call("thread/start", { cwd });
     await bob.call("turn/start", { threadId: thread.id, cwd, input: [{ type: "text", text: "Again" }] });
@@ -134,12 +138,12 @@ describe("a thread of a subject with a folder", () => {
       ["../outside/picture.png", false],
       ["link.png", false],
     ] as const) {
-      model.reply(calling("view_image", { path }), saying("Done."));
+      model.reply(calling("view_image", { path }), say("Done."));
       const id = await cara.startThread();
       await cara.turn(id, "Look");
       expect(sent().includes("data:image/png"), path).toBe(shown);
     }
-    model.reply(saying("Done."));
+    model.reply(say("Done."));
   });
 
   it("[REACH-1] sees no more when the host's own user resumes it, or queues its input", async () => {
@@ -178,5 +182,58 @@ describe("a subject whose folders are taken away", () => {
     expect((await cara.refusal("thread/start", { cwd: at("work") })).data.code).toBe("pathNotAllowed");
     await write([at("work")]);
     await cara.call("thread/start", { cwd: at("work") });
+  });
+});
+
+describe("a subject that brings a tool server along", () => {
+  it("[REACH-3] uses it where the address is listed, and has nobody call it where it is not", async () => {
+    const [bob, dan, own] = [await connect("bob"), await connect("dan"), host.stdio()];
+    const toolServers = { own: { url: tools.url } };
+    for (const method of ["thread/start", "thread/loadSettings/update"]) {
+      const { data } = await bob.refusal(method, { threadId: await bob.startThread(), toolServers });
+      expect(data.code).toBe("addressNotAllowed");
+    }
+    expect(tools.heard).toEqual([]);
+    const threadId = await dan.startThread({ toolServers });
+    await dan.turn(threadId, "Hello");
+    expect(offered()).toContain("roll");
+    const heard = tools.heard.length;
+    // What was allowed when the thread was started is not allowed any more.
+    const write = (value: unknown) =>
+      own.call("config/value/write", {
+        keyPath: "subjects.dan.tool_servers",
+        value,
+        mergeStrategy: "replace",
+      });
+    await write([]);
+    await dan.call("thread/unload", { threadId });
+    await dan.call("thread/resume", { threadId });
+    await dan.turn(threadId, "Again");
+    expect(offered()).not.toContain("roll");
+    expect(tools.heard).toHaveLength(heard);
+  });
+});
+
+describe("a question to one subject", () => {
+  it("[AUTH-5] cannot be answered by another", async () => {
+    const [bob, dan] = [await connect("bob"), await connect("dan")];
+    const threadId = await dan.startThread();
+    const questions = [
+      { id: "q", header: "Q", question: "Who?", options: [{ label: "Me", description: "x" }] },
+    ];
+    model.reply(calling("request_user_input", { questions }), say("Done."));
+    const turnId = await dan.say(threadId, "Ask");
+    const asked = await dan.waitFor(({ method }) => method === "item/tool/requestUserInput", "the question");
+    bob.send({ id: asked.id, result: { answers: { q: { answers: ["secret-answer"] } } } });
+    // The host takes messages of a connection in order.
+    await bob.call("model/list");
+    expect((await dan.call("thread/read", { threadId })).thread.status).toMatchObject({
+      activeFlags: ["waitingOnUserInput"],
+    });
+    expect(bob.told("item/tool/requestUserInput")).toEqual([]);
+    dan.send({ id: asked.id, result: { answers: { q: { answers: ["Me"] } } } });
+    await dan.turnCompleted(turnId);
+    expect(sent()).not.toContain("secret-answer");
+    model.reply(say("Done."));
   });
 });
