@@ -4,7 +4,9 @@ import { eventually } from "../support/eventually.ts";
 import { responses } from "../support/mock-model.ts";
 import { acknowledged, answer, call, rapStage, say } from "../support/rap-stage.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
-import { FakeToolServer, toolset } from "../support/tool-server.ts";
+import { FakeToolServer, status, toolset } from "../support/tool-server.ts";
+
+const TOOLSET = "/.well-known/rap-toolset";
 
 describe("tool servers, for people", () => {
   it("are listed with their health, tools, and what is under way at them", async () => {
@@ -65,6 +67,29 @@ describe("tool servers, for people", () => {
     expect(JSON.parse(json.stdout)[0]).toMatchObject({ name: "desk", pendingCalls: 1, subscriptions: 1 });
     const none = await runBobbin(["tools", "-c", "rap_servers={}"], { env: { BOBBIN_HOME: home } });
     expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/No tool servers are configured/)]);
+  });
+
+  it("that do not accept the token are shown as refusing, with what to do", async () => {
+    const desk = await FakeToolServer.start({ look: {} });
+    desk.on.set(TOOLSET, status(401));
+    const { client, home } = await rapStage([], { servers: { desk } });
+    const { data } = await client.call("rap/servers/list", {});
+    expect(data).toMatchObject([
+      { health: "refused", error: "it does not accept the credentials (status 401)" },
+    ]);
+    const shown = async (env: Record<string, string>, ...args: readonly string[]) => {
+      const { code, stdout } = await runBobbin(["tools", ...args], { env: { BOBBIN_HOME: home, ...env } });
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ desk .* refused\n.*status 401/)]);
+      return /→ (.*)/.exec(stdout)?.[1];
+    };
+    expect(await shown({})).toBe(
+      "Set bearer_token_env_var in [rap_servers.desk] to the variable that holds the server's token.",
+    );
+    const named = ["-c", "rap_servers.desk.bearer_token_env_var=DESK_TOKEN"];
+    expect(await shown({}, ...named)).toBe("Set the environment variable DESK_TOKEN to the server's token.");
+    expect(await shown({ DESK_TOKEN: "an-old-token" }, ...named)).toBe(
+      "Set DESK_TOKEN to the token that the server expects; it has another value.",
+    );
   });
 
   it("are listed with what threads do not get of them, and why", async () => {

@@ -3,6 +3,9 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type ModelProvider, OFFLINE_MODEL } from "../model/model.ts";
 import type { Environment, ProviderSettings } from "../model/provider-settings.ts";
+import type { Offer } from "../tool/rap/catalog.ts";
+import type { ToolServerSettings } from "../tool/rap/settings.ts";
+import { adviceFor } from "./ask-tool-server.ts";
 import type { Verdict } from "./doctor-check.ts";
 import { tryCommand } from "./doctor-command.ts";
 import { checkHome } from "./home-check.ts";
@@ -73,6 +76,23 @@ export async function modelFinding(
     return { works: true, found: "offline: built in, needs no key and no network" };
   }
   return { works: true, found: `${model} (${modelProvider})` };
+}
+
+/** Whether every configured tool server says what it offers. */
+export async function toolServersFinding(
+  config: Promise<Config>,
+  ask: (server: ToolServerSettings) => Promise<Offer>,
+  env: Environment,
+): Promise<Verdict> {
+  const { servers } = (await config.catch(() => undefined))?.rap ?? { servers: [] };
+  if (servers.length === 0) return { works: true, found: "none configured" };
+  const offers = await Promise.all(servers.map(async (server) => ({ server, offer: await ask(server) })));
+  for (const { server, offer } of offers) {
+    if (offer.kind === "ready") continue;
+    const advice = adviceFor(server, offer, env) ?? "See bobbin tools.";
+    return { works: false, found: oneLine(`${server.name} at ${server.url}: ${offer.says}`), advice };
+  }
+  return { works: true, found: servers.map(({ name }) => name).join(", ") };
 }
 
 export async function gitFinding(signal: AbortSignal): Promise<Verdict> {

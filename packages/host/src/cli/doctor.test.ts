@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from "
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MockModel, refuse } from "../../../../test/support/mock-model.ts";
+import { FakeToolServer, status } from "../../../../test/support/tool-server.ts";
 import { listenWebSocket } from "../server/listen/websocket.ts";
 import { checkAll, type Finding } from "./doctor-check.ts";
 import { nodeFinding } from "./doctor-findings.ts";
@@ -66,6 +67,7 @@ describe("bobbin doctor", () => {
       "home",
       "config",
       "model",
+      "tools",
       "sandbox",
       "port",
       "git",
@@ -138,6 +140,25 @@ describe("bobbin doctor", () => {
     expect(refused.model?.found).toContain("did not accept the key (HTTP 401");
     await server.close();
     expect((await doctor({}, args)).model?.found).toContain(`can not be reached at ${server.url}/models`);
+  });
+
+  it("warns of a tool server that is down, or that does not accept the token, and says what to do", async () => {
+    const server = await FakeToolServer.start({ look: {} });
+    const args = ["-c", `rap_servers.desk.url=${server.url}`];
+    expect((await doctor({}, args)).tools).toEqual({ name: "tools", status: "ok", found: "desk" });
+    server.on.set("/.well-known/rap-toolset", status(401));
+    const { code, tools } = await doctor({}, [...args, "-c", "rap_servers.desk.bearer_token_env_var=DESK"]);
+    expect(code).toBe(0);
+    expect(tools).toEqual({
+      name: "tools",
+      status: "warning",
+      found: `desk at ${server.url}: it does not accept the credentials (status 401)`,
+      advice: "Set the environment variable DESK to the server's token.",
+    });
+    await server.close();
+    expect((await doctor({}, args)).tools?.advice).toBe(
+      `Start the server, or correct the url ${server.url} of desk.`,
+    );
   });
 
   it("only warns when git and the sandbox are missing", async () => {

@@ -3,14 +3,25 @@ import { loadConfig } from "../config/load.ts";
 import { buildProviders } from "../model/providers.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { BOBBIN_VERSION } from "../version.ts";
+import { askToolServer } from "./ask-tool-server.ts";
 import { type Check, checkAll, type Finding } from "./doctor-check.ts";
-import { configFinding, gitFinding, homeFinding, modelFinding, nodeFinding } from "./doctor-findings.ts";
+import {
+  configFinding,
+  gitFinding,
+  homeFinding,
+  modelFinding,
+  nodeFinding,
+  toolServersFinding,
+} from "./doctor-findings.ts";
 import { portFinding } from "./doctor-port.ts";
 import { sandboxFinding } from "./doctor-sandbox.ts";
 import { harmless, Output } from "./terminal.ts";
 
 /** Where `npm start` listens. */
 const DEFAULT_PORT = 4545;
+
+/** Shorter than a check may take. */
+const TOOL_SERVER_MS = 2_500;
 
 /** Looks at everything that a host leans on. Resolves with the exit code. */
 export async function doctor(options: { json?: boolean; config?: readonly string[] }): Promise<number> {
@@ -28,6 +39,16 @@ export async function doctor(options: { json?: boolean; config?: readonly string
       name: "model",
       needed: true,
       look: (signal) => modelFinding(config, (all) => buildProviders(all, platform), process.env, signal),
+    },
+    {
+      name: "tools",
+      needed: false,
+      look: () =>
+        toolServersFinding(
+          config,
+          (server) => askToolServer(server, platform, process.env, TOOL_SERVER_MS),
+          process.env,
+        ),
     },
     { name: "sandbox", needed: false, look: (signal) => sandboxFinding(process.platform, signal) },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { RapServer } from "@bobbin/protocol";
-import { discover } from "@bobbin/rap/runtime";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { countOf, type Outside, outsideOf } from "../core/rap/outside.ts";
@@ -11,11 +10,8 @@ import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
 import { ownNames, ownTools } from "../tool/own-tools.ts";
 import { bind, takenByHost } from "../tool/rap/binding.ts";
-import { Catalog } from "../tool/rap/catalog.ts";
-import { rapTools } from "../tool/rap/rap-tool.ts";
-import { serverAddress } from "../tool/rap/server.ts";
 import { serverView } from "../tool/rap/server-view.ts";
-import type { ToolServerSettings } from "../tool/rap/settings.ts";
+import { adviceFor, askToolServer } from "./ask-tool-server.ts";
 import { harmless, Output } from "./terminal.ts";
 
 const PATIENCE_MS = 5000;
@@ -28,7 +24,12 @@ export async function tools(options: { json?: boolean; config?: readonly string[
   const config = await loadConfig(platform.files, home, options.config ?? []);
   const { rap } = config;
   const [offered, outside] = await Promise.all([
-    Promise.all(rap.servers.map(async (server) => ({ server, offer: await ask(server, platform) }))),
+    Promise.all(
+      rap.servers.map(async (server) => {
+        const offer = await askToolServer(server, platform, process.env, PATIENCE_MS);
+        return { server, offer };
+      }),
+    ),
     underWay(home, platform),
   ]);
   // Threads have more: what their clients bring along. That is not known here.
@@ -46,21 +47,14 @@ export async function tools(options: { json?: boolean; config?: readonly string[
     };
   });
   if (options.json) stdout.line(JSON.stringify(servers, null, 2));
-  else stdout.write(forPeople(servers, stdout));
+  else {
+    const advice = new Map(
+      offered.map(({ server, offer }) => [server.name, adviceFor(server, offer, process.env)]),
+    );
+    stdout.write(forPeople(servers, advice, stdout));
+  }
   await stdout.flushed();
   return servers.every(({ health }) => health === "ready") && missing.size === 0 ? 0 : 1;
-}
-
-function ask(server: ToolServerSettings, { http, timers }: Platform): ReturnType<Catalog["ask"]> {
-  const wire = { send: http, after: timers.after, random: () => 0 };
-  const nobodyCalls = { now: () => 0, after: timers.after, send: async () => ({ kind: "aborted" }) as const };
-  return new Catalog({
-    discover: () => discover(serverAddress(server, process.env), wire, { timeoutMs: PATIENCE_MS }),
-    tools: (toolset) => rapTools(server, toolset, nobodyCalls),
-    // People want to know how it is now.
-    recall: async () => undefined,
-    keep: async () => {},
-  }).ask();
 }
 
 /** What tool servers have of the threads that hosts hold here, or left for the next one. */
@@ -78,7 +72,11 @@ async function underWay(home: string, platform: Platform): Promise<readonly Outs
   return found;
 }
 
-function forPeople(servers: readonly RapServer[], out: Output): string {
+function forPeople(
+  servers: readonly RapServer[],
+  advice: ReadonlyMap<string, string | undefined>,
+  out: Output,
+): string {
   if (servers.length === 0)
     return "\n  No tool servers are configured; see [rap_servers.NAME] in docs/rap-host.md.\n\n";
   const lines: string[] = [""];
@@ -86,6 +84,8 @@ function forPeople(servers: readonly RapServer[], out: Output): string {
     const mark = health === "ready" ? out.green("✓") : out.red("✗");
     lines.push(`  ${mark} ${out.bold(harmless(name))}  ${harmless(url)}  ${health}`);
     if (error !== null) lines.push(`    ${out.red(harmless(error))}`);
+    const help = advice.get(name);
+    if (help !== undefined) lines.push(`    ${out.dim(`→ ${harmless(help)}`)}`);
     lines.push(out.dim(`    calls under way: ${pendingCalls}, subscriptions: ${subscriptions}`));
     const width = Math.max(0, ...all.map((tool) => tool.name.length)) + 2;
     for (const { name: tool, description, reason } of all) {

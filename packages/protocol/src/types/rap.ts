@@ -23,7 +23,13 @@ export const RapServer = object("RapServer", () => ({
 }));
 export type RapServer = Static<typeof RapServer>;
 
-export const RapServerHealth = enumeration("RapServerHealth", ["unknown", "ready", "unreachable", "invalid"]);
+export const RapServerHealth = enumeration("RapServerHealth", [
+  "unknown",
+  "ready",
+  "unreachable",
+  "refused",
+  "invalid",
+]);
 export type RapServerHealth = Static<typeof RapServerHealth>;
 
 export const RapServersListParams = object("RapServersListParams", () => ({ threadId: optional(string()) }));

@@ -149,12 +149,13 @@ describe("discovery", () => {
     expect(timers.size).toBe(0);
   });
 
-  it("tells a server that is down from one that says nonsense", async () => {
+  it("tells a server that is down from one that refuses, and from one that says nonsense", async () => {
     const server = await FakeToolServer.start();
     for (const [behave, kind] of [
       [reset, "unreachable"],
       [status(503), "unreachable"],
-      ...[201, 304, 403, 404, 429].map((code) => [status(code), "unreachable"] as const),
+      ...[201, 304, 404, 429].map((code) => [status(code), "unreachable"] as const),
+      ...[401, 403].map((code) => [status(code), "refused"] as const),
       [status(200, { "content-type": "text/html" }), "invalid"],
     ] as const) {
       server.on.set(TOOLSET, behave);

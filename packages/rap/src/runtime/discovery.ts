@@ -20,8 +20,11 @@ export interface KnownToolset {
 
 export type Discovery =
   | ({ readonly kind: "ready" } & KnownToolset)
-  /** Unreachable: it did not say what it has. Invalid: what it says can not be used. */
-  | { readonly kind: "unreachable" | "invalid"; readonly says: string };
+  /**
+   * Unreachable: it did not say what it has. Refused: it does not accept the credentials. Invalid: what it says cannot be
+   * used.
+   */
+  | { readonly kind: "unreachable" | "refused" | "invalid"; readonly says: string };
 
 export interface DiscoveryOptions {
   /** How long all of it may take, redirects included. */
@@ -96,7 +99,11 @@ async function take(answer: Answer): Promise<Taken> {
     await discard(answer);
     return { location };
   }
-  // Whoever answers so does not tell what there is: it may be a proxy, a limit, or a token that has run out.
+  if (status === 401 || status === 403) {
+    await discard(answer);
+    return { kind: "refused", says: `it does not accept the credentials (status ${status})` };
+  }
+  // Whoever answers so does not say what there is: it may be a proxy, or a limit.
   if (status !== 200) {
     await discard(answer);
     return { kind: "unreachable", says: `it answered with status ${status}` };

@@ -32,7 +32,7 @@ export function bind(offered: readonly Offered[], taken: ReadonlyMap<string, str
       continue;
     }
     if (offer.stale !== null)
-      problems.push(`Tool server ${server.name} is used as it was known before: ${offer.stale}.`);
+      problems.push(`Tool server ${server.name} is used as it was known before: ${offer.stale.says}.`);
     for (const { name } of offer.tools) owners.set(name, [...(owners.get(name) ?? []), server.name]);
   }
   const missing = new Map<string, string>();

@@ -8,10 +8,15 @@ export type Offer =
       readonly kind: "ready";
       readonly toolset: Toolset;
       readonly tools: readonly Tool[];
-      /** It did not answer this time, and this is what it said before. */
-      readonly stale: string | null;
+      /** Why it did not answer this time, if this is what it said before. */
+      readonly stale: NoOffer | null;
     }
-  | { readonly kind: "unreachable" | "invalid"; readonly says: string };
+  | NoOffer;
+
+interface NoOffer {
+  readonly kind: "unreachable" | "refused" | "invalid";
+  readonly says: string;
+}
 
 type Ready = Extract<Offer, { kind: "ready" }>;
 
@@ -59,15 +64,15 @@ export class Catalog {
   }
 
   /**
-   * For a thread that goes on with a load of an earlier host: what the server said to that is good enough where it can
-   * not be asked. Nobody else gets it: a new load has to have what the server says now.
+   * For a thread that goes on with a load of an earlier host: what the server said to that is good enough where it cannot
+   * be asked. Nobody else gets it: a new load has to have what the server says now.
    */
   async askAgain(): Promise<Offer> {
     const offer = await this.ask();
-    if (offer.kind !== "unreachable") return offer;
+    if (offer.kind === "ready" || offer.kind === "invalid") return offer;
     this.#recalled ??= this.#recall();
     const before = await this.#recalled;
-    return before === undefined ? offer : { ...before, stale: offer.says };
+    return before === undefined ? offer : { ...before, stale: offer };
   }
 
   async #recall(): Promise<Ready | undefined> {
@@ -87,8 +92,8 @@ export class Catalog {
       if (this.#known?.text !== found.text) await this.#ports.keep(found.text);
       return this.#ready(found);
     }
-    // A toolset that is not valid any more is not there; one that can not be asked for is as it was.
-    return this.#known === undefined ? found : { ...this.#known.offer, stale: found.says };
+    // A toolset that is not valid any more is not there; one that cannot be asked for is as it was.
+    return this.#known === undefined ? found : { ...this.#known.offer, stale: found };
   }
 
   #ready({ text, toolset }: KnownToolset): Ready {

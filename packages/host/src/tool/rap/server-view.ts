@@ -17,5 +17,5 @@ export function serverView(
     const reason = missing.get(tool.name) ?? null;
     return { name: tool.name, description: tool.description, available: reason === null, reason };
   });
-  return { name, url, health: offer.stale === null ? "ready" : "unreachable", error: offer.stale, tools };
+  return { name, url, health: offer.stale?.kind ?? "ready", error: offer.stale?.says ?? null, tools };
 }
