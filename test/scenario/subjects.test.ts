@@ -242,6 +242,7 @@ const REFUSED: Partial<Record<MethodName, object>> = {
 };
 
 let visits = 0;
+let hostArgs: readonly string[];
 let host: HostProcess;
 let ann: WireClient;
 let bob: WireClient;
@@ -292,7 +293,8 @@ allow = ["full-access", "network", "mcp-servers", "processes", "import"]
   await writeFile(join(home, "config.toml"), CONFIG + subjects);
   await writeFile(join(home, "key"), KEY);
   const auth = ["--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", join(home, "key")];
-  host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0", "--stdio", ...auth] });
+  hostArgs = ["--listen", "ws://127.0.0.1:0", "--stdio", ...auth];
+  host = await spawnHost({ home, args: hostArgs });
   ann = await host.connect(undefined, signedBearer("ann"));
   bob = await host.connect(undefined, signedBearer("bob"));
   cara = await host.connect(undefined, signedBearer("cara"));
@@ -367,6 +369,20 @@ describe("a subject", () => {
       expect(error).toBeUndefined();
       expect(result).toBeDefined();
       expect(text).not.toMatch(new RegExp(`${Object.values(others).join("|")}|secret-`));
+    }
+  });
+
+  it("[AUTH-5] finds no thread of others on another host of the same home, either", async () => {
+    const second = await spawnHost({ home: host.home, args: hostArgs });
+    const elsewhere = await second.connect(undefined, signedBearer("bob"));
+    await elsewhere.initialize({ experimentalApi: true });
+    for (const [method, expectation] of Object.entries(expected)) {
+      if (typeof expectation !== "object" || !("ofThread" in expectation)) continue;
+      const answer = async (threadId: string) => {
+        const { error, result } = await elsewhere.request(method, { threadId, ...expectation.ofThread });
+        return JSON.stringify({ error, result }).replaceAll(threadId, "ID");
+      };
+      expect(await answer(others.threadId), method).toBe(await answer(MISSING));
     }
   });
 

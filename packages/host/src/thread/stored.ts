@@ -10,7 +10,7 @@ import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
 import { blobsOf } from "../core/turn/blobs.ts";
 import { outlives } from "../core/turn/restart.ts";
-import { fault } from "../errors.ts";
+import { Fault, fault } from "../errors.ts";
 import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import { saved } from "../journal/saved.ts";
@@ -114,7 +114,11 @@ export class Stored {
   }
 
   async open(id: string, access: Access): Promise<Held> {
-    const journal = await this.#ports.journal.open(id);
+    const journal = await this.#ports.journal.open(id).catch(async (cause: unknown) => {
+      const isHeld = cause instanceof Fault && cause.code === "heldElsewhere";
+      if (isHeld && !(await this.#mayRead(id, access))) return undefined;
+      throw cause;
+    });
     if (journal === undefined) throw fault("noRollout", id);
     try {
       // Before anything is added: the index takes whatever is new for all that there is.
@@ -189,6 +193,12 @@ export class Stored {
       await held.journal.close();
       throw cause;
     }
+  }
+
+  /** Which host holds a thread is told only to those who may see the thread. */
+  async #mayRead(id: string, access: Access): Promise<boolean> {
+    if (access === ANYONE) return true;
+    return this.read(id, access, async () => true).catch(() => false);
   }
 
   /** Looks at a thread that nobody here has loaded. */
