@@ -105,6 +105,10 @@ export const rapRuntimeLines = {
     "transport lifecycle",
     "A call of an idempotent tool whose host died before it was acknowledged is sent again with the same id.",
   ],
+  "RAPR-53": [
+    "invocation",
+    "A tool server gets arguments with the numbers that the model wrote, also those that JavaScript rounds.",
+  ],
 
   // Results.
   "RAPR-60": ["transport result", "A callback that is taken is answered with 200, and is durable by then."],

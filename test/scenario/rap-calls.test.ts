@@ -18,7 +18,7 @@ import {
   say,
   toolItems,
 } from "../support/rap-stage.ts";
-import { FakeToolServer, ok, status } from "../support/tool-server.ts";
+import { FakeToolServer, hang, ok, status } from "../support/tool-server.ts";
 
 const DOT = DOT_PNG.toString("base64");
 
@@ -108,6 +108,32 @@ describe("a call of a tool server", () => {
     ]);
     expect(server.at("/invoke")).toEqual([]);
     expect(offered(model, 0, "receive_event__injected")).toBe("");
+  });
+
+  it("[RAPR-53] has the numbers that the model wrote, over a restart too", async () => {
+    const server = await FakeToolServer.start({ pay: { annotations: { idempotent: true } } });
+    server.on.set("/invoke", hang);
+    const args = '{\n "id": 1234567890123456789, "price": 1.0, "to": "1.50" }';
+    const stage = await rapStage([call(responses.call("pay", args)), say("Paid")], {
+      servers: { desk: server },
+    });
+    await stage.client.say(stage.threadId, "pay");
+    const first = await server.next("/invoke");
+    await stage.host.kill();
+    const host = await spawnHost({ home: stage.home, args: SOCKET });
+    const again = await server.next("/invoke", 2);
+    for (const { text, body } of [first, again]) {
+      expect(text).toContain('"id": 1234567890123456789, "price": 1.0, "to": "1.50" }');
+      // Nothing else is in there twice.
+      expect(text.match(/"arguments"/g)).toHaveLength(1);
+      expect(body).toMatchObject({ operation: "pay", arguments: { price: 1, to: "1.50" } });
+    }
+    expect(await answer(again, "Paid.")).toBe(200);
+    await host.join();
+    await eventually(() => stage.model.asked.length === 2, "the model is told");
+    // The model is shown its own call as it wrote it.
+    const { input } = stage.model.asked[1]!.body;
+    expect(input.find(({ type }: { type: string }) => type === "function_call").arguments).toBe(args);
   });
 
   it("[RAPR-43] gets an id of its own when the model repeats one", async () => {

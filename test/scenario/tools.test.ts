@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
 import { chat, MockModel, messages, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { DOT_PNG } from "../support/picture.ts";
@@ -239,6 +239,28 @@ describe("a tool that lives in the client", () => {
     ]);
     const done = client.told("item/completed").filter(({ params }) => params.item.type === "dynamicToolCall");
     expect(done.map(({ params }) => params.item.status)).toEqual(["failed", "failed", "failed", "failed"]);
+  });
+
+  it("[DYN-6] is asked with the numbers that the model wrote, on every wire and over a kill of the host", async () => {
+    const args = '{\n  "id": "A-1",\n  "account": 1234567890123456789,\n  "share": 1.0\n}';
+    const exact = '{   "id": "A-1",   "account": 1234567890123456789,   "share": 1.0 }';
+    const { host, home, client, threadId } = await stage([
+      call(responses.call("lookup", args)),
+      say("It is open"),
+    ]);
+    await client.say(threadId, "look");
+    const first = await asked(client, "item/tool/call");
+    expect(first.text).toContain(`"arguments":${exact}`);
+    expect(first.text).not.toMatch(/\n./);
+    await host.kill();
+    const { client: back } = await stdioHost({ home, capabilities: EXPERIMENTAL });
+    await back.call("thread/resume", { threadId });
+    const again = await asked(back, "item/tool/call");
+    expect([again.id, again.params]).toEqual([first.id, first.params]);
+    expect(again.text).toContain(`"arguments":${exact}`);
+    const from = back.frames.length;
+    answerCall(back, again.id);
+    await back.about(threadId, "turn/completed", from);
   });
 
   it("[DYN-5] [ASK-3] can be answered by a client that went and came back", async () => {

@@ -8,6 +8,8 @@ export interface Heard {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
+  /** As it came. */
+  readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent.
   readonly body: any;
 }
@@ -138,6 +140,7 @@ export class FakeToolServer {
       method: request.method!,
       path: pathname,
       headers: request.headers,
+      text,
       body: text === "" ? undefined : JSON.parse(text),
     };
     this.heard.push(heard);

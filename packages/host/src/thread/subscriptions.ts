@@ -1,5 +1,5 @@
 import type { NotificationName } from "@bobbin/protocol";
-import { Frame } from "@bobbin/rpc";
+import { Encoded, Frame } from "@bobbin/rpc";
 import type { Notification } from "../core/notification.ts";
 import { notify } from "../core/notify.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
@@ -241,7 +241,12 @@ export class Subscriptions {
   }
 
   /** Undefined for one that nobody can be asked any more. */
-  #requestFrame({ id, method, params, aside }: PendingRequest): Frame | undefined {
+  #requestFrame({ id, method, params, aside, argumentsJson }: PendingRequest): Frame | undefined {
+    if (method === "item/tool/call" && argumentsJson !== undefined) {
+      const { arguments: _, ...rest } = params;
+      const exact = Encoded.with<typeof params, "arguments">(rest, "arguments", new Encoded(argumentsJson));
+      return new Frame(`{"id":${id},"method":"${method}","params":${exact.json}}`);
+    }
     if (aside?.kind !== "oauth") return Frame.of({ id, method, params });
     const url = this.#thread.secretOf(id);
     return url === undefined ? undefined : Frame.of({ id, method, params: { ...params, url } });

@@ -7,6 +7,7 @@ import type {
 import type { RequestAnswer } from "../core/requests/records.ts";
 import { fault } from "../errors.ts";
 import { type DynamicFunction, dynamicFunctions } from "./dynamic-spec.ts";
+import { exactJson } from "./exact-json.ts";
 import { isRemote } from "./media.ts";
 import type { Invocation, Step, Tool, ToolSource } from "./tool.ts";
 
@@ -47,6 +48,7 @@ function dynamicTool({ name, namespace, description, inputSchema, deferLoading }
             arguments: args,
           },
         },
+        argumentsJson: exactJson(call.arguments, args),
       };
     },
     heard: (invocation, _question, answer) => settle(invocation, responseOf(answer)),

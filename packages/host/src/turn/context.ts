@@ -1,11 +1,13 @@
 import type { ThreadItem, UserInput } from "@bobbin/protocol";
+import { Encoded } from "@bobbin/rpc";
 import { EVENT_TOOL, eventArguments } from "../core/rap/events.ts";
-import type { RapEvent } from "../core/rap/records.ts";
+import type { OutsideCall, RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { Blobs } from "../core/turn/blobs.ts";
 import type { ContextEntry } from "../core/turn/given-context.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
+import { exactJson } from "../tool/exact-json.ts";
 import { injectedItem } from "./injected.ts";
 import { withSoundMedia } from "./shown-media.ts";
 
@@ -200,7 +202,7 @@ class Answer {
   /** What nobody called for is shown as a call that was answered. */
   event({ id: callId, call, output, success }: RapEvent): void {
     this.end();
-    const args = JSON.stringify(eventArguments(call));
+    const args = eventArgumentsJson(call);
     this.add({
       type: "toolCall",
       callId,
@@ -236,4 +238,13 @@ class Answer {
     this.#outputs = new Map();
     this.#running = false;
   }
+}
+
+/** The arguments of the call that a model did not make, with the numbers of the call that it did. */
+function eventArgumentsJson(call: OutsideCall): string {
+  const { original_args, ...others } = eventArguments(call);
+  // Arguments that are no JSON are a text.
+  const exact = typeof original_args === "string" ? undefined : exactJson(call.args, original_args);
+  if (exact === undefined) return JSON.stringify({ ...others, original_args });
+  return Encoded.with<Record<string, unknown>, string>(others, "original_args", new Encoded(exact)).json;
 }

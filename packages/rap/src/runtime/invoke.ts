@@ -37,6 +37,11 @@ export interface PostOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface InvokeOptions extends PostOptions {
+  /** The arguments as JSON, where `JSON.stringify` would change them. */
+  readonly argumentsJson?: string | undefined;
+}
+
 /**
  * Sends a call to the endpoint of its toolset. It is tried again, with growing pauses, where there was no connection or
  * the server failed at it (5xx); a refusal (4xx) is not. What may have been heard is tried again only if it is idempotent.
@@ -50,9 +55,9 @@ export function invoke(
   endpoint: string,
   invocation: Invocation,
   ports: RuntimePorts,
-  options: PostOptions,
+  options: InvokeOptions,
 ): Promise<Acceptance> {
-  return post(server, endpoint, encodeInvocation(invocation), ports, options);
+  return post(server, endpoint, encodeInvocation(invocation, options.argumentsJson), ports, options);
 }
 
 /** Posts until it is taken, refused, or given up. Does not throw. */

@@ -29,13 +29,19 @@ export function parseInvocation(value: unknown): Parsed<Invocation> {
 }
 
 /**
- * A call as it goes over the wire: a root thread names no ancestors.
+ * A call as it goes over the wire: a root thread names no ancestors. `argumentsJson`: the arguments as JSON, where
+ * `JSON.stringify` would change them (integers beyond 2^53).
  *
  * @example
  * await fetch(endpoint, { method: "POST", headers, body: encodeInvocation(invocation) });
  */
-export function encodeInvocation({ thread_ancestors, ...rest }: Invocation): string {
-  return JSON.stringify(thread_ancestors.length === 0 ? rest : { ...rest, thread_ancestors });
+export function encodeInvocation(
+  { thread_ancestors, ...rest }: Invocation,
+  argumentsJson = JSON.stringify(rest.arguments),
+): string {
+  const { arguments: _, ...others } = rest;
+  const named = thread_ancestors.length === 0 ? others : { ...others, thread_ancestors };
+  return `{"arguments":${argumentsJson},${JSON.stringify(named).slice(1)}`;
 }
 
 const returnAddress = object({

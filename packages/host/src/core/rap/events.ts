@@ -8,7 +8,11 @@ import type { OutsideCall, RapEvent } from "./records.ts";
 export const EVENT_TOOL = "receive_event__injected";
 
 /** What it is shown as called with. */
-export function eventArguments({ tool, callId, args }: OutsideCall): Readonly<Record<string, unknown>> {
+export function eventArguments({ tool, callId, args }: OutsideCall): {
+  readonly original_tool_name: string;
+  readonly original_tool_call_id: string;
+  readonly original_args: unknown;
+} {
   return { original_tool_name: tool, original_tool_call_id: callId, original_args: parsed(args) };
 }
 

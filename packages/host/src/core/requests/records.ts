@@ -25,6 +25,8 @@ export type PendingRequest = Ask & {
   readonly callId: string;
   /** The tool's own name for the question, where a call may ask several. */
   readonly question?: string | undefined;
+  /** The member `arguments` of the params as JSON, where it has numbers that JavaScript cannot hold. */
+  readonly argumentsJson?: string | undefined;
   /** It is asked beside the call, which goes on waiting: the answer is no step of it. */
   readonly aside?: Aside | undefined;
 };

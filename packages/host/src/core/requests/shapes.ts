@@ -52,6 +52,7 @@ export const PENDING_REQUEST = tagged(
       at: time(),
       turnId: string(),
       callId: string(),
+      argumentsJson: omittable(string()),
       aside: omittable(ASIDE),
     }),
   },

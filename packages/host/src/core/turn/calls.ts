@@ -47,6 +47,8 @@ export type CallStep =
       readonly requestId: number;
       readonly ask: Ask;
       readonly question?: string | undefined;
+      /** `arguments` of the question as JSON, where they have numbers that JavaScript cannot hold. */
+      readonly argumentsJson?: string | undefined;
     } & Shown)
   | ({
       readonly kind: "dispatch";

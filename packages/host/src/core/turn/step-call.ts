@@ -55,10 +55,16 @@ export function stepCall(
 }
 
 function requestOf(
-  { requestId, ask, question }: Extract<CallStep, { kind: "ask" }>,
+  { requestId, ask, question, argumentsJson }: Extract<CallStep, { kind: "ask" }>,
   by: { readonly at: number; readonly turnId: string; readonly callId: string },
 ): PendingRequest {
-  return { ...ask, id: requestId, ...by, ...(question !== undefined && { question }) };
+  return {
+    ...ask,
+    id: requestId,
+    ...by,
+    ...(question !== undefined && { question }),
+    ...(argumentsJson !== undefined && { argumentsJson }),
+  };
 }
 
 type Settle = Omit<Extract<CallStep, { kind: "settle" }>, "kind">;

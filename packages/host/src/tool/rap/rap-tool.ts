@@ -3,6 +3,7 @@ import type { Acceptance } from "@bobbin/rap/runtime";
 import { isObject, type JsonObject, type ToolDefinition, type Toolset } from "@bobbin/rap/wire";
 import { OUTCOME_UNKNOWN } from "../../core/turn/restart.ts";
 import { type ApprovalQuestion, withApproval } from "../approval.ts";
+import { exactJson } from "../exact-json.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
 import type { ToolServerSettings } from "./settings.ts";
 
@@ -12,6 +13,8 @@ export interface OutgoingCall {
   readonly endpoint: string;
   readonly operation: string;
   readonly args: JsonObject;
+  /** The model's own text of them, where it has numbers that JavaScript cannot hold. */
+  readonly argumentsJson: string | undefined;
   readonly idempotent: boolean;
   readonly invocation: Invocation;
 }
@@ -102,7 +105,8 @@ function plainTool(
     },
     async perform(invocation, signal) {
       const args = invocation.args as JsonObject;
-      const call = { server, endpoint, operation: name, args, idempotent, invocation };
+      const argumentsJson = exactJson(invocation.call.arguments, args);
+      const call = { server, endpoint, operation: name, args, argumentsJson, idempotent, invocation };
       const until = deadlineOf(invocation) ?? null;
       const sent = await withinTime(until, ports, signal, (both) => ports.send(call, both));
       switch (sent.kind) {

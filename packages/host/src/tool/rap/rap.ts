@@ -267,7 +267,7 @@ export class Rap {
   }
 
   async #send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance> {
-    const { server, endpoint, operation, args, idempotent, invocation } = call;
+    const { server, endpoint, operation, args, argumentsJson, idempotent, invocation } = call;
     const { facts, loadEpoch, toldAt } = invocation.thread;
     const { callId } = invocation.call;
     const begun = this.#ports.platform.clock.monotonic();
@@ -290,7 +290,7 @@ export class Rap {
           user_id: userOf(facts.owner),
         },
         idempotent ? this.#wire : this.#wireOnce,
-        { idempotent, signal },
+        { idempotent, signal, argumentsJson },
       );
     } catch (cause) {
       // Without a place for the answer no call is made.
