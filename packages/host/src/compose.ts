@@ -27,7 +27,7 @@ import type { HandlerContext } from "./server/handlers/context.ts";
 import { greeted } from "./server/handlers/initialize.ts";
 import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
-import { Reaches } from "./server/reach.ts";
+import { ReachLookup } from "./server/reach.ts";
 import { Children } from "./thread/children.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
@@ -94,8 +94,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
-  const reaches = new Reaches({ home, cwd, files: platform.files, config: () => current });
-  const own = ownTools((owner) => reaches.of(owner), config.maxGoalTokenBudget);
+  const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
+  const own = ownTools((owner) => reachLookup.of(owner), config.maxGoalTokenBudget);
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({
     home,
@@ -107,7 +107,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     secrets,
     own,
     others: [...own, dynamicTools],
-    mayUse: (owner, server) => reaches.of(owner).mayUse(server),
+    mayUse: (owner, server) => reachLookup.of(owner).mayUse(server),
     registry: () => registry,
   });
   const toolbox = new Toolbox([
@@ -131,7 +131,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     shell: basename(platform.env["SHELL"] ?? "sh"),
     provider: (id) => providers.get(id),
-    filesOf: (owner) => reaches.of(owner).files,
+    filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
   });
@@ -198,7 +198,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     rap,
     clientProcesses,
     supervisor,
-    reaches,
+    reachLookup,
     keyedStarts: new KeyedStarts(registry, journal),
     idle,
     index,
@@ -214,7 +214,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const host = new Host(
     {
       handlers: handlerTable(context, layers),
-      reaches,
+      reachLookup,
       queues: new Queues(),
       ids: platform.ids,
       log,

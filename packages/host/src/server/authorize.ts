@@ -2,7 +2,7 @@ import type { MethodName } from "@bobbin/protocol";
 import { fault } from "../errors.ts";
 import type { Principal } from "./listen/door.ts";
 import { subjectAccess } from "./method-access.ts";
-import { type Reaches, SUBJECT } from "./reach.ts";
+import { type ReachLookup, SUBJECT } from "./reach.ts";
 
 /** The owner of the threads that a connection starts. */
 export function ownerOf(principal: Principal): string {
@@ -20,10 +20,10 @@ export function isHostUser(principal: Principal): boolean {
 }
 
 /** Throws if a connection may not call a method at all. Handlers check which thread, and what else a request names. */
-export function authorize(principal: Principal, method: MethodName, reaches: Reaches): void {
+export function authorize(principal: Principal, method: MethodName, reachLookup: ReachLookup): void {
   if (isHostUser(principal)) return;
   const access = subjectAccess[method];
   if (access === "hostUser") throw fault("notPermitted", method);
-  if (typeof access === "object" && !reaches.of(ownerOf(principal)).grants(access.grant))
+  if (typeof access === "object" && !reachLookup.of(ownerOf(principal)).grants(access.grant))
     throw fault("notGranted", method, access.grant);
 }

@@ -8,10 +8,10 @@ import type { Call, FindHandler, Handler } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { RequestId } from "./frames.ts";
 import type { Queues } from "./queues.ts";
-import type { Reaches } from "./reach.ts";
+import type { ReachLookup } from "./reach.ts";
 
 export interface DispatchPorts {
-  readonly reaches: Reaches;
+  readonly reachLookup: ReachLookup;
   readonly handlers: FindHandler;
   readonly queues: Queues;
   readonly ids: Ids;
@@ -56,7 +56,7 @@ export async function dispatch(
 }
 
 function admit(
-  { handlers, reaches }: DispatchPorts,
+  { handlers, reachLookup }: DispatchPorts,
   connection: Connection,
   method: string,
   entry: MethodEntry | undefined,
@@ -70,7 +70,7 @@ function admit(
   } else if (entry.stability === "experimental" && !client.experimental) {
     throw fault("experimentalRequired", method);
   }
-  authorize(connection.meta.principal, method as MethodName, reaches);
+  authorize(connection.meta.principal, method as MethodName, reachLookup);
   const handler = handlers(method as MethodName);
   if (handler === undefined) throw fault("methodNotImplemented", method);
   return handler;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../config/config.ts";
 import { nodeFiles } from "../platform/node-files.ts";
-import { Reaches } from "./reach.ts";
+import { ReachLookup } from "./reach.ts";
 
 let top: string;
 let home: string;
 let config: Config;
-let reaches: Reaches;
+let reachLookup: ReachLookup;
 const files = nodeFiles();
 
 beforeEach(async () => {
@@ -19,7 +19,7 @@ beforeEach(async () => {
     await mkdir(join(top, folder), { recursive: true });
   for (const folder of ["home", "home/work", "ann", "secret"])
     await writeFile(join(top, folder, "AGENTS.md"), `Of ${folder}.`);
-  reaches = new Reaches({ home, cwd: top, files, config: () => config });
+  reachLookup = new ReachLookup({ home, cwd: top, files, config: () => config });
 });
 afterEach(() => rm(top, { recursive: true }));
 
@@ -36,7 +36,7 @@ const code = (work: Promise<unknown>) =>
 describe("the reach of the host's own user", () => {
   it("is everything", async () => {
     allow({});
-    const reach = reaches.of("local");
+    const reach = reachLookup.of("local");
     expect(await code(reach.checkPath("cwd", at("secret")))).toBe("allowed");
     expect(await reach.files.readText(at("secret", "AGENTS.md"))).toBe("Of secret.");
     expect(reach.cwd).toBe(top);
@@ -48,7 +48,7 @@ describe("the reach of the host's own user", () => {
 describe("the reach of a subject", () => {
   it("[REACH-2] has no folder, file or address unless the configuration gives it some", async () => {
     allow({});
-    const reach = reaches.of("subject:ann");
+    const reach = reachLookup.of("subject:ann");
     expect(reach.hasFiles).toBe(false);
     for (const path of [at("ann"), at("secret"), home, "/", reach.cwd])
       expect(await code(reach.checkPath("cwd", path)), path).toBe("pathNotAllowed");
@@ -61,15 +61,15 @@ describe("the reach of a subject", () => {
 
   it("[REACH-2] starts in its first folder, or nowhere", () => {
     allow({ ann: { roots: [at("ann"), at("bob")] } });
-    expect(reaches.of("subject:ann").cwd).toBe(at("ann"));
-    expect(reaches.of("subject:bob").cwd).toBe(join(home, "nowhere"));
+    expect(reachLookup.of("subject:ann").cwd).toBe(at("ann"));
+    expect(reachLookup.of("subject:bob").cwd).toBe(join(home, "nowhere"));
   });
 
   it("[REACH-1] ends at its roots, whichever way a path takes", async () => {
     allow({ ann: { roots: [at("ann")] } });
     await symlink(at("secret"), at("ann", "out"));
     await symlink(at("ann", "inner"), at("way-in"));
-    const reach = reaches.of("subject:ann");
+    const reach = reachLookup.of("subject:ann");
     for (const path of [at("ann"), at("ann", "inner"), at("ann", "new", "folder"), at("way-in")])
       expect(await code(reach.checkPath("cwd", path)), path).toBe("allowed");
     for (const path of [
@@ -87,11 +87,11 @@ describe("the reach of a subject", () => {
 
   it("[REACH-1] leaves out the host's home, unless a root is within it", async () => {
     allow({ ann: { roots: [top] }, bob: { roots: [top, join(home, "work")] } });
-    const ann = reaches.of("subject:ann");
+    const ann = reachLookup.of("subject:ann");
     expect(await ann.files.readText(at("secret", "AGENTS.md"))).toBe("Of secret.");
     expect(await ann.files.readText(join(home, "AGENTS.md"))).toBeUndefined();
     expect(await ann.files.readText(join(home, "work", "AGENTS.md"))).toBeUndefined();
-    const bob = reaches.of("subject:bob");
+    const bob = reachLookup.of("subject:bob");
     expect(await bob.files.readText(join(home, "work", "AGENTS.md"))).toBe("Of home/work.");
     expect(await bob.files.readText(join(home, "AGENTS.md"))).toBeUndefined();
   });
@@ -100,7 +100,7 @@ describe("the reach of a subject", () => {
     allow({ ann: { roots: [at("ann"), at("ann", "inner")] } });
     await rename(at("ann", "inner"), at("ann", "before"));
     await symlink(at("secret"), at("ann", "inner"));
-    const reach = reaches.of("subject:ann");
+    const reach = reachLookup.of("subject:ann");
     expect(await code(reach.checkPath("cwd", at("ann", "inner")))).toBe("pathNotAllowed");
     expect(await reach.files.readText(at("secret", "AGENTS.md"))).toBeUndefined();
     expect(await code(reach.checkPath("cwd", at("ann", "before")))).toBe("allowed");
@@ -108,24 +108,26 @@ describe("the reach of a subject", () => {
 
   it("[REACH-1] is not widened by what was read for others", async () => {
     allow({ ann: { roots: [at("ann")] } });
-    expect((await reaches.of("local").around.at(at("ann"))).docs).toHaveLength(2);
-    expect((await reaches.of("subject:ann").around.at(at("ann"))).docs).toMatchObject([{ text: "Of ann." }]);
-    expect((await reaches.of("subject:bob").around.at(at("ann"))).docs).toEqual([]);
+    expect((await reachLookup.of("local").around.at(at("ann"))).docs).toHaveLength(2);
+    expect((await reachLookup.of("subject:ann").around.at(at("ann"))).docs).toMatchObject([
+      { text: "Of ann." },
+    ]);
+    expect((await reachLookup.of("subject:bob").around.at(at("ann"))).docs).toEqual([]);
   });
 
   it("[REACH-1] follows the configuration as it is now", async () => {
     allow({ roots: [at("ann")] });
-    expect(await code(reaches.of("subject:ann").checkPath("cwd", at("ann")))).toBe("allowed");
+    expect(await code(reachLookup.of("subject:ann").checkPath("cwd", at("ann")))).toBe("allowed");
     allow({});
-    expect(await code(reaches.of("subject:ann").checkPath("cwd", at("ann")))).toBe("pathNotAllowed");
+    expect(await code(reachLookup.of("subject:ann").checkPath("cwd", at("ann")))).toBe("pathNotAllowed");
   });
 
   it("[REACH-5] takes a sandbox away that is no longer granted", () => {
     allow({ allow: ["full-access"] });
     const settings = { sandbox: { type: "dangerFullAccess" }, permissionProfile: null } as never;
-    expect(reaches.of("subject:ann").narrowed(settings)).toEqual({});
+    expect(reachLookup.of("subject:ann").narrowed(settings)).toEqual({});
     allow({});
-    expect(reaches.of("subject:ann").narrowed(settings)).toEqual({
+    expect(reachLookup.of("subject:ann").narrowed(settings)).toEqual({
       sandbox: { type: "readOnly", networkAccess: false },
       permissionProfile: ":read-only",
     });
@@ -152,7 +154,7 @@ describe("the tool servers of a subject", () => {
     ["https://tools.example.evil.example", false],
   ])("[REACH-3] %s: %s", (url, allowed) => {
     allow({ tool_servers: ["http://127.0.0.1:8790/dice/", "https://tools.example"] });
-    const check = () => reaches.of("subject:ann").checkLoadSettings({ toolServers: { own: { url } } });
+    const check = () => reachLookup.of("subject:ann").checkLoadSettings({ toolServers: { own: { url } } });
     if (allowed) check();
     else expect(check).toThrow(`toolServers.own: this subject may not use ${url}`);
   });
@@ -160,7 +162,7 @@ describe("the tool servers of a subject", () => {
   it("[REACH-3] name no origins beside their own that are not allowed, either", () => {
     allow({ tool_servers: ["https://tools.example"] });
     const server = (origin: string) => ({ own: { url: "https://tools.example", allowed_origins: [origin] } });
-    const reach = reaches.of("subject:ann");
+    const reach = reachLookup.of("subject:ann");
     reach.checkLoadSettings({ toolServers: server("https://tools.example/other") });
     expect(() => reach.checkLoadSettings({ toolServers: server("http://127.0.0.1:9") })).toThrow(
       "127.0.0.1:9",
@@ -172,8 +174,8 @@ describe("the tool servers of a subject", () => {
   it("[REACH-4] are not MCP servers, unless granted", () => {
     allow({ bob: { allow: ["mcp-servers"] } });
     const mcpServers = { own: { command: "sh" } };
-    expect(() => reaches.of("subject:ann").checkLoadSettings({ mcpServers })).toThrow('"mcp-servers"');
-    reaches.of("subject:ann").checkLoadSettings({ mcpServers: { shop: false } });
-    reaches.of("subject:bob").checkLoadSettings({ mcpServers });
+    expect(() => reachLookup.of("subject:ann").checkLoadSettings({ mcpServers })).toThrow('"mcp-servers"');
+    reachLookup.of("subject:ann").checkLoadSettings({ mcpServers: { shop: false } });
+    reachLookup.of("subject:bob").checkLoadSettings({ mcpServers });
   });
 });

@@ -45,8 +45,8 @@ export interface ReachPorts {
   config(): Config;
 }
 
-/** The reach of everybody: of the host's own user, and of subjects. */
-export class Reaches {
+/** Finds the reach of an owner. */
+export class ReachLookup {
   readonly #ports: ReachPorts;
   readonly #host: Reach;
   /** By the rules that they follow, and for one configuration. */

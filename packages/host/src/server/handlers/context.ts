@@ -18,7 +18,7 @@ import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { ClientProcesses } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
-import type { Reach, Reaches } from "../reach.ts";
+import type { Reach, ReachLookup } from "../reach.ts";
 
 /** What handlers work with. */
 export interface HandlerContext {
@@ -42,7 +42,7 @@ export interface HandlerContext {
   readonly clientProcesses: ClientProcesses;
   /** Takes work that nobody awaits. */
   readonly supervisor: Supervisor;
-  readonly reaches: Reaches;
+  readonly reachLookup: ReachLookup;
   /** What lists show of a thread follows its journal's place. */
   reindex(head: Head, place: Place): void;
 }
@@ -69,8 +69,8 @@ export function seenOwner({ meta: { principal } }: Connection): string | undefin
 }
 
 /** What a request may ask for beyond threads. */
-export function reachOf({ reaches }: HandlerContext, { meta: { principal } }: Connection): Reach {
-  return reaches.of(ownerOf(principal));
+export function reachOf({ reachLookup }: HandlerContext, { meta: { principal } }: Connection): Reach {
+  return reachLookup.of(ownerOf(principal));
 }
 
 /** Which threads a request may touch. Another subject's thread is answered as one that does not exist. */

@@ -11,7 +11,7 @@ export async function surroundings(
   owner: string,
   context: HandlerContext,
 ): Promise<{ readonly gitInfo: GitInfo | null; readonly docs: readonly ProjectDoc[] }> {
-  const { gitInfo, docs } = await context.reaches.of(owner).around.at(cwd);
+  const { gitInfo, docs } = await context.reachLookup.of(owner).around.at(cwd);
   const { developerInstructions: text, instructionsFile } = context.config;
   if (text === null && instructionsFile === null) return { gitInfo, docs };
   const path = join(context.home, "config.toml");

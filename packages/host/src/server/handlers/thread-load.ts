@@ -56,7 +56,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
     return actor;
   };
   const asItWas: LoadRequest = {
-    changes: async (now, owner) => context.reaches.of(owner).narrowed(now),
+    changes: async (now, owner) => context.reachLookup.of(owner).narrowed(now),
     load: {},
     docs: projectDocs,
   };
@@ -118,7 +118,7 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
       const resumed = () =>
         registry.load(threadId, accessOf(connection), {
           changes: async (now, owner) => ({
-            ...context.reaches.of(owner).narrowed(now),
+            ...context.reachLookup.of(owner).narrowed(now),
             ...(await askedSettings(params, now.cwd, scope)),
           }),
           load: askedLoadSettings(params, scope),

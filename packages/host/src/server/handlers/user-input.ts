@@ -43,11 +43,11 @@ export async function takeFiles(
 export async function keepFiles(
   actor: Actor,
   input: readonly UserInput[],
-  { reaches }: HandlerContext,
+  { reachLookup }: HandlerContext,
   cwd: string,
 ): Promise<Blobs | undefined> {
   if (!namesMedia(input) || actor.ephemeral) return undefined;
-  const { files } = reaches.of(actor.owner);
+  const { files } = reachLookup.of(actor.owner);
   return keepMedia(input, cwd, files, (name, bytes) => actor.journal.keep(name, bytes));
 }
 
