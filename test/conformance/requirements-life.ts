@@ -42,6 +42,12 @@ export const lifeLines = {
   "LIST-12": "Pages stay what they are while turns come and go.",
   "LIST-13": "A page cursor of another thread is answered, and never logged as damage of the journal.",
 
+  // Threads that another host on the same home has loaded.
+  "HELD-1": "A thread that another host has loaded is shown with that host's id.",
+  "HELD-2": "Whoever needs such a thread loaded is refused with the name of the host that has it.",
+  "HELD-3": "A host that has unloaded a thread, or is gone, is not named any more.",
+  "HELD-4": "Who may not see a thread does not learn that it is loaded elsewhere.",
+
   // The machine's clock.
   "CLOCK-1": "Times within a thread do not go back when the clock is set back, and no duration is negative.",
   "CLOCK-2": "A clock that was wrong by years leaves its mark on what happened then, and on nothing later.",

@@ -155,6 +155,11 @@ export function fileJournal(
     release: (key) => saved(() => keys.forget(key)),
     threads,
     madeAll: () => made.isAll(threads()),
+    get hostId() {
+      return leases.hostId;
+    },
+    holder: (threadId) => leases.holders.of(threadId).catch(() => undefined),
+    holders: (threadIds) => leases.holders.ofAll(threadIds).catch(() => new Map()),
     async abandoned() {
       await takeUp();
       return leases.abandoned();

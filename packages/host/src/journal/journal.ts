@@ -21,6 +21,12 @@ export interface Journal {
   threads(): AsyncIterable<{ readonly id: string; readonly archived: boolean }>;
   /** Whether this host has made every stored thread. Answered once, then false. */
   madeAll(): Promise<boolean>;
+  /** How other hosts know this one. */
+  readonly hostId: string;
+  /** The other host that has a thread loaded; undefined if none does, or if that cannot be found out. */
+  holder(threadId: string): Promise<string | undefined>;
+  /** The other hosts that have one of these threads loaded, by thread. Cheap for lists: up to a second old. */
+  holders(threadIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Threads that were held by hosts that are gone. */
   abandoned(): Promise<readonly string[]>;
   /** Ends the claim of a host that is gone on a thread that is gone too. */

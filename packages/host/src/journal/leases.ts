@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { fault } from "../errors.ts";
 import type { Cancel, Clock, Files, Liveness, Platform, Timers } from "../platform/platform.ts";
+import { Holders } from "./holders.ts";
 import { PowerMark } from "./power-mark.ts";
 import { SharedLock } from "./shared-lock.ts";
 import { markMade, STARTS, Starts, unmade } from "./starts.ts";
@@ -19,7 +20,7 @@ const ASK_AGAIN_MS = 20;
 const GIVE_BACK_AGAIN_MS = 5000;
 
 /**
- * Which host has which thread. `live/` holds a claim a thread, with the id of the host that has it, and a lock a
+ * Which host has which thread. `live/` holds a claim per thread, with the id of the host that has it, and a lock per
  * host, which ends with the host however that ends: no process ids, no heartbeats.
  */
 export class Leases {
@@ -33,6 +34,8 @@ export class Leases {
   /** What this host has acknowledged of new threads before it made them. */
   readonly starts: Starts;
   readonly power: PowerMark;
+  /** Who else has a thread. */
+  readonly holders: Holders;
   readonly #beforeGivingBack: () => Promise<void>;
   readonly #takeover: SharedLock;
   /** Holders that were found dead. No host has the name of another. */
@@ -65,6 +68,13 @@ export class Leases {
     this.#timers = timers;
     this.#ids = ids;
     this.#takeover = new SharedLock((work) => liveness.exclusively(this.#lock(TAKEOVER), work));
+    this.holders = new Holders({
+      folder: this.#folder,
+      files,
+      clock,
+      isOwn: (threadId) => this.#held.has(threadId) || this.#claimed.has(threadId),
+      lives: (host) => this.#holderLives(host),
+    });
     this.starts = new Starts(() => join(this.#folder, `${this.hostId}${STARTS}`), files);
     this.power = new PowerMark({
       path: join(this.#folder, BOOT),

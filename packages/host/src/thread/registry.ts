@@ -133,6 +133,11 @@ export class Registry {
     return this.#slots.size;
   }
 
+  /** How other hosts on the same home know this one. */
+  get hostId(): string {
+    return this.#ports.journal.hostId;
+  }
+
   /** Threads that are in memory. */
   get residents(): number {
     return this.#residents.size;
@@ -152,8 +157,21 @@ export class Registry {
   /** A loaded thread. One on its way in or out is waited for. */
   async find(threadId: string, access: Access): Promise<Actor> {
     const actor = await this.findLoaded(threadId, access);
-    if (actor === undefined) throw fault("threadNotFound", threadId);
-    return actor;
+    if (actor !== undefined) return actor;
+    const holder = await this.holderOf(threadId, access);
+    throw holder === undefined
+      ? fault("threadNotFound", threadId)
+      : fault("heldElsewhere", parseThreadId(threadId), holder);
+  }
+
+  /** The other host that has a thread loaded, if one does and the thread may be seen. */
+  holderOf(threadId: string, access: Access): Promise<string | undefined> {
+    return this.#stored.holderOf(parseThreadId(threadId), access);
+  }
+
+  /** The other hosts that have one of these threads loaded, by thread. */
+  holders(threadIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#ports.journal.holders(threadIds.filter((id) => this.#slots.get(id) === undefined));
   }
 
   async findLoaded(threadId: string, access: Access): Promise<Actor | undefined> {
@@ -254,19 +272,21 @@ export class Registry {
     }
   }
 
-  /** Looks at a thread, loaded or not, without touching it. */
+  /** Looks at a thread, loaded or not, without touching it. `heldBy`: another host has it loaded. */
   async read<T>(
     threadId: string,
     access: Access,
-    look: (journal: JournalReader, state: ThreadState) => Promise<T>,
+    look: (journal: JournalReader, state: ThreadState, heldBy?: string) => Promise<T>,
   ): Promise<T> {
     const actor = await this.#settled(threadId);
     if (actor !== undefined && !actor.broken) {
       if (!access(actor.owner)) throw fault("threadNotLoaded", actor.id);
       return look(actor.journal, await actor.peek());
     }
-    return this.#stored.read(parseThreadId(threadId), access, (journal, { state }) => {
-      return look(journal, { ...state, status: actor?.status ?? NOT_LOADED });
+    const id = parseThreadId(threadId);
+    return this.#stored.read(id, access, async (journal, { state }) => {
+      const heldBy = actor === undefined ? await this.#ports.journal.holder(id) : undefined;
+      return look(journal, { ...state, status: actor?.status ?? NOT_LOADED }, heldBy);
     });
   }
 

@@ -219,6 +219,12 @@ export class Stored {
     }
   }
 
+  /** The other host that has a thread loaded, if one does and the thread may be seen. */
+  async holderOf(id: string, access: Access): Promise<string | undefined> {
+    const holder = await this.#ports.journal.holder(id);
+    return holder !== undefined && (await this.#mayRead(id, access)) ? holder : undefined;
+  }
+
   /** One command on a thread that no actor has: decided, written, synced, told to everyone. */
   async commit(
     { journal, head: { state, seq } }: Held,

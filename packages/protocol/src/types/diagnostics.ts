@@ -32,5 +32,7 @@ export const ServerDiagnosticsResponse = object("ServerDiagnosticsResponse", () 
   gauges: array(ServerDiagnosticsGauge),
   process: ServerDiagnosticsProcess,
   threads: experimental(array(LoadedThreadDiagnostics), { ours: true }),
+  /** By this id other hosts on the same home name this one. */
+  hostId: experimental(string(), { ours: true }),
 }));
 export type ServerDiagnosticsResponse = Static<typeof ServerDiagnosticsResponse>;

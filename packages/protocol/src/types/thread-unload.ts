@@ -59,6 +59,8 @@ export type ThreadUnloadParams = Static<typeof ThreadUnloadParams>;
 export const ThreadUnloadResponse = object("ThreadUnloadResponse", () => ({
   status: ThreadUnloadStatus,
   blockedBy: experimental(ThreadUnloadBlockers, { ours: true }),
+  /** With `notLoaded`: another host on the same home has the thread loaded. */
+  heldBy: experimental(string(), { ours: true }),
 }));
 export type ThreadUnloadResponse = Static<typeof ThreadUnloadResponse>;
 

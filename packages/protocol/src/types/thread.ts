@@ -80,6 +80,8 @@ export const Thread = object("Thread", () => ({
   turns: array(Turn),
   updatedAt: integer(),
   pendingLoadSettings: experimental(LoadSettings, { ours: true }),
+  /** Another host on the same home that has the thread loaded; its status is then that of this host. */
+  heldBy: experimental(string(), { ours: true }),
 }));
 export type Thread = Static<typeof Thread>;
 

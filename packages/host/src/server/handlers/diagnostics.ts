@@ -2,7 +2,8 @@ import { maySee } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
 import type { HandlerContext } from "./context.ts";
 
-export function diagnosticsHandlers({ registry, idle, platform, metrics }: HandlerContext): Handlers {
+export function diagnosticsHandlers(context: HandlerContext): Handlers {
+  const { registry, idle, platform, metrics } = context;
   return {
     "server/diagnostics"(_params, { connection, reply }) {
       const { principal } = connection.meta;
@@ -17,7 +18,8 @@ export function diagnosticsHandlers({ registry, idle, platform, metrics }: Handl
         descendants: actor.children,
         unloadsInMs: idle.remainingMs(actor),
       }));
-      reply({ gauges: metrics.gaugeValues(), process: platform.process(), threads });
+      const { hostId } = registry;
+      reply({ gauges: metrics.gaugeValues(), process: platform.process(), threads, hostId });
     },
   };
 }

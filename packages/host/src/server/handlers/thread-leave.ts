@@ -21,7 +21,11 @@ export function threadLeaveHandlers(context: HandlerContext): Handlers {
 
     async "thread/unload"({ threadId, interrupt }, { connection, reply }) {
       const actor = await registry.findLoaded(threadId, accessOf(connection)).catch(malformed);
-      if (actor === undefined) return reply({ status: "notLoaded" });
+      if (actor === undefined) {
+        const heldBy = await registry.holderOf(threadId, accessOf(connection));
+        const isNamed = heldBy !== undefined && connection.client?.experimental === true;
+        return reply({ status: "notLoaded", ...(isNamed && { heldBy }) });
+      }
       // Not for nothing: with another subscriber there, the unload is refused all the same.
       if (interrupt && actor.activeTurn !== undefined && othersOf(actor, connection) === 0) {
         const interrupted = actor.submit({ kind: "interrupt", at: platform.clock.now(), turnId: null });

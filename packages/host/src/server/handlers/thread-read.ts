@@ -19,17 +19,19 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
   const { registry, index } = context;
 
   /** Rows as threads: what changes without their journals is filled in. */
-  const shown = async (connection: Connection) => {
+  const shown = async (connection: Connection, rows: readonly ThreadRow[]) => {
     const sections = await context.sections.all(seenOwner(connection));
-    return (row: ThreadRow): Thread => {
+    const holders = await registry.holders(rows.map(({ id }) => id));
+    return rows.map((row): Thread => {
       const status = registry.statusOf(row.id);
       const environments = status === undefined ? null : row.thread.environments;
       return {
         ...inSection(row.thread, sections, row.sectionId),
         environments,
         status: status ?? row.thread.status,
+        ...heldElsewhere(status === undefined ? holders.get(row.id) : undefined),
       };
-    };
+    });
   };
 
   const sectionIds = async (connection: Connection) => {
@@ -38,11 +40,12 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
 
   return {
     async "thread/read"({ threadId, includeTurns }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection), async (journal, state) => {
+      await registry.read(threadId, accessOf(connection), async (journal, state, heldBy) => {
         if (includeTurns && state.facts.ephemeral) throw fault("ephemeralTurns");
         const turns = includeTurns ? await allTurns(journal) : [];
         const view = await viewer(context, connection);
-        reply({ thread: view(state, journal.place, turns), readState: null });
+        const thread = { ...view(state, journal.place, turns), ...heldElsewhere(heldBy) };
+        reply({ thread, readState: null });
       });
     },
 
@@ -76,8 +79,8 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
       if (params.sortKey === "section_position" && params.sectionId == null) throw fault("sortNeedsSection");
       const query = { ...listQuery(params, connection), knownSections: await sectionIds(connection) };
       const page = await index.list(query).catch(badCursor);
-      const { nextCursor, backwardsCursor } = page;
-      reply({ data: page.rows.map(await shown(connection)), nextCursor, backwardsCursor, readStates: {} });
+      const { rows, nextCursor, backwardsCursor } = page;
+      reply({ data: await shown(connection, rows), nextCursor, backwardsCursor, readStates: {} });
     },
 
     async "thread/search"(params, { connection, reply }) {
@@ -85,8 +88,9 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
       const page = await index
         .search({ ...listQuery(params, connection), searchTerm: params.searchTerm })
         .catch(badCursor);
-      const show = await shown(connection);
-      const data = page.hits.map(({ row, snippet }) => ({ snippet, thread: show(row) }));
+      const rows = page.hits.map(({ row }) => row);
+      const threads = await shown(connection, rows);
+      const data = page.hits.map(({ snippet }, at) => ({ snippet, thread: threads[at]! }));
       reply({ data, nextCursor: page.nextCursor, backwardsCursor: page.backwardsCursor });
     },
   };
@@ -112,6 +116,11 @@ function listQuery(params: Params<"thread/list">, connection: Connection): Threa
     cursor: params.cursor ?? undefined,
     limit: Math.min(MAX_LIMIT, Math.max(1, limit ?? DEFAULT_LIMIT)),
   };
+}
+
+/** Names the other host that has a thread loaded; nothing if none does. */
+function heldElsewhere(heldBy: string | undefined): Pick<Thread, "heldBy"> {
+  return heldBy === undefined ? {} : { heldBy };
 }
 
 /** The list of loaded threads goes on behind an id. */
