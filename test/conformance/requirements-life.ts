@@ -138,6 +138,7 @@ export const lifeLines = {
     "A journal with one of every record that was ever written leads to the same state, notifications and turns for ever.",
   "JOURNAL-5":
     "Records from disk are read as strictly as requests from clients: what is damaged is left out.",
+  "JOURNAL-6": "The first page of a huge thread is read from its front.",
   "DAMAGE-1": "A damaged checkpoint is passed over for the one before it, and nothing is lost.",
   "DAMAGE-4": "Blank and junk lines in a journal keep no other request from its answer, and are logged once.",
   "DAMAGE-5": "A pipe, a device or a folder in a journal's place is refused at once.",

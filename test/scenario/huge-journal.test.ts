@@ -98,6 +98,21 @@ describe("a journal of 200 MB", () => {
     expect(grown).toBeLessThan(96 * MiB);
   });
 
+  it("[JOURNAL-6] gives its first page by reading its front, and goes on from there", async () => {
+    const { read, grown } = await cost(async () => {
+      const page = await client.call("thread/turns/list", { threadId, limit: 3, sortDirection: "asc" });
+      expect(page.data.map(({ id }: { id: string }) => id.slice(-3))).toEqual(["001", "002", "003"]);
+      const next = await client.call("thread/turns/list", {
+        ...{ threadId, limit: 2, sortDirection: "asc", cursor: page.nextCursor },
+      });
+      expect(next.data.map(({ id }: { id: string }) => id.slice(-3))).toEqual(["004", "005"]);
+      const items = await client.call("thread/items/list", { threadId, limit: 2 });
+      expect(items.data.map(({ item }: { item: { id: string } }) => item.id)).toEqual(["u1", "a1"]);
+    });
+    expect(read).toBeLessThan(16 * MiB);
+    expect(grown).toBeLessThan(96 * MiB);
+  });
+
   it("[JOURNAL-3] is not squeezed into one reply: that is refused, and the connection goes on", async () => {
     const { code, data } = await client.refusal("thread/turns/list", {
       threadId,

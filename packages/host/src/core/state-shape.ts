@@ -87,4 +87,5 @@ export const THREAD_STATE = inline(() => ({
   callIds: array(string()),
   callCount: count(),
   lastTurn: nullable(inline(() => ({ id: string(), status: TurnStatus }))),
+  mayHaveDropped: omittable(boolean()),
 }));

@@ -68,12 +68,16 @@ export interface ThreadState {
   readonly callIds: readonly string[];
   /** How many calls there were in all. */
   readonly callCount: number;
+  /** Turns may have been dropped. False: none ever was, so the journal can be read from the front without a look ahead. */
+  readonly mayHaveDropped: boolean;
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
 
+type AddedLater = "lastAt" | "mayHaveDropped";
+
 /** A head as checkpoints hold it: those of earlier versions lack what was added since. */
-export type CheckpointState = Omit<ThreadState, "lastAt"> & Partial<Pick<ThreadState, "lastAt">>;
+export type CheckpointState = Omit<ThreadState, AddedLater> & Partial<Pick<ThreadState, AddedLater>>;
 
 /** The running turn. */
 export interface TurnState {

@@ -126,6 +126,11 @@ export class Line {
     return this.#chunk.subarray(this.#left, this.#right);
   }
 
+  has(text: string): boolean {
+    const { buffer, byteOffset, length } = this.bytes;
+    return Buffer.from(buffer, byteOffset, length).includes(text);
+  }
+
   /** Longer than any commit: its bytes were not kept. */
   get tooLong(): boolean {
     return this.#right > this.#chunk.length;

@@ -66,6 +66,10 @@ export class FileReader implements JournalReader {
     return commitsOf(this.linesFrom(from), this.#threadId, this.place, this.#ports);
   }
 
+  naming(text: string, from = 0): AsyncIterable<Placed> {
+    return commitsOf(this.linesNaming(text, from), this.#threadId, this.place, this.#ports);
+  }
+
   async *linesBefore(before: number | undefined): AsyncGenerator<readonly Line[]> {
     yield* linesBackwards(this.#file, await this.#end(before));
   }
@@ -76,7 +80,15 @@ export class FileReader implements JournalReader {
   }
 
   async *linesFrom(from = 0): AsyncGenerator<readonly Line[]> {
-    yield* linesForwards(this.#file, from, await this.#file.size());
+    // From the byte before, which ends a line if the place is right: then nothing of a line is left of it.
+    const start = Math.max(0, from - 1);
+    for await (const lines of linesForwards(this.#file, start, await this.#file.size())) {
+      yield lines[0]!.start < from ? lines.slice(1) : lines;
+    }
+  }
+
+  async *linesNaming(text: string, from?: number): AsyncGenerator<readonly Line[]> {
+    for await (const lines of this.linesFrom(from)) yield lines.filter((line) => line.has(text));
   }
 
   async locate(seq: number): Promise<number> {

@@ -95,16 +95,17 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     this.#shared.leases.madeGood(this.#threadId);
   }
 
-  async append(commit: Commit): Promise<AppendOutcome> {
+  async append(...commits: Commit[]): Promise<AppendOutcome> {
     try {
-      if (this.#birth.kind === "new") return await this.#start(commitLine(commit));
+      if (this.#birth.kind === "new") return await this.#start(commits);
       return await this.#write(async (file) => {
         const end = file.end();
         if ((typeof end === "number" ? end : await end) !== this.#size) return { kind: "conflict" };
-        const line = commitLine(commit);
-        await file.append(line);
+        const [first, ...rest] = commits.map(commitLine);
+        const lines = rest.length === 0 ? first! : Buffer.concat([first!, ...rest]);
+        await file.append(lines);
         this.#size = file.size;
-        return { kind: "committed", bytes: line.length };
+        return { kind: "committed", bytes: lines.length };
       });
     } catch (cause) {
       return { kind: "unknown", cause };
@@ -112,10 +113,12 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   /** Acknowledged by one write; the journal is made when it is first used. */
-  async #start(line: Uint8Array): Promise<AppendOutcome> {
+  async #start([first, ...rest]: readonly Commit[]): Promise<AppendOutcome> {
     const { starts } = this.#shared;
+    const line = commitLine(first!);
     const at = await starts.add(this.#threadId, line, () => this.#makeForOthers());
     this.#birth = { kind: "acknowledged", at, length: line.length, line };
+    if (rest.length > 0) return this.append(...rest);
     return { kind: "committed", bytes: line.length };
   }
 
@@ -189,6 +192,10 @@ export class FileThreadJournal implements ThreadJournal, Holder {
 
   forwards(from?: number): AsyncIterable<Placed> {
     return this.#commits((reader) => reader.linesFrom(from));
+  }
+
+  naming(text: string, from?: number): AsyncIterable<Placed> {
+    return this.#commits((reader) => reader.linesNaming(text, from));
   }
 
   #commits(lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>): AsyncIterable<Placed> {

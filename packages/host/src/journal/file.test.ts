@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Commit } from "../core/records.ts";
 import { newThread } from "../core/test-thread.ts";
 import type { Log } from "../observe/log.ts";
 import { countedFiles, FileCounts } from "../platform/counted-files.ts";
@@ -153,5 +154,60 @@ describe("the head of a stored thread", () => {
     expect((await recall(reader))?.state.name).toBe("words");
     await reader.close();
     expect([counts.of("openRead"), counts.of("read")]).toEqual([1, 1]);
+  });
+});
+
+describe("commits that are written in one go", () => {
+  const renamed = (seq: number): Commit => {
+    return { seq, epoch: 1, prev: seq - 1, records: [{ type: "renamed", at: seq, name: `name ${seq}` }] };
+  };
+  const seqsOf = async (one: ThreadJournal) => {
+    const found: number[] = [];
+    for await (const { commit } of one.forwards()) found.push(commit.seq);
+    return found;
+  };
+
+  it("take one append, and are read one by one", async () => {
+    const stored = await thread("words", true);
+    counts.reset();
+    expect(await stored.append(...[3, 4, 5].map(renamed))).toMatchObject({ kind: "committed" });
+    expect(counts.of("append")).toBe(1);
+    expect(await seqsOf(stored)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("may be a thread's first", async () => {
+    const { facts, settings, load } = newThread();
+    const id = platform.ids.uuid();
+    const made = await journal.create(id);
+    const created = { type: "created", at: 1, facts: { ...facts, id }, settings, load, docs: [] } as const;
+    await made.append({ seq: 1, epoch: 1, prev: 0, records: [created] }, renamed(2), renamed(3));
+    expect(await seqsOf(made)).toEqual([1, 2, 3]);
+  });
+});
+
+describe("a journal that is read from a place", () => {
+  it("gives the commits that begin there or behind, also if none begins there", async () => {
+    const stored = await thread("a", true);
+    await stored.append({ seq: 3, epoch: 1, prev: 2, records: [{ type: "renamed", at: 3, name: "Zoë\n" }] });
+    const starts = async (from?: number) => {
+      const found: number[] = [];
+      for await (const { start } of stored.forwards(from)) found.push(start);
+      return found;
+    };
+    const all = await starts();
+    expect(all).toHaveLength(3);
+    for (let from = 0; from <= all[2]! + 300; from++)
+      expect(await starts(from)).toEqual(all.filter((start) => start >= from));
+  });
+
+  it("gives the commits that name a text", async () => {
+    const stored = await thread("a", true);
+    const names = async (text: string, from?: number) => {
+      const found: number[] = [];
+      for await (const { commit } of stored.naming(text, from)) found.push(commit.seq);
+      return found;
+    };
+    expect([await names("renamed"), await names("epoch"), await names("none")]).toEqual([[2], [1, 2], []]);
+    expect(await names("epoch", 1)).toEqual([2]);
   });
 });

@@ -47,8 +47,13 @@ export interface JournalReader {
    * at, such as one of another journal, counts as the end of the commit before it.
    */
   backwards(before?: number): AsyncIterable<Placed>;
-  /** Commits oldest first, from a place that was given out earlier or from the start. */
+  /**
+   * Commits oldest first, from a place that was given out earlier or from the start. A place that no commit begins at
+   * counts as the beginning of the next one.
+   */
   forwards(from?: number): AsyncIterable<Placed>;
+  /** Like `forwards`, but only commits that have a text in them. Others cost a look at their bytes and are not parsed. */
+  naming(text: string, from?: number): AsyncIterable<Placed>;
   /** Where the first commit after `seq` is. */
   locate(seq: number): Promise<number>;
   /** Nothing was ever written to it, or a power cut took all that was; else it holds a thread, readable or not. */
@@ -75,10 +80,10 @@ export interface ThreadJournal extends JournalReader {
   leaveUndone(): void;
   madeGood(): void;
   /**
-   * Writes one commit. `committed`: it survives a kill of this process. `conflict`: someone else has written
+   * Writes one commit, or some that follow each other in one go. `committed`: it survives a kill of this process. `conflict`: someone else has written
    * there, nothing was. `unknown`: it may or may not be there; the journal has to be read again first.
    */
-  append(commit: Commit): Promise<AppendOutcome>;
+  append(...commits: Commit[]): Promise<AppendOutcome>;
   /** Makes everything that was committed survive a power cut. A failure is thrown, never swallowed. */
   sync(): Promise<void>;
   /** Keeps what is too large for it, beside it. It survives a power cut before this returns. */
@@ -103,8 +108,8 @@ function messageOf(cause: unknown): string {
 }
 
 /** Appends, or throws why not. Tells how many bytes it took. */
-export async function append(journal: ThreadJournal, commit: Commit): Promise<number> {
-  const outcome = await journal.append(commit);
+export async function append(journal: ThreadJournal, ...commits: Commit[]): Promise<number> {
+  const outcome = await journal.append(...commits);
   if (outcome.kind === "conflict") throw fault("storageFailed", "someone else has written to the journal");
   if (outcome.kind === "unknown") throw fault("storageFailed", messageOf(outcome.cause));
   return outcome.bytes;

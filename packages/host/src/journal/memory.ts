@@ -10,9 +10,9 @@ export class MemoryJournal implements ThreadJournal {
   readonly undone = false;
   readonly #commits: Commit[] = [];
 
-  async append(commit: Commit): Promise<AppendOutcome> {
-    if (commit.prev !== (this.#commits.at(-1)?.seq ?? 0)) return { kind: "conflict" };
-    this.#commits.push(commit);
+  async append(...commits: Commit[]): Promise<AppendOutcome> {
+    if (commits[0]?.prev !== (this.#commits.at(-1)?.seq ?? 0)) return { kind: "conflict" };
+    this.#commits.push(...commits);
     return { kind: "committed", bytes: 0 };
   }
 
@@ -24,6 +24,12 @@ export class MemoryJournal implements ThreadJournal {
   async *forwards(from = 0): AsyncIterable<Placed> {
     for (let at = from; at < this.#commits.length; at++) {
       yield { commit: this.#commits[at]!, start: at, end: at + 1 };
+    }
+  }
+
+  async *naming(text: string, from = 0): AsyncIterable<Placed> {
+    for await (const placed of this.forwards(from)) {
+      if (JSON.stringify(placed.commit).includes(text)) yield placed;
     }
   }
 

@@ -3,7 +3,7 @@ import type { JournalReader } from "../journal/journal.ts";
 
 /** The records of one commit that count. */
 export interface Counted {
-  /** Newest first. */
+  /** In the order of the reading. */
   readonly records: readonly ThreadRecord[];
   readonly seq: number;
   readonly start: number;
@@ -37,4 +37,54 @@ export async function* countedBackwards(reader: JournalReader, before?: number):
     yield { records, seq: commit.seq, start, end };
   }
   yield* beforeTurns;
+}
+
+/**
+ * The same from the front. What is read later may drop what is read now, so where that happens is found out first, unless
+ * it never does (`mayHaveDropped` of the thread's state).
+ */
+export async function* countedForwards(
+  reader: JournalReader,
+  mayHaveDropped: boolean,
+): AsyncIterable<readonly ThreadRecord[]> {
+  const drops = mayHaveDropped ? await lastDrops(reader) : NO_DROPS;
+  /** Set while everything up to this drop is passed over. */
+  let passing: Drop | undefined;
+  let isFirstTurn = true;
+  for await (const { commit, start } of reader.forwards()) {
+    const counted: ThreadRecord[] = [];
+    for (const [nth, record] of commit.records.entries()) {
+      const ahead = (kept: string | null): Drop | undefined => {
+        const drop = drops.get(kept);
+        return drop !== undefined && (drop.start - start || drop.nth - nth) > 0 ? drop : undefined;
+      };
+      if (record.type === "turnStarted" && isFirstTurn) {
+        isFirstTurn = false;
+        passing = ahead(null);
+      }
+      if (passing === undefined && record.type !== "turnsDropped") counted.push(record);
+      if (passing === undefined && record.type === "turnEnded") passing = ahead(record.turnId);
+      if (passing?.start === start && passing.nth === nth) passing = undefined;
+    }
+    yield counted;
+  }
+}
+
+/** Where a record is that drops turns. */
+interface Drop {
+  readonly start: number;
+  readonly nth: number;
+}
+
+const NO_DROPS: ReadonlyMap<string | null, Drop> = new Map();
+
+/** For each turn that a drop kept, the last such drop: everything between the two is gone. Null: from the first turn on. */
+async function lastDrops(reader: JournalReader): Promise<ReadonlyMap<string | null, Drop>> {
+  const drops = new Map<string | null, Drop>();
+  for await (const { commit, start } of reader.naming("turnsDropped" satisfies ThreadRecord["type"])) {
+    for (const [nth, record] of commit.records.entries()) {
+      if (record.type === "turnsDropped") drops.set(record.keepThrough, { start, nth });
+    }
+  }
+  return drops;
 }

@@ -2,7 +2,7 @@ import { entryOf, type ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { fault } from "../errors.ts";
 import type { JournalReader } from "../journal/journal.ts";
-import { countedBackwards } from "./counted.ts";
+import { countedBackwards, countedForwards } from "./counted.ts";
 
 /** Which turns a fork takes: all that ended, or up to one of them. */
 export interface ForkPoint {
@@ -21,65 +21,55 @@ export async function* forkHistory(
   state: ThreadState,
   point: ForkPoint,
 ): AsyncIterable<readonly ThreadRecord[]> {
-  const pieces = await piecesOf(journal, point);
+  await mustHave(journal, point);
   const { name } = state;
   const at = state.updatedAt;
   if (name !== null) yield [{ type: "renamed", at, name }];
-  for (const piece of pieces) {
-    yield piece.kind === "turn" ? await turnRecords(journal, piece.start) : [piece.record];
-  }
+  yield* piecesUpTo(journal, state.mayHaveDropped, point);
   if (point.deferGoalContinuation && state.goal !== null) {
     const { goal } = state.goal;
     yield [{ type: "goalChanged", at, turnId: null, goal, countedUntil: null, deferred: true }];
   }
 }
 
-/** What a history is made of. */
-type Piece =
-  | { readonly kind: "turn"; readonly start: number }
-  | { readonly kind: "alone"; readonly record: ThreadRecord };
-
-/** Oldest first. */
-async function piecesOf(
-  journal: JournalReader,
-  { lastTurnId, beforeTurnId }: ForkPoint,
-): Promise<readonly Piece[]> {
+/** Throws if the turn that a fork ends with is not there, or has no end. Mostly it is one of the last. */
+async function mustHave(journal: JournalReader, { lastTurnId, beforeTurnId }: ForkPoint): Promise<void> {
   const wanted = lastTurnId ?? beforeTurnId;
-  let found = wanted == null;
-  /** The turn that is passed through, from its end to its start; what has no end is under way. */
-  let ended: string | undefined;
-  const pieces: Piece[] = [];
-  for await (const { records, start } of countedBackwards(journal)) {
-    for (const record of records) {
-      if (record.type === "turnEnded") {
-        ended = record.turnId;
-        found ||= ended === lastTurnId;
-      } else if (record.type === "turnStarted" && ended === record.turnId) {
-        if (found) pieces.push({ kind: "turn", start });
-        found ||= ended === beforeTurnId;
-        ended = undefined;
-      } else if (found && ended === undefined && entryOf(record).inFork === "alone") {
-        pieces.push({ kind: "alone", record });
-      }
-    }
+  if (wanted == null) return;
+  for await (const { records } of countedBackwards(journal)) {
+    if (records.some((record) => record.type === "turnEnded" && record.turnId === wanted)) return;
   }
-  if (!found) throw fault("turnNotFound", wanted!);
-  return pieces.reverse();
+  throw fault("turnNotFound", wanted);
 }
 
-/** The records of the turn that starts at a place, and what clients put in while it ran. */
-async function turnRecords(journal: JournalReader, start: number): Promise<readonly ThreadRecord[]> {
-  const records: ThreadRecord[] = [];
-  let turnId: string | undefined;
-  for await (const { commit } of journal.forwards(start)) {
-    for (const record of commit.records) {
-      if (record.type === "turnStarted" && turnId === undefined) turnId = record.turnId;
-      if (turnId === undefined || !isCopied(record, turnId)) continue;
-      records.push(record);
-      if (record.type === "turnEnded") return records;
+/** In one pass from the front: whole turns, and what stands alone between them. */
+async function* piecesUpTo(
+  journal: JournalReader,
+  mayHaveDropped: boolean,
+  { lastTurnId, beforeTurnId }: ForkPoint,
+): AsyncIterable<readonly ThreadRecord[]> {
+  let turn: { readonly id: string; readonly records: ThreadRecord[] } | undefined;
+  for await (const records of countedForwards(journal, mayHaveDropped)) {
+    for (const record of records) {
+      if (record.type === "turnStarted") {
+        yield* alone(turn?.records);
+        if (record.turnId === beforeTurnId) return;
+        turn = { id: record.turnId, records: [] };
+      }
+      if (turn === undefined) yield* alone([record]);
+      else if (isCopied(record, turn.id)) turn.records.push(record);
+      if (turn === undefined || record.type !== "turnEnded") continue;
+      yield turn.records;
+      if (turn.id === lastTurnId) return;
+      turn = undefined;
     }
   }
-  return records;
+  yield* alone(turn?.records);
+}
+
+/** What is copied of a turn that has no end: it is under way. */
+function* alone(records: readonly ThreadRecord[] = []): Iterable<readonly ThreadRecord[]> {
+  for (const record of records) if (entryOf(record).inFork === "alone") yield [record];
 }
 
 /** Whether a fork copies a record with this turn. */

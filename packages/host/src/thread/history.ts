@@ -37,6 +37,60 @@ export async function allTurns(reader: JournalReader): Promise<Turn[]> {
   return turns.reverse();
 }
 
+/**
+ * The turns that count, oldest first, from a place on: a page costs what it is long, whatever comes behind it. Only where
+ * turns may have been dropped, what comes behind is looked through for that.
+ */
+export async function* turnsForwards(
+  reader: JournalReader,
+  mayHaveDropped: boolean,
+  from?: number,
+): AsyncIterable<StoredTurn> {
+  const dropped = mayHaveDropped ? await droppedFrom(reader, from) : NONE_DROPPED;
+  /** The commits of the turn that is read, without what is not between its start and its end. */
+  let commits: Placed[] = [];
+  const finished = (): readonly StoredTurn[] => {
+    const walk = new WalkBackwards();
+    const turns = commits.reverse().flatMap((placed) => walk.take(placed));
+    commits = [];
+    return turns.filter(({ turn }) => !dropped.has(turn.id));
+  };
+  for await (const placed of reader.forwards(from)) {
+    const { records } = placed.commit;
+    const part = (start: number, end?: number): Placed => {
+      return { ...placed, commit: { ...placed.commit, records: records.slice(start, end) } };
+    };
+    /** Where the turn begins in this commit; undefined if none is open. */
+    let start = commits.length > 0 ? 0 : undefined;
+    for (const [nth, { type }] of records.entries()) {
+      if (type === "turnStarted") {
+        if (start !== undefined) commits.push(part(start, nth));
+        // Of a turn without an end there is no more than this.
+        yield* finished();
+        start = nth;
+      } else if (type === "turnEnded" && start !== undefined) {
+        commits.push(part(start, nth + 1));
+        yield* finished();
+        start = undefined;
+      }
+    }
+    if (start !== undefined) commits.push(part(start));
+  }
+  yield* finished();
+}
+
+const NONE_DROPPED: ReadonlySet<string> = new Set();
+
+async function droppedFrom(reader: JournalReader, from: number | undefined): Promise<ReadonlySet<string>> {
+  const dropped = new Set<string>();
+  for await (const { commit } of reader.naming("turnsDropped" satisfies ThreadRecord["type"], from)) {
+    for (const record of commit.records) {
+      if (record.type === "turnsDropped") for (const id of record.dropped) dropped.add(id);
+    }
+  }
+  return dropped;
+}
+
 /** Puts turns together from commits, newest first. */
 class WalkBackwards {
   #building: Building | undefined;

@@ -8,13 +8,13 @@ import { notify } from "../core/notify.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
-import { blobsOf } from "../core/turn/blobs.ts";
 import { outlives } from "../core/turn/restart.ts";
 import { Fault, fault } from "../errors.ts";
 import { append, type Journal, type JournalReader, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import { saved } from "../journal/saved.ts";
 import type { Clock } from "../platform/platform.ts";
+import { FirstCommits } from "./first-commits.ts";
 import { notificationFrame } from "./notification-frame.ts";
 import type { Recipient } from "./subscription.ts";
 import type { SyncPolicy } from "./sync-policy.ts";
@@ -84,25 +84,19 @@ export class Stored {
     const first: ThreadRecord[] = [{ type: "created", at, facts, settings, load, docs }];
     if (gitInfo != null) first.push({ type: "gitInfoChanged", at, gitInfo });
     const journal = await this.#ports[facts.ephemeral ? "memory" : "journal"].create(facts.id);
-    let head: Head | undefined;
-    const write = async (records: readonly ThreadRecord[]) => {
-      // First: a message whose pictures are missing would be another one.
-      for (const name of new Set(records.flatMap(blobsOf))) {
-        const bytes = await origin?.blob(name);
-        if (bytes !== undefined) await journal.keep(name, bytes);
-      }
-      const commit: Commit = { seq: (head?.seq ?? 0) + 1, epoch: 1, prev: head?.seq ?? 0, records };
-      await append(journal, commit);
-      if (this.#ports.journalSync === "always") await saved(() => journal.sync());
-      let state = head?.state;
-      for (const record of records) state = fold(state, record);
-      head = { state: state!, seq: commit.seq };
-      if (!facts.ephemeral) this.#ports.committed(commit, state!, journal);
-    };
+    const commits = new FirstCommits({
+      journal,
+      origin,
+      synced: this.#ports.journalSync === "always",
+      committed: (commit, state) => {
+        if (!facts.ephemeral) this.#ports.committed(commit, state, journal);
+      },
+    });
     try {
-      await write(first);
-      for await (const records of history ?? []) await write(records);
-      if (history !== undefined) await write([{ type: "checkpoint", state: head!.state }]);
+      await commits.begin(first);
+      for await (const records of history ?? []) await commits.add(records);
+      if (history !== undefined) await commits.add([{ type: "checkpoint", state: commits.head.state }]);
+      await commits.write();
     } catch (cause) {
       // What made it fail is what the client has to know; half a thread that stays is closed at the next start.
       await journal.destroy().catch(() => {});
@@ -110,7 +104,7 @@ export class Stored {
       if (!facts.ephemeral) await this.#ports.recovering(facts.id).catch(() => {});
       throw cause;
     }
-    return { journal, head: head! };
+    return { journal, head: commits.head };
   }
 
   async open(id: string, access: Access): Promise<Held> {

@@ -56,14 +56,15 @@ export function foldCreated({
     grants: NONE,
     callIds: NONE,
     callCount: 0,
+    mayHaveDropped: false,
     lastTurn: null,
   };
 }
 
-/** A checkpoint of an earlier version lacks what came later: as it was for a new thread. */
+/** A checkpoint of an earlier version lacks what came later: as it was for a new thread, where that is known. */
 export function foldCheckpoint({ state }: Checkpoint): ThreadState {
   const lastAt = state.lastAt ?? state.updatedAt;
-  return { ...foldCreated({ ...state, at: state.createdAt }), ...state, lastAt };
+  return { ...foldCreated({ ...state, at: state.createdAt }), mayHaveDropped: true, ...state, lastAt };
 }
 
 /** A load is a new beginning: what waited for one is bound, and nothing of tool servers is left. */
@@ -98,7 +99,7 @@ export function foldClosed(state: ThreadState): ThreadState {
 export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {
   const lastTurn = keepThrough === null ? null : ({ id: keepThrough, status: "completed" } as const);
   // The model may not have been shown it any more.
-  return { ...state, lastTurn, context: NONE };
+  return { ...state, lastTurn, context: NONE, mayHaveDropped: true };
 }
 
 export function foldItemsInjected(state: ThreadState): ThreadState {

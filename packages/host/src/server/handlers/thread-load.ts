@@ -135,7 +135,9 @@ export function threadLoadHandlers(context: HandlerContext): Handlers {
         const replay = await replayPoint(journal, params.afterCursor);
         const turns = params.excludeTurns ? [] : await allTurns(journal);
         const page =
-          params.initialTurnsPage == null ? null : await turnsPage(journal, params.initialTurnsPage);
+          params.initialTurnsPage == null
+            ? null
+            : await turnsPage({ journal, state }, params.initialTurnsPage);
         const cursors = await startCursors(journal);
         const thread = (await viewer(context, connection))(state, journal.place, turns);
         reply({

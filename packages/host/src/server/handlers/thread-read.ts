@@ -50,14 +50,14 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     },
 
     async "thread/turns/list"({ threadId, ...query }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection), async (journal) => {
-        reply(await turnsPage(journal, query));
+      await registry.read(threadId, accessOf(connection), async (journal, state) => {
+        reply(await turnsPage({ journal, state }, query));
       });
     },
 
     async "thread/items/list"({ threadId, ...query }, { connection, reply }) {
-      await registry.read(threadId, accessOf(connection), async (journal) => {
-        reply(await itemsPage(journal, query));
+      await registry.read(threadId, accessOf(connection), async (journal, state) => {
+        reply(await itemsPage({ journal, state }, query));
       });
     },
 

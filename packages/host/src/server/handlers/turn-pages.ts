@@ -1,7 +1,8 @@
 import type { Result, ThreadItem, ThreadItemsListCursor, Turn, TurnItemsView } from "@bobbin/protocol";
+import type { ThreadState } from "../../core/state.ts";
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
-import { type StoredTurn, turnsBackwards } from "../../thread/history.ts";
+import { type StoredTurn, turnsBackwards, turnsForwards } from "../../thread/history.ts";
 
 type Direction = "asc" | "desc";
 
@@ -28,17 +29,18 @@ interface Anchor extends Place {
   readonly inclusive: boolean;
 }
 
-/** One page of turns, read from the tail: newest first unless asked otherwise. */
-export async function turnsPage(
-  journal: JournalReader,
-  query: TurnsQuery,
-): Promise<Result<"thread/turns/list">> {
-  const rows = async function* (before: number | undefined): AsyncIterable<Row<Turn>> {
-    for await (const { turn, start, end } of turnsBackwards(journal, before)) {
-      yield { place: { start, item: 0, end }, value: withView(turn, query.itemsView ?? "summary") };
-    }
+/** What pages are read of. */
+interface Source {
+  readonly journal: JournalReader;
+  readonly state: Pick<ThreadState, "mayHaveDropped">;
+}
+
+/** One page of turns: newest first unless asked otherwise. */
+export async function turnsPage(source: Source, query: TurnsQuery): Promise<Result<"thread/turns/list">> {
+  const rowsOf = ({ turn, start, end }: StoredTurn): readonly Row<Turn>[] => {
+    return [{ place: { start, item: 0, end }, value: withView(turn, query.itemsView ?? "summary") }];
   };
-  return page(rows, query, "desc");
+  return page(source, rowsOf, query, "desc");
 }
 
 type ItemEntry = Result<"thread/items/list">["data"][number];
@@ -49,21 +51,15 @@ interface ItemsQuery extends Omit<TurnsQuery, "cursor"> {
 }
 
 /** One page of items: oldest first unless asked otherwise. */
-export async function itemsPage(
-  journal: JournalReader,
-  query: ItemsQuery,
-): Promise<Result<"thread/items/list">> {
-  const rows = async function* (before: number | undefined): AsyncIterable<Row<ItemEntry>> {
-    for await (const { turn, start, end } of turnsBackwards(journal, before)) {
-      if (query.turnId != null && turn.id !== query.turnId) continue;
-      for (let item = turn.items.length - 1; item >= 0; item--) {
-        yield { place: { start, item, end }, value: entryOf(turn.id, turn.items[item]!) };
-      }
-    }
+export async function itemsPage(source: Source, query: ItemsQuery): Promise<Result<"thread/items/list">> {
+  const rowsOf = ({ turn, start, end }: StoredTurn): readonly Row<ItemEntry>[] => {
+    if (query.turnId != null && turn.id !== query.turnId) return [];
+    return turn.items.map((value, item) => ({ place: { start, item, end }, value: entryOf(turn.id, value) }));
   };
   const { cursor, ...rest } = query;
-  const text = typeof cursor === "object" && cursor !== null ? await anchorOf(rows, cursor.itemId) : cursor;
-  return page(rows, { ...rest, cursor: text }, "asc");
+  const text =
+    typeof cursor === "object" && cursor !== null ? await anchorOf(source, rowsOf, cursor.itemId) : cursor;
+  return page(source, rowsOf, { ...rest, cursor: text }, "asc");
 }
 
 interface StartCursors {
@@ -93,9 +89,12 @@ interface Row<T> {
   readonly value: T;
 }
 
-/** `rows` come newest first; a page the other way round is the last few of them before its anchor. */
+/** The rows of a turn, oldest first. */
+type RowsOf<T> = (turn: StoredTurn) => readonly Row<T>[];
+
 async function page<T>(
-  rows: (before: number | undefined) => AsyncIterable<Row<T>>,
+  source: Source,
+  rowsOf: RowsOf<T>,
   { cursor, limit, sortDirection }: TurnsQuery,
   normally: Direction,
 ): Promise<{ data: T[]; nextCursor: string | null; backwardsCursor: string | null }> {
@@ -104,22 +103,11 @@ async function page<T>(
   const direction = sortDirection ?? normally;
   const found: Row<T>[] = [];
   let more = false;
-  if (direction === "desc") {
-    for await (const row of rows(anchor?.end)) {
-      if (anchor !== undefined && !reaches(anchor, row.place, -1)) continue;
-      more = found.length === size;
-      if (more) break;
-      found.push(row);
-    }
-  } else {
-    for await (const row of rows(undefined)) {
-      if (anchor !== undefined && !reaches(anchor, row.place, 1)) break;
-      found.unshift(row);
-      if (found.length > size) {
-        found.pop();
-        more = true;
-      }
-    }
+  for await (const row of rowsFrom(source, rowsOf, direction, anchor)) {
+    if (anchor !== undefined && !reaches(anchor, row.place, direction)) continue;
+    more = found.length === size;
+    if (more) break;
+    found.push(row);
   }
   const [first, last] = [found[0], found.at(-1)];
   return {
@@ -129,17 +117,32 @@ async function page<T>(
   };
 }
 
-/** Whether a place is on the side of the anchor that is asked for. */
-function reaches(anchor: Anchor, place: Place, side: 1 | -1): boolean {
-  const order = place.start - anchor.start || place.item - anchor.item;
-  return order === 0 ? anchor.inclusive : Math.sign(order) === side;
+/** Rows in the direction that is asked for, from the anchor's turn on. */
+async function* rowsFrom<T>(
+  { journal, state }: Source,
+  rowsOf: RowsOf<T>,
+  direction: Direction,
+  anchor: Anchor | undefined,
+): AsyncIterable<Row<T>> {
+  if (direction === "asc") {
+    for await (const turn of turnsForwards(journal, state.mayHaveDropped, anchor?.start)) yield* rowsOf(turn);
+  } else {
+    for await (const turn of turnsBackwards(journal, anchor?.end)) yield* rowsOf(turn).toReversed();
+  }
 }
 
-async function anchorOf(
-  rows: (before: undefined) => AsyncIterable<Row<ItemEntry>>,
+/** Whether a place is on the side of the anchor that is asked for. */
+function reaches(anchor: Anchor, place: Place, direction: Direction): boolean {
+  const order = place.start - anchor.start || place.item - anchor.item;
+  return order === 0 ? anchor.inclusive : order > 0 === (direction === "asc");
+}
+
+async function anchorOf<T extends ItemEntry>(
+  source: Source,
+  rowsOf: RowsOf<T>,
   itemId: string,
 ): Promise<string> {
-  for await (const { place, value } of rows(undefined)) {
+  for await (const { place, value } of rowsFrom(source, rowsOf, "desc", undefined)) {
     if (value.item.id === itemId) return cursorText({ ...place, inclusive: true });
   }
   throw fault("invalidCursor", itemId);
