@@ -20,6 +20,20 @@ export const toolLines = {
   "PROC-7": "A client's program ends with the host.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
 
+  // Patches.
+  "PATCH-1": "A patch within what may be written is applied without asking, and shown with its diffs.",
+  "PATCH-2": "A patch moves and deletes files, and follows a link to the file that it names.",
+  "PATCH-3":
+    "A patch that does not fit changes nothing, and the model gets the file, the line and what is there.",
+  "PATCH-4": "A patch beyond what may be written is asked about: started, asked, resolved, completed.",
+  "PATCH-5": "A patch that was accepted for the session is not asked about again for the same files.",
+  "PATCH-6": "A declined patch ends `declined`; `cancel` ends the turn as well.",
+  "PATCH-7": "An interrupt completes a patch that waits for its approval before the turn's end.",
+  "PATCH-8": "Where nobody may be asked, a patch is refused in words for the model.",
+  "PATCH-9": "No patch leaves the writable folders by a link or by `..`, nor changes `.git`.",
+  "PATCH-10": "A patch is asked about in a read-only sandbox, and always for the policy `untrusted`.",
+  "PATCH-11": "A patch over several files is whole after a crash and the next start.",
+
   // Questions to clients.
   "ASK-1":
     "The first answer counts, later ones are ignored, and all subscribers are told that it is resolved.",

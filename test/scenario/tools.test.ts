@@ -150,6 +150,7 @@ describe("a tool that lives in the client", () => {
       "update_plan",
       "request_user_input",
       "view_image",
+      "apply_patch",
       "get_goal",
       "create_goal",
       "update_goal",

@@ -4,6 +4,7 @@ import type { Disk } from "./disk.ts";
 import { FakeFiles } from "./fake-files.ts";
 import type { Locks } from "./fake-liveness.ts";
 import type { FakeNetwork } from "./fake-network.ts";
+import { fakeWorkspace } from "./fake-workspace.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
 export interface FakePlatform extends Platform {
@@ -19,8 +20,10 @@ export function fakePlatform(
   owner: Owner,
 ): FakePlatform {
   const now = () => scheduler.wallClock;
+  const files = new FakeFiles(disk, scheduler, owner);
   return {
-    files: new FakeFiles(disk, scheduler, owner),
+    files,
+    workspace: fakeWorkspace(files),
     liveness: locks.of(owner, scheduler, disk),
     boot: { id: async () => disk.boot, isNow: async (id) => id === disk.boot },
     // Models are fakes of their port there, so nothing may come here.

@@ -95,7 +95,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
-  const own = ownTools((owner) => reachLookup.of(owner), config.maxGoalTokenBudget);
+  const own = ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget);
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({
     home,

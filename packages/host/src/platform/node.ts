@@ -6,7 +6,7 @@ import { nodeHttp } from "./node-http.ts";
 import { nodeListen } from "./node-listen.ts";
 import { loadLocks, nodeLiveness } from "./node-liveness.ts";
 import { NodeWorker } from "./node-worker.ts";
-import type { Cancel, Ids, Platform } from "./platform.ts";
+import type { Cancel, Ids, Platform, WorkspaceFiles } from "./platform.ts";
 
 /** The real world. */
 export function nodePlatform(): Platform {
@@ -22,6 +22,7 @@ export function nodePlatform(): Platform {
       physicalFootprintBytes: null,
     }),
     files: nodeFiles(),
+    workspace: lateWorkspace,
     liveness: nodeLiveness,
     boot: nodeBoot,
     fetch: (input, init) => fetch(input, init),
@@ -40,6 +41,16 @@ export function nodePlatform(): Platform {
     ),
   };
 }
+
+const loadWorkspace = async (): Promise<WorkspaceFiles> =>
+  (await import("./node-workspace.ts")).nodeWorkspace;
+
+/** Loaded with its first use: most threads change no files. */
+const lateWorkspace: WorkspaceFiles = {
+  read: async (...given) => (await loadWorkspace()).read(...given),
+  replace: async (...given) => (await loadWorkspace()).replace(...given),
+  remove: async (...given) => (await loadWorkspace()).remove(...given),
+};
 
 // Timers count in 31 bits, and go off at once for more.
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -7,6 +7,7 @@ export interface Platform {
   readonly timers: Timers;
   readonly ids: Ids;
   readonly files: Files;
+  readonly workspace: WorkspaceFiles;
   readonly liveness: Liveness;
   readonly boot: Boot;
   readonly fetch: typeof globalThis.fetch;
@@ -196,6 +197,26 @@ export interface Files {
 
 /** What is read of other people's folders. */
 export type ReadableFiles = Pick<Files, "readText" | "openRead" | "list" | "exists" | "stamps">;
+
+/** Files of people's folders, which the host reads and changes for them; `Files` are those of its home. */
+export interface WorkspaceFiles {
+  /** A whole file, or undefined if there is none. Throws `ENOTFILE` for anything else, `EFBIG` beyond `maxBytes`. */
+  read(
+    path: string,
+    maxBytes: number,
+  ): Promise<{ readonly bytes: Uint8Array; readonly mode: number } | undefined>;
+  /**
+   * Makes or replaces a file in one step, and its folders: a reader, or a crash, sees the old one or the new one. A link is
+   * followed. Throws `EACCES` if the real path of what would be replaced is not allowed.
+   */
+  replace(
+    path: string,
+    bytes: Uint8Array,
+    options: { readonly mode: number | undefined; isAllowed(realPath: string): boolean },
+  ): Promise<void>;
+  /** Removes a file, or a link; nothing if there is none. */
+  remove(path: string, options: { isAllowed(realPath: string): boolean }): Promise<void>;
+}
 
 /** Who is alive, told by locks that end with the process that holds them. */
 export interface Liveness {

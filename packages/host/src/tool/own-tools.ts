@@ -1,6 +1,7 @@
 import type { ThreadState } from "../core/state.ts";
-import type { ReadableFiles } from "../platform/platform.ts";
+import type { Platform, ReadableFiles } from "../platform/platform.ts";
 import { goalTools } from "./goal.ts";
+import { patchTools } from "./patch/apply-patch.ts";
 import { planTools } from "./plan.ts";
 import { cancelSubscription } from "./rap/cancel-subscription.ts";
 import { eventTool } from "./rap/event-tool.ts";
@@ -10,6 +11,7 @@ import { viewImage } from "./view-image.ts";
 
 /** Tools that threads have of the host itself. */
 export function ownTools(
+  { workspace, files }: Pick<Platform, "workspace" | "files">,
   reachOf: (owner: string) => FileReach,
   maxGoalTokenBudget: number | null,
 ): readonly ToolSource[] {
@@ -18,7 +20,12 @@ export function ownTools(
   const builtIn: ToolSource = {
     tools: ({ facts }) => (reachOf(facts.owner).hasFiles ? all : withoutFiles),
   };
-  return [planTools, builtIn, goalTools(maxGoalTokenBudget)];
+  const patches = patchTools({ workspace, files, filesOf: (owner) => reachOf(owner).files });
+  const patch: ToolSource = {
+    tools: (thread) =>
+      reachOf(thread.facts.owner).hasFiles && thread.turn?.kind !== "review" ? patches.tools(thread) : [],
+  };
+  return [planTools, builtIn, patch, goalTools(maxGoalTokenBudget)];
 }
 
 /** The files that threads of an owner may read. */

@@ -37,6 +37,8 @@ export interface Invocation {
   readonly call: ToolCall;
   /** Read as JSON and held to `parameters`; the text itself for a custom tool. */
   readonly args: unknown;
+  /** What its dispatch was recorded with, if it was dispatched. */
+  readonly plan?: unknown;
   /** When it was first shown, if it was. */
   readonly startedAt: number;
   readonly now: number;

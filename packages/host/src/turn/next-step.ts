@@ -28,7 +28,9 @@ export async function nextStep(
       );
     case "dispatched":
       // Another tool server has the name by now: it is not to get what was meant for the first.
-      return stage.via === tool.via ? tool.perform!(invocation, signal) : refusal(TOOL_GONE);
+      return stage.via === tool.via
+        ? tool.perform!({ ...invocation, plan: stage.plan }, signal)
+        : refusal(TOOL_GONE);
     case "waiting":
       return tool.late?.(invocation, !stage.unacknowledged) ?? tooLate(stage);
     default:

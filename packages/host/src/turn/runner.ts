@@ -246,11 +246,15 @@ export class Runner {
       from: stage.kind,
       step: step.kind === "ask" ? { ...step, requestId: platform.ids.integer() } : step,
     } as const;
-    this.#actor.offer(command, mayNotRepeat(step));
+    this.#actor.offer(command, mustOutlivePower(step));
   }
 }
 
-/** A tool server outlives a power cut: a call that it must not be sent twice is known to survive one before it is sent. */
-function mayNotRepeat(step: Step): boolean {
-  return step.kind === "dispatch" && step.via !== undefined && !step.again;
+/**
+ * Whether a power cut must not take the record: a tool server outlives one, and must not be sent the same call twice; and
+ * so do files that a plan changes, of which the next host has to know.
+ */
+function mustOutlivePower(step: Step): boolean {
+  if (step.kind !== "dispatch") return false;
+  return step.plan !== undefined || (step.via !== undefined && !step.again);
 }

@@ -53,6 +53,7 @@ export const PENDING_REQUEST = tagged(
       turnId: string(),
       callId: string(),
       argumentsJson: omittable(string()),
+      question: omittable(string()),
       aside: omittable(ASIDE),
     }),
   },

@@ -29,6 +29,7 @@ export type CallStage =
       readonly via?: string | undefined;
       readonly at?: number;
       readonly until?: number | undefined;
+      readonly plan?: unknown;
     }
   /** The answer comes by itself. `unacknowledged`: or not, for it is not known whether the tool has the call. */
   | {
@@ -55,6 +56,8 @@ export type CallStep =
       readonly again: boolean;
       readonly via?: string | undefined;
       readonly until?: number | undefined;
+      /** What the tool is about to do, as plain data: a host that follows a lost one goes on from it. */
+      readonly plan?: unknown;
     } & Shown)
   | { readonly kind: "wait"; readonly until: number | null }
   | ({
@@ -70,7 +73,7 @@ export type CallStep =
       readonly goal?: GoalCommand;
     } & Shown)
   /** The user wants none of it. */
-  | { readonly kind: "interrupt" };
+  | { readonly kind: "interrupt"; readonly item?: ThreadItem | undefined };
 
 interface Shown {
   /** The call as clients see it from then on. */
@@ -126,6 +129,8 @@ export function givenUp(item: ThreadItem, at: number): ThreadItem {
       return { ...item, status: "failed", contentItems: [], success: false, durationMs };
     case "mcpToolCall":
       return { ...item, status: "failed", error: { message: "The call was given up." }, durationMs };
+    case "fileChange":
+      return { ...item, status: "failed" };
     default:
       return item;
   }

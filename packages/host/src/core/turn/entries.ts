@@ -160,10 +160,11 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
       again: boolean(),
       via: omittable(string()),
       until: omittable(time()),
+      plan: omittable(unknown()),
     })),
     fold: (state, record) => {
-      const { again, via, at, until } = record;
-      return withStage(state, record, { kind: "dispatched", again, via, at, until });
+      const { again, via, at, until, plan } = record;
+      return withStage(state, record, { kind: "dispatched", again, via, at, until, plan });
     },
     notify: silent,
     durability: "written",

@@ -78,6 +78,8 @@ export type TurnRecord =
       readonly via?: string | undefined;
       /** When the call has had its time, if it has a deadline. */
       readonly until?: number | undefined;
+      /** What the tool is about to do, where a host that follows a lost one has to know. */
+      readonly plan?: unknown;
     }
   /** The tool has taken the call, and its answer comes by itself; null: whenever that is. */
   | {

@@ -62,12 +62,13 @@ export const TOOL_CALL = inline(() => ({
 export const CALL_STAGE = tagged("", "kind", () => ({
   proposed: {},
   asking: { requestId: integer() },
-  heard: { method: REQUEST_METHOD, answer: REQUEST_ANSWER },
+  heard: { method: REQUEST_METHOD, question: omittable(string()), answer: REQUEST_ANSWER },
   dispatched: {
     again: boolean(),
     via: omittable(string()),
     at: omittable(time()),
     until: omittable(time()),
+    plan: omittable(unknown()),
   },
   waiting: {
     until: nullable(time()),

@@ -39,6 +39,7 @@ export function stepCall(
           again: step.again,
           ...(step.via && { via: step.via }),
           ...(step.until !== undefined && { until: step.until }),
+          ...(step.plan !== undefined && { plan: step.plan }),
         },
       ];
     case "wait":
@@ -50,8 +51,20 @@ export function stepCall(
         ...settleCall(state, turn, found, at, step),
       ];
     case "interrupt":
-      return endTurn(state, at, "interrupted", shown);
+      return [
+        ...(step.item === undefined
+          ? []
+          : ([{ type: "itemCompleted", turnId, at, item: step.item }] as const)),
+        ...endTurn(withoutOpen(state, step.item), at, "interrupted", shown),
+      ];
   }
+}
+
+/** The state in which an item has completed already. */
+function withoutOpen(state: ThreadState, item: ThreadItem | undefined): ThreadState {
+  const { turn } = state;
+  if (item === undefined || turn === null) return state;
+  return { ...state, turn: { ...turn, open: turn.open.filter(({ id }) => id !== item.id) } };
 }
 
 function requestOf(

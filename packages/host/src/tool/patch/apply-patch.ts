@@ -1,0 +1,307 @@
+import { resolve } from "node:path";
+import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
+import type { RequestAnswer } from "../../core/requests/records.ts";
+import type { ThreadState } from "../../core/state.ts";
+import type { Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
+import { type PatchConsent, patchConsent } from "../consent/patch-consent.ts";
+import { type Invocation, refusal, type Step, type Tool, type ToolSource } from "../tool.ts";
+import { applyPlan, digestOf, MAX_FILE_BYTES, type PlannedFile, plannedFiles } from "./apply-plan.ts";
+import { GRAMMAR } from "./grammar.ts";
+import { PatchError, parsePatch } from "./parse.ts";
+import { type FileWrite, type PatchPlan, planPatch } from "./plan.ts";
+
+const DESCRIPTION =
+  "Changes files. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand `*** Add File: PATH` with lines that begin with `+`, `*** Delete File: PATH`, and `*** Update File: PATH` (then `*** Move to: PATH` if it gets another name) with hunks: `@@` and a line of the file that stands before, then lines that begin with a space (stays), `-` (goes) or `+` (is new). Give a few lines of context around each change. Paths are relative to the working folder.";
+
+const parameters = {
+  type: "object",
+  properties: { input: { type: "string", description: "The whole patch." } },
+  required: ["input"],
+  additionalProperties: false,
+};
+
+export interface PatchPorts {
+  readonly workspace: WorkspaceFiles;
+  readonly files: Pick<Files, "realPath">;
+  /** What threads of an owner may read. */
+  filesOf(owner: string): Pick<ReadableFiles, "openRead">;
+}
+
+/** `apply_patch`: freeform for models that were trained with it, a function for all others. */
+export function patchTools(ports: PatchPorts): ToolSource {
+  const tool = patchTool(ports);
+  const freeform: Tool = {
+    ...tool,
+    spec: { kind: "custom", name: "apply_patch", description: DESCRIPTION, format: GRAMMAR },
+  };
+  return { tools: ({ settings }) => [knowsFreeform(settings.model) ? freeform : tool] };
+}
+
+function knowsFreeform(model: string): boolean {
+  return /^gpt-5|codex/.test(model ?? "");
+}
+
+function patchTool(ports: PatchPorts): Tool {
+  const { workspace } = ports;
+  return {
+    name: "apply_patch",
+    namespace: null,
+    spec: {
+      kind: "function",
+      name: "apply_patch",
+      namespace: null,
+      description: DESCRIPTION,
+      parameters,
+      strict: false,
+    },
+    async begin(invocation) {
+      const planned = await plan(ports, invocation);
+      if (planned instanceof PatchError) return refusal(planned.message);
+      const item = itemOf(invocation, planned.changes, "inProgress");
+      const consent = await consentTo(ports, invocation.thread, planned);
+      switch (consent.kind) {
+        case "apply":
+          return dispatch(ports, planned, item);
+        case "ask":
+          return { kind: "ask", question: APPROVAL, item, ask: askAbout(invocation, consent.reason) };
+        case "refuse":
+          return refusal(consent.reason);
+      }
+    },
+    async heard(invocation, _question, answer) {
+      const planned = await plan(ports, invocation);
+      const shown = shownChanges(invocation);
+      if (planned instanceof PatchError)
+        return failed(
+          invocation,
+          shown,
+          `${planned.message} The files were changed while the user was asked.`,
+        );
+      switch (decisionOf(answer)) {
+        case "accept":
+          return dispatch(ports, planned);
+        case "acceptForSession":
+          return {
+            ...(await dispatch(ports, planned)),
+            grant: grantOf(await realPaths(ports, planned)),
+          };
+        case "decline":
+          return {
+            kind: "settle",
+            output: `The patch was not applied: ${refusalWords(answer)}`,
+            success: false,
+            item: itemOf(invocation, shown, "declined"),
+          };
+        case "cancel":
+          return { kind: "interrupt", item: itemOf(invocation, shown, "declined") };
+      }
+    },
+    async perform(invocation) {
+      const shown = shownChanges(invocation);
+      const left = await leftToWrite(ports, invocation);
+      if (typeof left === "string") return failed(invocation, shown, left);
+      const { allowed } = invocation.plan as RecordedPlan;
+      const applied = await applyPlan(left.writes, workspace, (path) => allowed.includes(path));
+      if (applied.kind === "failed") {
+        const changed =
+          applied.changed.length === 0
+            ? "No file was changed."
+            : `These files have the new content all the same: ${applied.changed.join(", ")}.`;
+        return failed(invocation, shown, `The patch was not applied. ${applied.why}. ${changed}`);
+      }
+      return {
+        kind: "settle",
+        output: `The patch was applied.\n${left.summary.join("\n")}\n`,
+        success: true,
+        item: itemOf(invocation, shown, "completed"),
+      };
+    },
+  };
+}
+
+const APPROVAL = "approval";
+const GRANT = "patch ";
+
+async function plan(ports: PatchPorts, invocation: Invocation): Promise<PatchPlan | PatchError> {
+  const { thread } = invocation;
+  try {
+    const files = parsePatch(textOf(invocation));
+    return await planPatch(files, thread.settings.cwd, (path) => readBytes(ports, thread, path));
+  } catch (cause) {
+    if (cause instanceof PatchError) return cause;
+    return new PatchError(`The patch cannot be applied: ${(cause as Error).message}`);
+  }
+}
+
+function textOf({ args }: Invocation): string {
+  return typeof args === "string" ? args : (args as { input: string }).input;
+}
+
+async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): Promise<string | null> {
+  const file = await ports.filesOf(thread.facts.owner).openRead(path);
+  if (file === undefined) return null;
+  try {
+    const size = await file.size();
+    if (size > MAX_FILE_BYTES) throw new PatchError(`${path} is larger than ${MAX_FILE_BYTES} bytes.`);
+    return Buffer.from(await file.read(0, size)).toString("latin1");
+  } finally {
+    await file.close();
+  }
+}
+
+async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchPlan): Promise<PatchConsent> {
+  const { approvalPolicy: policy, sandbox } = thread.settings;
+  const roots = await rootsOf(ports, thread);
+  const paths = await realPaths(ports, planned);
+  return patchConsent({ policy, sandbox, roots, paths, granted: granted(thread) });
+}
+
+async function rootsOf({ files }: PatchPorts, { settings }: ThreadState): Promise<readonly string[]> {
+  return Promise.all((settings.roots ?? [settings.cwd]).map((root) => files.realPath(root)));
+}
+
+async function realPaths({ files }: PatchPorts, { writes }: PatchPlan): Promise<readonly string[]> {
+  return Promise.all(writes.map(({ path }) => files.realPath(path)));
+}
+
+/** What the record of the dispatch holds: a host that follows a lost one does what is left of it. */
+interface RecordedPlan {
+  readonly files: readonly PlannedFile[];
+  /** The real paths that consent was given for. What a path leads to is looked at once more when it is written. */
+  readonly allowed: readonly string[];
+}
+
+async function dispatch(
+  ports: PatchPorts,
+  planned: PatchPlan,
+  item?: ThreadItem,
+): Promise<Extract<Step, { kind: "dispatch" }>> {
+  const plan: RecordedPlan = {
+    files: plannedFiles(planned.writes),
+    allowed: await realPaths(ports, planned),
+  };
+  return { kind: "dispatch", again: true, plan, ...(item && { item }) };
+}
+
+/** What of the recorded plan is not done yet, or why it cannot be done. */
+async function leftToWrite(
+  ports: PatchPorts,
+  invocation: Invocation,
+): Promise<{ readonly writes: readonly FileWrite[]; readonly summary: readonly string[] } | string> {
+  const { thread } = invocation;
+  const recorded = (invocation.plan as RecordedPlan).files;
+  const now = new Map<string, string | null>();
+  for (const { path } of recorded) now.set(path, await readBytes(ports, thread, path));
+  const isDone = ({ path, after }: PlannedFile): boolean => digestOf(now.get(path)!) === after;
+  const left = recorded.filter((file) => !isDone(file));
+  const changed = left.find(({ path, before }) => digestOf(now.get(path)!) !== before);
+  if (changed !== undefined)
+    return `The patch was not applied: ${changed.path} was changed by someone else in the meantime. Read it again.`;
+  const summary = recorded.map(({ path, before, after }) => `${kindOf(before, after)} ${path}`);
+  const removed = left.filter(({ after }) => after === null);
+  const writes: FileWrite[] = removed.map(({ path }) => ({ path, before: now.get(path)!, after: null }));
+  if (left.length > removed.length) {
+    const planned = await replan(ports, invocation, new Set(recorded.filter(isDone).map(({ path }) => path)));
+    if (planned instanceof PatchError) return planned.message;
+    for (const { path, before, after } of left) {
+      if (after === null) continue;
+      const write = planned.writes.find((one) => one.path === path);
+      if (write === undefined || digestOf(write.after) !== after)
+        return `The patch was not applied: ${path} cannot be made as it was planned. Read it again.`;
+      writes.push({ path, before: before === null ? null : now.get(path)!, after: write.after });
+    }
+  }
+  return { writes, summary };
+}
+
+/** The plan of those files that are not done. */
+async function replan(
+  ports: PatchPorts,
+  invocation: Invocation,
+  done: ReadonlySet<string>,
+): Promise<PatchPlan | PatchError> {
+  const { cwd } = invocation.thread.settings;
+  const files = parsePatch(textOf(invocation)).filter((file) => {
+    const name = file.kind === "update" ? (file.moveTo ?? file.path) : file.path;
+    return !done.has(resolve(cwd, name));
+  });
+  try {
+    return await planPatch(files, cwd, (path) => readBytes(ports, invocation.thread, path));
+  } catch (cause) {
+    if (cause instanceof PatchError) return cause;
+    throw cause;
+  }
+}
+
+function kindOf(before: string | null, after: string | null): "A" | "M" | "D" {
+  if (before === null) return "A";
+  return after === null ? "D" : "M";
+}
+
+function granted({ grants }: ThreadState): readonly string[] {
+  return grants
+    .filter((grant) => grant.startsWith(GRANT))
+    .flatMap((grant) => JSON.parse(grant.slice(GRANT.length)) as string[]);
+}
+
+function grantOf(paths: readonly string[]): string {
+  return GRANT + JSON.stringify(paths);
+}
+
+type Decision = "accept" | "acceptForSession" | "decline" | "cancel";
+
+/** Whatever is not plainly a yes is a no. */
+function decisionOf(answer: RequestAnswer): Decision {
+  const { decision } = (answer.kind === "result" ? answer.result : {}) as { decision?: unknown };
+  return decision === "accept" || decision === "acceptForSession" || decision === "cancel"
+    ? decision
+    : "decline";
+}
+
+function refusalWords(answer: RequestAnswer): string {
+  return answer.kind === "expired"
+    ? "nobody was there to allow it. Go on without it, and say what is left to do."
+    : "the user declined it. Do not try it again in another way; ask what to do instead.";
+}
+
+function askAbout(
+  { thread, turnId, call, now }: Invocation,
+  reason: string | null,
+): Extract<Step, { kind: "ask" }>["ask"] {
+  return {
+    method: "item/fileChange/requestApproval",
+    params: {
+      threadId: thread.facts.id,
+      turnId,
+      itemId: call.callId,
+      startedAtMs: now,
+      reason,
+      grantRoot: null,
+    },
+  };
+}
+
+/** The changes as clients were shown them when the call began. */
+function shownChanges({ thread, call }: Invocation): readonly FileUpdateChange[] {
+  const item = thread.turn?.open.find(({ id }) => id === call.callId);
+  return item?.type === "fileChange" ? item.changes : [];
+}
+
+function itemOf(
+  { call, startedAt, now }: Invocation,
+  changes: readonly FileUpdateChange[],
+  status: Extract<ThreadItem, { type: "fileChange" }>["status"],
+): ThreadItem {
+  return {
+    type: "fileChange",
+    id: call.callId,
+    changes: [...changes],
+    status,
+    startedAtMs: startedAt,
+    completedAtMs: status === "inProgress" ? null : now,
+  };
+}
+
+function failed(invocation: Invocation, changes: readonly FileUpdateChange[], output: string): Step {
+  return { kind: "settle", output, success: false, item: itemOf(invocation, changes, "failed") };
+}

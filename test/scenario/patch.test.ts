@@ -1,0 +1,262 @@
+// apply_patch on the real program, with real files and a local model.
+import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { filesBelow, freshFolder } from "../support/folder.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const patchCall = (patch: string, callId = "call_1"): Reply =>
+  stream(responses.stream(responses.call("apply_patch", JSON.stringify({ input: patch }), callId)));
+
+const wrapped = (...lines: readonly string[]): string =>
+  ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
+
+interface Stage {
+  readonly model: MockModel;
+  readonly client: WireClient;
+  readonly threadId: string;
+  readonly cwd: string;
+}
+
+async function stage(
+  replies: readonly Reply[],
+  top: readonly string[] = ['sandbox_mode = "workspace-write"'],
+): Promise<Stage> {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await modelHome("responses", model.url, { top });
+  await writeFile(join(cwd, "a.txt"), "one\ntwo\nthree\n");
+  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+  const client = await host.join(undefined, { experimentalApi: true });
+  return { model, client, threadId: await client.startThread({ cwd }), cwd };
+}
+
+/** What became of a turn, in short: items of patches, questions and ends. */
+function story(client: WireClient, from: number): string[] {
+  return client.frames.slice(from).flatMap(({ method, params }) => {
+    if (method === "item/fileChange/requestApproval") return ["asked"];
+    if (method === "serverRequest/resolved") return ["resolved"];
+    if (method === "turn/completed") return [`turn ${params.turn.status}`];
+    if (params?.item?.type !== "fileChange") return [];
+    return [`${method} ${params.item.status}`];
+  });
+}
+
+function asked(client: WireClient): Promise<Received> {
+  return client.waitFor(({ method }) => method === "item/fileChange/requestApproval", "a question");
+}
+
+/** What the model was given back. */
+function outputOf(model: MockModel, nth = 1): string {
+  const outputs = model.asked[nth]!.body.input.filter(
+    ({ type }: { type: string }) => type === "function_call_output",
+  );
+  return outputs.at(-1).output;
+}
+
+const UPDATE = wrapped(
+  "*** Update File: a.txt",
+  "@@",
+  " one",
+  "-two",
+  "+TWO",
+  " three",
+  "*** Add File: sub/new.txt",
+  "+hello",
+);
+
+describe("a patch within what may be written", () => {
+  it("[PATCH-1] is applied without asking, shown with its diffs, and the model is told", async () => {
+    const { model, client, threadId, cwd } = await stage([patchCall(UPDATE), say("done")]);
+    await chmod(join(cwd, "a.txt"), 0o755);
+    const from = client.frames.length;
+    await client.turn(threadId, "change it");
+    expect(story(client, from)).toEqual([
+      "item/started inProgress",
+      "item/completed completed",
+      "turn completed",
+    ]);
+    const { item } = client
+      .told("item/completed")
+      .find(({ params }) => params.item.type === "fileChange")!.params;
+    expect(item.changes).toEqual([
+      {
+        path: join(cwd, "a.txt"),
+        kind: { type: "update", move_path: null },
+        diff: "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n",
+      },
+      { path: join(cwd, "sub/new.txt"), kind: { type: "add" }, diff: "hello\n" },
+    ]);
+    expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+    expect((await stat(join(cwd, "a.txt"))).mode & 0o777).toBe(0o755);
+    expect(await readFile(join(cwd, "sub/new.txt"), "utf8")).toBe("hello\n");
+    expect(outputOf(model)).toContain("M ");
+    // No draft is left.
+    expect(await filesBelow(cwd)).toEqual(["a.txt", "sub/new.txt"]);
+  });
+
+  it("[PATCH-2] moves and deletes, and follows a link to the file that it names", async () => {
+    const patch = wrapped(
+      "*** Update File: link.txt",
+      "@@",
+      "-linked",
+      "+LINKED",
+      "*** Update File: a.txt",
+      "*** Move to: b.txt",
+      "@@",
+      "-one",
+      "+ONE",
+      "*** Delete File: gone.txt",
+    );
+    const { client, threadId, cwd } = await stage([patchCall(patch), say("done")]);
+    await writeFile(join(cwd, "target.txt"), "linked\n");
+    await symlink("target.txt", join(cwd, "link.txt"));
+    await writeFile(join(cwd, "gone.txt"), "x");
+    await client.turn(threadId, "change it");
+    expect(await readFile(join(cwd, "target.txt"), "utf8")).toBe("LINKED\n");
+    expect(await readFile(join(cwd, "b.txt"), "utf8")).toBe("ONE\ntwo\nthree\n");
+    expect(await filesBelow(cwd)).toEqual(["b.txt", "target.txt"]);
+  });
+
+  it("[PATCH-3] that does not fit changes nothing, and the model is told where", async () => {
+    const patch = wrapped("*** Add File: half.txt", "+x", "*** Update File: a.txt", "@@", "-nope", "+TWO");
+    const { model, client, threadId, cwd } = await stage([
+      patchCall(patch),
+      patchCall("rubbish", "call_2"),
+      say("done"),
+    ]);
+    const from = client.frames.length;
+    await client.turn(threadId, "change it");
+    expect(story(client, from)).toEqual(["turn completed"]);
+    expect(outputOf(model, 1)).toContain('at line 1 it expects "nope", and there is "one"');
+    expect(outputOf(model, 2)).toContain("The first line of a patch is");
+    expect(await filesBelow(cwd)).toEqual(["a.txt"]);
+  });
+});
+
+describe("a patch beyond what may be written", () => {
+  const outside = async (): Promise<{ patch: string; path: string }> => {
+    const path = join(await freshFolder("outside"), "x.txt");
+    return { path, patch: wrapped(`*** Add File: ${path}`, "+x") };
+  };
+
+  it("[PATCH-4] is asked about, and applied when the user accepts", async () => {
+    const { patch, path } = await outside();
+    const { client, threadId } = await stage([patchCall(patch), say("done")]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "change it");
+    const { id, params } = await asked(client);
+    expect(params).toMatchObject({ threadId, turnId, itemId: "call_1", grantRoot: null });
+    client.send({ id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(story(client, from)).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed completed",
+      "turn completed",
+    ]);
+    expect(await readFile(path, "utf8")).toBe("x\n");
+  });
+
+  it("[PATCH-5] is not asked about again for the same files when that was for the session", async () => {
+    const { patch, path } = await outside();
+    const again = wrapped(`*** Update File: ${path}`, "@@", "-x", "+y");
+    const { client, threadId } = await stage([patchCall(patch), patchCall(again, "call_2"), say("done")]);
+    const turnId = await client.say(threadId, "change it");
+    client.send({ id: (await asked(client)).id, result: { decision: "acceptForSession" } });
+    await client.turnCompleted(turnId);
+    expect(client.told("item/fileChange/requestApproval")).toHaveLength(1);
+    expect(await readFile(path, "utf8")).toBe("y\n");
+  });
+
+  it.each([
+    ["decline", "completed"],
+    ["cancel", "interrupted"],
+  ])("[PATCH-6] is declined by %s, and the turn ends %s", async (decision, status) => {
+    const { patch, path } = await outside();
+    const { client, threadId } = await stage([patchCall(patch), say("done")]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "change it");
+    client.send({ id: (await asked(client)).id, result: { decision } });
+    await client.turnCompleted(turnId);
+    expect(story(client, from)).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed declined",
+      `turn ${status}`,
+    ]);
+    await expect(readFile(path)).rejects.toThrow();
+  });
+
+  it("[PATCH-7] completes its item before the turn's end when the turn is interrupted", async () => {
+    const { patch } = await outside();
+    const { client, threadId } = await stage([patchCall(patch)]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "change it");
+    await asked(client);
+    await client.call("turn/interrupt", { threadId, turnId });
+    await client.turnCompleted(turnId);
+    expect(story(client, from)).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed failed",
+      "turn interrupted",
+    ]);
+  });
+
+  it("[PATCH-8] is refused in words for the model where nobody may be asked", async () => {
+    const { patch, path } = await outside();
+    const { model, client, threadId } = await stage(
+      [patchCall(patch), say("done")],
+      ['sandbox_mode = "workspace-write"', 'approval_policy = "never"'],
+    );
+    const from = client.frames.length;
+    await client.turn(threadId, "change it");
+    expect(story(client, from)).toEqual(["turn completed"]);
+    expect(outputOf(model)).toContain("may not be written in this sandbox");
+    await expect(readFile(path)).rejects.toThrow();
+  });
+
+  it("[PATCH-9] does not get out by a link or by .., nor into .git", async () => {
+    const elsewhere = await freshFolder("elsewhere");
+    const escapes = [
+      "link/x.txt",
+      "../x.txt",
+      ".git/hooks/pre-commit",
+      "sub/../../x.txt",
+      join(elsewhere, "x.txt"),
+    ];
+    const calls = escapes.map((path, nth) =>
+      patchCall(wrapped(`*** Add File: ${path}`, "+x"), `call_${nth}`),
+    );
+    const { model, client, threadId, cwd } = await stage(
+      [...calls, say("done")],
+      ['sandbox_mode = "workspace-write"', 'approval_policy = "never"'],
+    );
+    await symlink(elsewhere, join(cwd, "link"));
+    await client.turn(threadId, "change it");
+    for (let nth = 1; nth <= escapes.length; nth++)
+      expect(outputOf(model, nth)).toContain("may not be written in this sandbox");
+    expect(await filesBelow(cwd)).toEqual(["a.txt"]);
+    expect(await filesBelow(elsewhere)).toEqual([]);
+  });
+
+  it("[PATCH-10] asks in a read-only sandbox, and always for the policy untrusted", async () => {
+    for (const top of [
+      ['sandbox_mode = "read-only"'],
+      ['sandbox_mode = "workspace-write"', 'approval_policy = "untrusted"'],
+    ]) {
+      const { client, threadId, cwd } = await stage([patchCall(UPDATE), say("done")], top);
+      const turnId = await client.say(threadId, "change it");
+      client.send({ id: (await asked(client)).id, result: { decision: "accept" } });
+      await client.turnCompleted(turnId);
+      expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+    }
+  });
+});
