@@ -54,7 +54,10 @@ export const rapRuntimeLines = {
     "Several toolsets are there at once, and each call goes to the endpoint of its own.",
   ],
   "RAPR-24": ["toolsets", "A name that two toolsets share is reported, and neither tool is there."],
-  "RAPR-25": ["toolsets", "A toolset is cached for a load of a thread, and fetched afresh for a new one."],
+  "RAPR-25": [
+    "toolsets",
+    "A toolset is cached for a load of a thread and its children, and fetched afresh for a new load.",
+  ],
   "RAPR-26": [
     "lifecycle",
     "A fetch that fails leaves the toolset that was known before, to a thread that outlived its host too; without one, it is reported.",

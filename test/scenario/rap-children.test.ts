@@ -43,7 +43,7 @@ describe("an event that is not the thread's own", () => {
     expect(closings(server)).toEqual([childId]);
   });
 
-  it("[RAPR-45] names its ancestors in the child's calls, from the root to the parent", async () => {
+  it("[RAPR-45] [RAPR-25] names its ancestors in the child's calls, and has the toolsets of its parent's load", async () => {
     const { client, threadId, heard, model, server } = await watching();
     model.reply(call(watch("call_2")), say("Nested"));
     expect(await emit(heard, "one")).toBe(200);
@@ -57,12 +57,14 @@ describe("an event that is not the thread's own", () => {
     const third = await server.next("/invoke", 3);
     expect(third.body.thread_ancestors).toEqual([threadId, first.id]);
     expect(heard.body.thread_ancestors).toBeUndefined();
+    expect(server.at("/.well-known/rap-toolset")).toHaveLength(1);
     // A fork begins anew.
     model.reply(call(watch("call_4")), say("Forked"));
     const { thread } = await client.call("thread/fork", { threadId: first.id });
     await client.say(thread.id, "watch");
     const forked = await server.next("/invoke", 4);
     expect(forked.body.thread_ancestors).toBeUndefined();
+    expect(server.at("/.well-known/rap-toolset")).toHaveLength(2);
     // Descendants close before their ancestors.
     expect(await client.call("thread/unload", { threadId, interrupt: true })).toEqual({ status: "unloaded" });
     await eventually(() => closings(server).length === 3, "three closings");

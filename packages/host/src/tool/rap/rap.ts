@@ -156,7 +156,8 @@ export class Rap {
     this.#catalogs.hold(servers);
     this.#release(facts.id);
     const taken = this.#ports.taken(thread);
-    this.#toolsets.load(facts.id, { servers, taken, adopted: epoch > loadEpoch });
+    const { parentThreadId: parentId } = facts;
+    this.#toolsets.load(facts.id, { servers, taken, adopted: epoch > loadEpoch, parentId });
     await this.listen();
   }
 

@@ -1,7 +1,8 @@
 import type { Clock } from "../../platform/platform.ts";
 import type { Tool } from "../tool.ts";
 import { type Bound, bind, type Offered } from "./binding.ts";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog, Offer } from "./catalog.ts";
+import { serverKey } from "./server.ts";
 import type { ToolServerSettings } from "./settings.ts";
 
 export interface ToolsetsPorts {
@@ -20,6 +21,8 @@ export interface ToolsetsLoad {
   readonly taken: ReadonlyMap<string, string>;
   /** It goes on with the load that it had in another host. */
   readonly adopted: boolean;
+  /** The thread that began it. If that one is loaded, it has the toolsets of that one's load. */
+  readonly parentId: string | null;
 }
 
 interface Binding extends ToolsetsLoad {
@@ -123,6 +126,15 @@ export class Toolsets {
     this.#ports.supervise("asking tool servers", binding.asked);
   }
 
+  /** What a server offers to the thread's parent. All threads of a session have the same tools of it. */
+  async #inherited({ parentId }: Binding, server: ToolServerSettings): Promise<Offer | undefined> {
+    const parent = parentId === null ? undefined : this.#bindings.get(parentId);
+    await parent?.asked;
+    const key = serverKey(server);
+    const found = parent?.offered.find((one) => serverKey(one.server) === key)?.offer;
+    return found?.kind === "ready" ? found : undefined;
+  }
+
   async #collect(threadId: string, binding: Binding): Promise<void> {
     const known = binding.offered;
     const offered = await Promise.all(
@@ -130,6 +142,8 @@ export class Toolsets {
         // What is there stays what it is for this load.
         const before = known.find((one) => one.server === server && one.offer.kind === "ready");
         if (before !== undefined) return before;
+        const inherited = await this.#inherited(binding, server);
+        if (inherited !== undefined) return { server, offer: inherited };
         const catalog = this.#ports.catalog(server);
         return { server, offer: await (binding.adopted ? catalog.askAgain() : catalog.ask()) };
       }),
