@@ -58,7 +58,7 @@ export const rapServerLines = {
   ],
   "RAPS-26": [
     "overview transport invocation",
-    "A call whose envelope can not be read gets an error as a result if it says where to, else a 4xx.",
+    "A call whose envelope can not be read gets an error as a result if it has a callback URL; without ids that can be read, or without that URL, it gets a 4xx.",
   ],
   "RAPS-27": [
     "lifecycle toolsets",
@@ -95,6 +95,10 @@ export const rapServerLines = {
   "RAPS-38": [
     "overview transport",
     "Calls and discovery need the credentials that the server was made with.",
+  ],
+  "RAPS-39": [
+    "invocation",
+    "A call with the id of another one, and another operation or other arguments, is refused with 409 and logged; the first one goes on.",
   ],
 
   // Results.

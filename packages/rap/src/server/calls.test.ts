@@ -94,12 +94,52 @@ describe("a call", () => {
       await world.post(server, "/invoke", "{"),
       await world.post(server, "/invoke", "[]"),
       await world.call(server, "echo", { text: "x" }, { callback_url: "file:///etc/passwd" }),
-      await world.call(server, "echo", { text: "x" }, { id: "a\0b" }),
       await world.post(server, "/invoke", "{}", { "Content-Type": "text/plain" }),
       await world.post(server, "/invoke", JSON.stringify({ fill: "x".repeat(5_000_000) })),
     ].map(({ status }) => status);
-    expect(statuses).toEqual([400, 400, 400, 400, 400, 415, 413]);
+    expect(statuses).toEqual([400, 400, 400, 400, 415, 413]);
     expect(world.posts).toHaveLength(1);
+  });
+
+  it.each([
+    ["no group_id", { group_id: undefined }, "group_id must be a string"],
+    ["a group_id that is no text", { group_id: 42 }, "group_id must be a string"],
+    [
+      "an id with a control character",
+      { id: "a\0b" },
+      "id must be well-formed and without control characters",
+    ],
+    ["a call_id that is no text", { call_id: ["c"] }, "call_id must be a string"],
+  ])("[RAPS-26] that has %s is refused, and gets an error as its result", async (_, more, says) => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    const response = await world.call(server, "echo", { text: "x" }, more);
+    expect([response.status, await response.json()]).toEqual([400, { error: says }]);
+    const posted = await world.next("tool_result");
+    const ids = { id: "call_1", group_id: "thread_1", call_id: null, ...more };
+    expect(posted).toEqual({
+      type: "tool_result",
+      ...JSON.parse(JSON.stringify(ids)),
+      text: `Error: The call can not be read: ${says}.`,
+      subscription: false,
+    });
+    expect(world.posts[0]!.url).toBe(CALLBACK);
+  });
+
+  it("[RAPS-26] sends nothing of an id back that is too long for one", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo] });
+    await world.call(server, "echo", { text: "x" }, { id: "x".repeat(100_000) });
+    expect(await world.next("tool_result")).not.toHaveProperty("id");
+  });
+
+  it("[RAPS-26] that can not be read sends nothing where no results are sent to", async () => {
+    const world = new RapWorld();
+    const server = world.server({ tools: [echo], callbackOrigins: ["https://other.example.com"] });
+    const response = await world.call(server, "echo", { text: "x" }, { group_id: 42 });
+    expect(response.status).toBe(403);
+    await world.quiet();
+    expect(world.posts).toEqual([]);
   });
 
   it("[RAPS-28] [RAPS-44] that throws gets an error without what was thrown, which is in the log", async () => {
@@ -194,6 +234,42 @@ describe("a call", () => {
     await world.next("tool_result");
     await world.quiet();
     expect((await world.call(server, "held")).status).toBe(200);
+    await world.quiet();
+    expect([runs.length, world.posts.length]).toEqual([1, 1]);
+  });
+
+  it("[RAPS-39] that has the id of another one is refused, while that one runs and afterwards", async () => {
+    const world = new RapWorld();
+    const { tool, runs } = held();
+    const server = world.server({ tools: [tool, echo] });
+    await world.call(server, "held", { a: 1, b: [2, { c: 3, d: 4 }] });
+    await world.quiet();
+    const others = [
+      () => world.call(server, "held", { a: 1, b: [2, { c: 3, d: 5 }] }),
+      () => world.call(server, "held", { a: 1, b: [{ c: 3, d: 4 }, 2] }),
+      () => world.call(server, "echo", { a: 1, b: [2, { c: 3, d: 4 }] }),
+    ];
+    const refused = async (): Promise<void> => {
+      for (const send of others) {
+        const logged = world.logs.length;
+        const response = await send();
+        expect([response.status, await response.json()]).toEqual([
+          409,
+          { error: "id is that of another call, with another operation or other arguments" },
+        ]);
+        expect(world.logs.slice(logged)).toEqual([
+          expect.objectContaining({ level: "warn", id: "call_1", thread: "thread_1" }),
+        ]);
+      }
+      // The same in another order is the same.
+      const repeated = await world.call(server, "held", { b: [2, { d: 4, c: 3 }], a: 1 });
+      expect(repeated.status).toBe(200);
+    };
+    await refused();
+    runs[0]!.end("once");
+    expect((await world.next("tool_result")).text).toBe("once");
+    await world.quiet();
+    await refused();
     await world.quiet();
     expect([runs.length, world.posts.length]).toEqual([1, 1]);
   });

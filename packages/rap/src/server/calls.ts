@@ -4,6 +4,7 @@ import type { Invocation, ReturnAddress, ToolResult } from "../wire/index.ts";
 import type { Background } from "./background.ts";
 import { Call, type CallRecord, callKey } from "./call.ts";
 import type { DeliverOptions, Delivery } from "./deliver.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { told } from "./log.ts";
 import { type PerformGround, perform } from "./perform.ts";
 import { pause } from "./platform.ts";
@@ -34,7 +35,8 @@ export class Calls {
   readonly #active = new Map<string, Call>();
   /** By their threads: hosts tell of every thread that closes, and most have none. */
   readonly #byThread = new Map<string, Set<Call>>();
-  readonly #recent = new Recent(10_000);
+  /** Calls that are over, by what they asked for. */
+  readonly #recent = new Recent<string>(10_000);
   /** Deliveries under way; each its own, because a signal is not made for a crowd of listeners. */
   readonly #deliveries = new Set<AbortController>();
   #stopped: (() => void) | undefined;
@@ -70,8 +72,11 @@ export class Calls {
     return this.#active.has(callKey(tenant, address));
   }
 
-  /** Resolves when the call is kept; it goes on by itself. `full`: not now. Throws if it can not be kept. */
-  async accept(tenant: string, base: string, invocation: Invocation): Promise<"accepted" | "full"> {
+  /**
+   * Resolves when the call is kept; it goes on by itself. `full`: not now. `taken`: its id is that of a call that asks for
+   * something else. Throws if it can not be kept.
+   */
+  async accept(tenant: string, base: string, invocation: Invocation): Promise<"accepted" | "full" | "taken"> {
     const { platform, store, max } = this.#options;
     const record: CallRecord = {
       tenant,
@@ -82,8 +87,9 @@ export class Calls {
       authorizations: [],
     };
     const call = new Call(platform, store, record);
-    // A host that did not hear the acknowledgement sends again; it wants one result.
-    if (this.#active.has(call.key) || this.#recent.has(call.key)) return "accepted";
+    const before = this.#active.get(call.key);
+    const known = before === undefined ? this.#recent.get(call.key) : fingerprintOf(before.invocation);
+    if (known !== undefined) return this.#repeated(invocation, known);
     if (this.#active.size >= max || this.#stopped !== undefined) return "full";
     this.#add(call);
     try {
@@ -96,7 +102,22 @@ export class Calls {
     return "accepted";
   }
 
-  /** A call that can not be read has a result too, if it says where to. */
+  /** A host that did not hear the acknowledgement sends again, and wants one result. */
+  #repeated(invocation: Invocation, known: string): "accepted" | "taken" {
+    if (known === fingerprintOf(invocation)) return "accepted";
+    const { group_id: thread, id, operation } = invocation;
+    // An error as its result would be taken for that of the first call.
+    this.#options.log({
+      level: "warn",
+      says: "refused a call with the id of another one",
+      thread,
+      id,
+      operation,
+    });
+    return "taken";
+  }
+
+  /** A call that can not be read has a result too, if it says where to. The ids in the address may be anything. */
   reject(address: ReturnAddress, words: string): void {
     void this.#options.background.run("refusing a call", async () => {
       const message = resultMessage(address, failure(words), false);
@@ -184,7 +205,7 @@ export class Calls {
         subscriptions.go(subscription);
       }
     }
-    this.#recent.add(call.key);
+    this.#recent.add(call.key, fingerprintOf(call.invocation));
     await call.forget();
   }
 

@@ -46,6 +46,32 @@ describe("a question", () => {
     expect((await world.next("tool_result")).text).toBe("0: Yes for session");
   });
 
+  it("[RAPS-111] is asked as often as a call asks it, each time under a name of its own", async () => {
+    const world = new RapWorld();
+    const twice = tool({
+      name: "ask",
+      description: "Asks the same twice.",
+      run: async (_, ctx) => {
+        const first = await ctx.choose(QUESTION);
+        const second = await ctx.choose(QUESTION);
+        return `${first.index} ${second.index}`;
+      },
+    });
+    const server = world.server({ tools: [twice] });
+    let failures = 1;
+    world.answer = () => (failures-- > 0 ? 503 : 200);
+    await world.call(server, "ask");
+    await world.next("user_choice");
+    await world.advance(1000);
+    const first = await world.next("user_choice", 1);
+    await answer(world, server, first, { id: "call_1", selected: 0 });
+    const second = await world.next("user_choice", 2);
+    await answer(world, server, second, { id: "call_1", selected: 1 });
+    expect((await world.next("tool_result")).text).toBe("0 1");
+    const keys = world.posts.map(({ headers }) => headers.get("Idempotency-Key"));
+    expect(keys.slice(0, 3)).toEqual(["choice-0", "choice-0", "choice-1"]);
+  });
+
   it("[RAPS-111] is answered once, at its own address, with its own id", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [asking()] });

@@ -32,7 +32,7 @@ const FAILED = "The user choice flow failed";
 export class Choices {
   readonly #options: ChoicesOptions;
   readonly #pending = new Map<string, Pending>();
-  readonly #answered = new Recent(10_000);
+  readonly #answered = new Recent<true>(10_000);
 
   constructor(options: ChoicesOptions) {
     this.#options = options;
@@ -82,7 +82,8 @@ export class Choices {
     const delivery = await this.#options.delivering.deliver(
       callback_url,
       { type: "user_choice", group_id, id, call_id, prompt, choices, default: fallback, response_url },
-      { signal: call.signal },
+      // One that is sent again, after the user has answered it too, is the same question.
+      { signal: call.signal, idempotencyKey: `choice-${index}` },
     );
     if (delivery.kind === "aborted") return;
     if (delivery.kind !== "delivered") throw new ToolError(`${FAILED}: the host did not take the question.`);
@@ -93,7 +94,7 @@ export class Choices {
   /** Takes what was posted to a response URL; the status to answer with. */
   async answer(token: string, body: JsonObject): Promise<200 | 400 | 404> {
     const pending = this.#pending.get(token);
-    if (pending === undefined) return this.#answered.has(token) ? 200 : 404;
+    if (pending === undefined) return this.#answered.get(token) ? 200 : 404;
     const read = parseUserChoiceResponse(body);
     if (!read.ok || read.value.id !== pending.call.invocation.id) return 400;
     const { selected } = read.value;
@@ -105,7 +106,7 @@ export class Choices {
       pending.reject(new ToolError(`${FAILED}: there is no such choice. Try again.`));
     }
     this.#pending.delete(token);
-    this.#answered.add(token);
+    this.#answered.add(token, true);
     return 200;
   }
 }

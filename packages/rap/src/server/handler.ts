@@ -5,12 +5,15 @@ import {
   LIMITS,
   PATHS,
   type Parsed,
+  type Problem,
+  parseCallbackUrl,
   parseCancelToolCall,
   parseCloseThread,
   parseInvocation,
   parseJson,
   parseMigrate,
   parseReturnAddress,
+  type ReturnAddress,
   readBytes,
   type Toolset,
 } from "../wire/index.ts";
@@ -36,6 +39,9 @@ export interface HandlerGround {
   readonly closeThread: (tenant: string, thread: string) => void;
   readonly cancel: (tenant: string, thread: string, call: string) => void;
 }
+
+/** What of an id that can not be read is sent back, at most, as JSON. */
+const MAX_ECHO = 4096;
 
 type Handler = (request: Request) => Promise<Response>;
 
@@ -117,19 +123,47 @@ async function invoke(
 ): Promise<Response> {
   const body = await bodyOf(request, LIMITS.invocationBytes);
   if (body instanceof Response) return body;
-  const address = parseReturnAddress(body);
-  // There is nobody to tell a result to.
-  if (!address.ok) return refusal(400, `${address.problem.path} ${address.problem.says}`);
-  if (callbackOrigins?.has(new URL(address.value.callback_url).origin) === false)
+  const url = parseCallbackUrl(body);
+  // There is nobody to send a result to.
+  if (!url.ok) return refusal(400, problemText(url.problem));
+  if (callbackOrigins?.has(new URL(url.value).origin) === false)
     return refusal(403, "callback_url is none that results are sent to");
+  const address = parseReturnAddress(body);
+  if (!address.ok) {
+    // Whether its host can tell what the result is for is not known here, so that it is refused as well.
+    calls.reject(
+      unreadAddress(body, url.value),
+      `The call can not be read: ${problemText(address.problem)}.`,
+    );
+    return refusal(400, problemText(address.problem));
+  }
   const read = parseInvocation(body);
   if (!read.ok) {
-    calls.reject(address.value, `The call can not be read: ${read.problem.path} ${read.problem.says}.`);
+    calls.reject(address.value, `The call can not be read: ${problemText(read.problem)}.`);
     return empty(200);
   }
-  return (await calls.accept(tenant, base, read.value)) === "accepted"
-    ? empty(200)
-    : empty(503, { "Retry-After": "1" });
+  switch (await calls.accept(tenant, base, read.value)) {
+    case "accepted":
+      return empty(200);
+    case "full":
+      return empty(503, { "Retry-After": "1" });
+    case "taken":
+      return refusal(409, "id is that of another call, with another operation or other arguments");
+  }
+}
+
+function problemText({ path, says }: Problem): string {
+  return `${path} ${says}`;
+}
+
+/** What a call says of itself that can not be read: a host finds what it wrote, whatever that is. */
+function unreadAddress({ id, group_id, call_id }: JsonObject, callback_url: string): ReturnAddress {
+  const said = (value: unknown): unknown => {
+    const json = JSON.stringify(value) ?? "";
+    return json.length <= MAX_ECHO ? value : undefined;
+  };
+  const ids = { id: said(id), group_id: said(group_id), call_id: said(call_id) ?? null };
+  return { ...(ids as ReturnAddress), callback_url };
 }
 
 /** Whatever comes is taken, so that nobody learns from the answer what there is. What can not be read means nothing. */

@@ -1,19 +1,20 @@
-/** Keys that were seen not long ago. Bounded: the oldest go first. */
-export class Recent {
+/** What was last known of keys that were seen not long ago. Bounded: the oldest go first. */
+export class Recent<V> {
   readonly #max: number;
-  readonly #keys = new Set<string>();
+  readonly #values = new Map<string, V>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  has(key: string): boolean {
-    return this.#keys.has(key);
+  get(key: string): V | undefined {
+    return this.#values.get(key);
   }
 
-  add(key: string): void {
-    this.#keys.delete(key);
-    this.#keys.add(key);
-    if (this.#keys.size > this.#max) for (const oldest of this.#keys) return void this.#keys.delete(oldest);
+  add(key: string, value: V): void {
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    if (this.#values.size > this.#max)
+      for (const oldest of this.#values.keys()) return void this.#values.delete(oldest);
   }
 }

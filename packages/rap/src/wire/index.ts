@@ -14,6 +14,7 @@ export { type ContentItem, type DisplaySegment, displayProblem, type Image } fro
 export {
   encodeInvocation,
   type Invocation,
+  parseCallbackUrl,
   parseInvocation,
   parseReturnAddress,
   type ReturnAddress,

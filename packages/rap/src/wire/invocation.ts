@@ -44,6 +44,19 @@ export function encodeInvocation(
   return `{"arguments":${argumentsJson},${JSON.stringify(named).slice(1)}`;
 }
 
+/**
+ * Reads only the callback URL, from a call that can not be read otherwise.
+ *
+ * @example
+ * const url = parseCallbackUrl(value);
+ * if (!url.ok) return new Response(null, { status: 400 });
+ */
+export function parseCallbackUrl(value: unknown): Parsed<string> {
+  return parse((whole, path) => callbackUrl(whole, path).callback_url, value);
+}
+
+const callbackUrl = object({ callback_url: httpUrl });
+
 const returnAddress = object({
   id,
   call_id: orElse(id, null),
