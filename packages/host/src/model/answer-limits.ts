@@ -1,6 +1,3 @@
-import { type ErrorCode, fault } from "../errors.ts";
-import { ModelFault } from "./faults.ts";
-
 /** How much one answer of a model may hold, and how many calls one turn. */
 export interface AnswerLimits {
   /** Bytes of one item: a message, a reasoning, the arguments of one call. */
@@ -19,20 +16,6 @@ export const USUAL_ANSWER_LIMITS: AnswerLimits = {
   answerCalls: 1000,
   turnCalls: 10_000,
 };
-
-/** The error that a turn ends with at each limit. */
-const CODES = {
-  itemBytes: "itemTooLarge",
-  answerBytes: "answerTooLarge",
-  answerCalls: "answerTooManyCalls",
-  turnCalls: "turnTooManyCalls",
-} as const satisfies { readonly [L in keyof AnswerLimits]: ErrorCode };
-
-/** The fault of an answer that is past a limit. The model would write the same again, so it is not asked again. */
-export function limitFault(limit: keyof AnswerLimits, value: number): ModelFault {
-  const { code, message } = fault(CODES[limit], value);
-  return new ModelFault(message, "other", undefined, code);
-}
 
 /**
  * What a server may send for an answer of so many bytes: its events have names and numbers around every few letters of

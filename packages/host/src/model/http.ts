@@ -1,6 +1,6 @@
 import type { HttpAnswer, Platform } from "../platform/platform.ts";
 import { BOBBIN_VERSION } from "../version.ts";
-import { limitFault, wireLimits } from "./answer-limits.ts";
+import { wireLimits } from "./answer-limits.ts";
 import {
   complaintFault,
   disconnected,
@@ -11,6 +11,7 @@ import {
   statusFault,
   unreachable,
 } from "./faults.ts";
+import { limitFault } from "./limit-fault.ts";
 import type { Loose } from "./loose.ts";
 import type { Environment, ProviderSettings } from "./provider-settings.ts";
 import { SseReader } from "./sse.ts";

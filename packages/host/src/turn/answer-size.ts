@@ -1,5 +1,6 @@
-import { type AnswerLimits, limitFault } from "../model/answer-limits.ts";
+import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelFault } from "../model/faults.ts";
+import { limitFault } from "../model/limit-fault.ts";
 import type { ModelEvent, ModelStream } from "../model/model.ts";
 
 /** What costs the host something however short it is counts at least as this part of its limit. */
