@@ -7,6 +7,7 @@ import { Random } from "../simulation/random.ts";
 import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import { anything, type Known, mutated, oddString, toJson, validValue } from "../support/schema-values.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
@@ -24,16 +25,20 @@ const DAMAGE = /"level":"error"|is no commit|torn last line/;
 /** What the host has shown so far, by the kind of field that takes it. */
 class Seen {
   readonly #values = new Map<string, string[]>();
+  /** These and no others: some methods write and remove files. */
+  readonly #folders: readonly string[];
 
   constructor(cwd: string) {
-    this.#add("folder", cwd);
-    this.#add("folder", "/");
+    this.#folders = [cwd, join(cwd, "sub")];
     for (const provider of ["mock", "offline", "nowhere"]) this.#add("provider", provider);
     for (const path of ["model", "approval_policy", "a.b", "model_providers.mock.name", "mcp_servers.x"])
       this.#add("keyPath", path);
   }
 
-  readonly known = (key: string): readonly string[] => this.#values.get(kindOf(key)) ?? [];
+  readonly known = (key: string): readonly string[] => {
+    const kind = kindOf(key);
+    return kind === "folder" ? this.#folders : (this.#values.get(kind) ?? []);
+  };
 
   /** Takes note of what stands under the names of the fields. */
   note(value: unknown, key = "", within = ""): void {
@@ -61,8 +66,8 @@ class Seen {
 function kindOf(key: string): string {
   if (/cursor$/i.test(key)) return "cursor";
   if (/provider$/i.test(key)) return "provider";
-  if (/^(cwds?|path|.*Roots?)$/.test(key)) return "folder";
   if (key === "keyPath") return key;
+  if (/(cwds?|paths?|roots?)$/i.test(key)) return "folder";
   const [, kind = ""] = /(thread|turn|item|section|submission|environment)Ids?$/i.exec(key) ?? [];
   return kind.toLowerCase();
 }
@@ -219,18 +224,18 @@ describe(`requests made from the schemas (BOBBIN_SEED=${seed})`, () => {
       const model = await MockModel.start(madeUpAnswer(random));
       const { home, cwd } = await modelHome(model.url);
       const args = ["--stdio", "--listen", "ws://127.0.0.1:0"];
-      const first = await spawnHost({ home, args });
+      const first = await spawnHost({ home, args, cwd });
       await sweep(first, cwd, random);
       first.signal("SIGTERM");
       expect(await first.exited).toEqual({ code: 0, signal: null });
       expect(first.stderr).not.toMatch(DAMAGE);
-      const second = await spawnHost({ home, args });
+      const second = await spawnHost({ home, args, cwd });
       await readBack(second);
       second.signal("SIGTERM");
       expect(await second.exited).toEqual({ code: 0, signal: null });
       expect(second.stderr).not.toMatch(DAMAGE);
       await model.close();
     },
-    120_000,
+    STUCK_MS,
   );
 });

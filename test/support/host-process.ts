@@ -19,6 +19,8 @@ export interface HostOptions {
   readonly nodeArgs?: readonly string[];
   /** `config.toml` and sockets are there; without one a fresh folder, which is removed at the end. */
   readonly home?: string;
+  /** Where it runs; without one, where the tests do. */
+  readonly cwd?: string;
 }
 
 export interface Exit {
@@ -34,7 +36,7 @@ export async function spawnHost(options: HostOptions = {}): Promise<HostProcess>
   const child = spawn(
     process.execPath,
     [...(options.nodeArgs ?? []), BOBBIN, "app-server", ...(options.args ?? [])],
-    { env: environment(home, options.env), stdio: ["pipe", "pipe", "pipe"] },
+    { env: environment(home, options.env), stdio: ["pipe", "pipe", "pipe"], cwd: options.cwd },
   );
   const host = new HostProcess(child, home, options.home === undefined);
   running.add(host);
