@@ -138,13 +138,12 @@ describe("a thread's time", () => {
     const call = { callId: "call", name: "x", namespace: null, arguments: "{}", kind: "function" } as const;
     story.tell({ kind: "toolCalled", at: 60_000, turnId: TURN, attempt: 1, call });
     const step = { kind: "stepCall", turnId: TURN, callId: "call" } as const;
-    story.tell({
-      ...step,
-      at: 60_000,
-      from: "proposed",
-      step: { kind: "dispatch", again: "never" } as never,
-    });
-    const waits = { kind: "wait", until: 30_000 + 1000 } as const;
+    const dispatches = { kind: "dispatch", again: false, until: 30_000 + 1000 } as const;
+    expect(story.tell({ ...step, at: 30_000, from: "proposed", step: dispatches })).toMatchObject([
+      { type: "toolDispatched", at: 60_000, until: 61_000 },
+    ]);
+    // The deadline is that of the dispatch, and is not moved twice.
+    const waits = { kind: "wait", until: 61_000 } as const;
     expect(story.tell({ ...step, at: 30_000, from: "dispatched", step: waits })).toMatchObject([
       { type: "toolWaiting", at: 60_000, until: 61_000 },
     ]);

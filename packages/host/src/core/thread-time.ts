@@ -22,9 +22,14 @@ export function atThreadTime(state: ThreadState, command: Command): Command {
   if (at === command.at) return command;
   const later = at - command.at;
   if (command.kind === "choiceDelayed") return { ...command, at, until: command.until + later };
-  if (command.kind !== "stepCall" || command.step.kind !== "wait") return { ...command, at };
+  // A wait is until the deadline that was recorded with the dispatch, at the thread's time.
+  if (command.kind !== "stepCall" || command.step.kind !== "dispatch") return { ...command, at };
   const { step } = command;
-  return { ...command, at, step: { ...step, until: step.until === null ? null : step.until + later } };
+  return {
+    ...command,
+    at,
+    step: { ...step, until: step.until === undefined ? undefined : step.until + later },
+  };
 }
 
 /**

@@ -108,7 +108,9 @@ function plainTool(
       const argumentsJson = exactJson(invocation.call.arguments, args);
       const call = { server, endpoint, operation: name, args, argumentsJson, idempotent, invocation };
       const until = deadlineOf(invocation) ?? null;
-      const sent = await withinTime(until, ports, signal, (both) => ports.send(call, both));
+      // A clock that was set back since the deadline was recorded is not trusted.
+      const left = until === null ? null : until - Math.max(ports.now(), invocation.thread.lastAt);
+      const sent = await withinTime(left, ports, signal, (both) => ports.send(call, both));
       switch (sent.kind) {
         case "accepted":
           return { kind: "wait", until };
@@ -143,15 +145,14 @@ function deadlineOf({ thread, call: { callId } }: Invocation): number | undefine
   return stage?.kind === "dispatched" ? stage.until : undefined;
 }
 
-/** Works until the deadline, or until the call is given up. */
+/** Works for so many milliseconds at most, or until the call is given up. */
 async function withinTime(
-  deadline: number | null,
+  left: number | null,
   ports: RapToolPorts,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Acceptance>,
 ): Promise<Acceptance> {
-  if (deadline === null) return work(signal);
-  const left = deadline - ports.now();
+  if (left === null) return work(signal);
   if (left <= 0) return { kind: "aborted" };
   const over = new AbortController();
   const cancel = ports.after(left, () => over.abort(new Error("the call has had its time")));
