@@ -4,6 +4,7 @@ import type { ThreadRecord } from "../records.ts";
 import type { Aside, Ask } from "../requests/records.ts";
 import { resolve } from "../requests/resolve.ts";
 import type { ThreadState } from "../state.ts";
+import { findCall } from "../turn/call-list.ts";
 import { isOutside } from "../turn/calls.ts";
 import { outsideCall } from "./late.ts";
 import type { OutsideCall } from "./records.ts";
@@ -90,7 +91,7 @@ export function callOf(
   callId: string,
 ): { readonly turnId: string; readonly call: OutsideCall } | undefined {
   const { turn, rap } = state;
-  const found = turn?.calls.find(({ call }) => call.callId === callId);
+  const found = turn ? findCall(turn.calls, callId) : undefined;
   if (turn && found !== undefined && isOutside(found)) {
     return { turnId: turn.id, call: outsideCall(state, found) };
   }

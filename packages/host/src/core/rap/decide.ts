@@ -4,6 +4,7 @@ import type { RapCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
 import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { findCall } from "../turn/call-list.ts";
 import { isOutside } from "../turn/calls.ts";
 import { OUTCOME_UNKNOWN } from "../turn/restart.ts";
 import { settleCall } from "../turn/step-call.ts";
@@ -84,7 +85,7 @@ function report(
 ): readonly ThreadRecord[] | Fault {
   const { turn, rap } = state;
   const { at, callId, report } = command;
-  const found = turn?.calls.find(({ call }) => call.callId === callId);
+  const found = turn ? findCall(turn.calls, callId) : undefined;
   // A server may be quicker with its result than with saying that it took the call.
   if (turn && found !== undefined && isOutside(found)) {
     const { output, success } = report;

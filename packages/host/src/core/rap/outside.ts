@@ -9,7 +9,16 @@ export interface Outside {
 
 const NONE: Outside = { calls: [], subscriptions: [] };
 
-export function outsideOf({ turn, rap }: ThreadState): Outside {
+/** Asked again and again of the same state: for each of its calls, there may be thousands. */
+const known = new WeakMap<ThreadState, Outside>();
+
+export function outsideOf(state: ThreadState): Outside {
+  const outside = known.get(state) ?? lookOutside(state);
+  known.set(state, outside);
+  return outside;
+}
+
+function lookOutside({ turn, rap }: ThreadState): Outside {
   const waited = turn?.calls.filter(isOutside) ?? [];
   if (waited.length + rap.late.length + rap.subscriptions.length === 0) return NONE;
   const via = waited.map(({ stage }) => ("via" in stage ? (stage.via ?? "") : ""));

@@ -8,7 +8,8 @@ import type { ThreadRecord } from "../records.ts";
 import { resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
-import { isSettled, uniqueCallId } from "./calls.ts";
+import { allSettled } from "./call-list.ts";
+import { uniqueCallId } from "./calls.ts";
 import { beginCompaction, coverage, mayCompact, startCompaction, summarised } from "./compaction.ts";
 import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
 import { contextGiven } from "./given-context.ts";
@@ -115,7 +116,7 @@ function addInput(
 ): readonly ThreadRecord[] {
   const speaks = command.input.length > 0;
   const deferred = speaks && isDeferrable(state, turn) ? defer(state, turn, command.at) : [];
-  const busy = turn.compacting !== null || (deferred.length === 0 && !turn.calls.every(isSettled));
+  const busy = turn.compacting !== null || (deferred.length === 0 && !allSettled(turn.calls));
   return [
     ...deferred,
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
@@ -169,13 +170,13 @@ function sampled(
   if (outcome.kind === "failed") {
     const { error, retry } = outcome;
     const tooLong = error.codexErrorInfo === "contextWindowExceeded";
-    if (tooLong && mayCompact(turn) && turn.calls.every(isSettled)) {
+    if (tooLong && mayCompact(turn) && allSettled(turn.calls)) {
       const how = { covers: coverage(turn), lighter: 0, because: error };
       return [...closeItems(turn, at, shown, "fault"), ...beginCompaction(turn, at, how)];
     }
     if (retry === undefined || turn.retries >= retry.of) return endTurn(state, at, "failed", shown, error);
     const closed = closeItems(turn, at, shown, "fault");
-    if (!turn.calls.every(isSettled)) {
+    if (!allSettled(turn.calls)) {
       return [...closed, { type: "sampleLost", turnId: turn.id, attempt: turn.attempt }];
     }
     return [...closed, requestSample(turn), retrying(turn, at, error, retry)];
@@ -205,7 +206,7 @@ function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
   if (turn.calls.length === 0) {
     return turn.injected ? [requestSample(turn)] : [turnEnded(turn, at, "completed", null)];
   }
-  return turn.calls.every(isSettled) ? [requestSample(turn)] : [];
+  return allSettled(turn.calls) ? [requestSample(turn)] : [];
 }
 
 /** Told once for each model in a turn. */

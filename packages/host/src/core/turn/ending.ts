@@ -1,8 +1,9 @@
-import type { TurnError, TurnStatus } from "@bobbin/protocol";
+import type { ThreadItem, TurnError, TurnStatus } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import { outlivesTurn, resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { findCall } from "./call-list.ts";
 import { givenUp, isOutside } from "./calls.ts";
 import { isCompaction } from "./own-items.ts";
 import type { Cut } from "./records.ts";
@@ -26,14 +27,16 @@ export function endTurn(
       .filter((request) => !outlivesTurn(state, request))
       .flatMap((request) => resolve(request, at, { kind: "cleared" })),
     ...closeItems(turn, at, shown, error === null ? "interrupt" : "fault"),
-    ...toolItems(turn).map(
-      (item): ThreadRecord => ({
-        type: "itemCompleted",
-        turnId: turn.id,
-        at,
-        item: { ...givenUp(item, at), completedAtMs: at },
-      }),
-    ),
+    ...turn.open
+      .filter((item) => isOfTool(turn, item))
+      .map(
+        (item): ThreadRecord => ({
+          type: "itemCompleted",
+          turnId: turn.id,
+          at,
+          item: { ...givenUp(item, at), completedAtMs: at },
+        }),
+      ),
     ...turn.calls
       .filter(isOutside)
       .map(({ call: { callId } }): ThreadRecord => ({ type: "callCancelled", turnId: turn.id, at, callId })),
@@ -54,9 +57,8 @@ export function closeItems(
   shown: ShownText,
   cut?: Cut,
 ): readonly ThreadRecord[] {
-  const ofTools = toolItems(turn);
   return turn.open
-    .filter((item) => !ofTools.includes(item) && !isCompaction(item))
+    .filter((item) => !isOfTool(turn, item) && !isCompaction(item))
     .map((open) => {
       const item = withTexts(open, (key) => shown.get(key) ?? turn.saved[key]);
       return {
@@ -69,9 +71,9 @@ export function closeItems(
     });
 }
 
-/** Running items that are tool calls: they have the call's name. */
-function toolItems({ open, calls }: TurnState): TurnState["open"] {
-  return open.filter(({ id }) => calls.some(({ call }) => call.callId === id));
+/** The item of a tool call has the call's name. */
+function isOfTool({ calls }: TurnState, { id }: ThreadItem): boolean {
+  return findCall(calls, id) !== undefined;
 }
 
 /** Every accepted turn ends by this record, once. */

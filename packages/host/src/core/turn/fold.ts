@@ -3,6 +3,7 @@ import { goalAfterCall, goalAfterTurn, goalAtSample, goalAtTurn } from "../goal/
 import { queueAfterTurn } from "../queue/fold.ts";
 import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { addCall, findCall, stageCall } from "./call-list.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
 import { withContextTokens, withMoreContext, withUserMessage } from "./context-size.ts";
 import { isCompaction } from "./own-items.ts";
@@ -128,7 +129,7 @@ export function foldItemCompleted(state: ThreadState, { turnId, item }: Of<"item
 export function foldToolCalled(state: ThreadState, { turnId, call }: Of<"toolCalled">): ThreadState {
   const called: ThreadState = {
     ...withTurn(state, turnId, ({ calls }) => ({
-      calls: [...calls, { call, stage: { kind: "proposed" } }],
+      calls: addCall(calls, call),
     })),
     callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), call.callId],
     callCount: state.callCount + 1,
@@ -174,7 +175,7 @@ export function foldTurnEnded(state: ThreadState, record: Of<"turnEnded">): Thre
 }
 
 function viaOf({ turn }: ThreadState, callId: string): string | undefined {
-  const stage = turn?.calls.find(({ call }) => call.callId === callId)?.stage;
+  const stage = turn === null ? undefined : findCall(turn.calls, callId)?.stage;
   return stage?.kind === "dispatched" ? stage.via : undefined;
 }
 
@@ -185,7 +186,7 @@ export function withStage(
   stage: CallStage,
 ): ThreadState {
   return withTurn(state, turnId, ({ calls }) => ({
-    calls: calls.map((one) => (one.call.callId === callId ? { ...one, stage } : one)),
+    calls: stageCall(calls, callId, stage),
   }));
 }
 

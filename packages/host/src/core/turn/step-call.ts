@@ -6,7 +6,8 @@ import type { ThreadRecord } from "../records.ts";
 import type { PendingRequest } from "../requests/records.ts";
 import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { type CallState, type CallStep, givenUp, isSettled } from "./calls.ts";
+import { findCall, othersSettled } from "./call-list.ts";
+import { type CallState, type CallStep, givenUp } from "./calls.ts";
 import { endTurn, requestSample } from "./ending.ts";
 
 type StepCall = Extract<TurnCommand, { kind: "stepCall" }>;
@@ -18,7 +19,7 @@ export function stepCall(
   { at, turnId, callId, from, step }: StepCall,
   shown: ShownText,
 ): readonly ThreadRecord[] {
-  const found = turn.calls.find(({ call }) => call.callId === callId);
+  const found = findCall(turn.calls, callId);
   if (found?.stage.kind !== from) return [];
   switch (step.kind) {
     case "ask":
@@ -95,7 +96,6 @@ export function settleCall(
     settle.goal === undefined ? { ...settle, goal: [] } : goalCall(state, settle.goal);
   const { id: turnId, open } = turn;
   const { callId } = found.call;
-  const others = turn.calls.filter((one) => one !== found);
   const shown = open.find(({ id }) => id === callId);
   // What was shown as running does not run any longer, whether or not the tool says how it ended.
   const ended = item ?? (shown && { ...givenUp(shown, at), completedAtMs: at });
@@ -112,7 +112,7 @@ export function settleCall(
     ...started(turn, at, ended),
     ...(ended === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item: ended }] as const)),
     { type: "toolAnswered", turnId, at, callId, output, success, ...(blobs && { blobs }) },
-    ...(turn.sampled && others.every(isSettled) ? [requestSample(turn)] : []),
+    ...(turn.sampled && othersSettled(turn.calls, found) ? [requestSample(turn)] : []),
   ];
 }
 
