@@ -106,6 +106,9 @@ const lines = {
   "LOAD-5": "Once it reads again, it gets every durable notification exactly once and in order.",
   "LOAD-6": "The deltas that a slow reader gets make up the item's text, without a gap or a repetition.",
   "LOAD-7": "Replies to a slow reader are never lost.",
+  "LOAD-9": "A client that sends hundreds of requests at once holds up no other, and is served in order.",
+  "LOAD-10":
+    "Others are answered while a model streams as fast as it can, or calls thousands of tools at once.",
   "LOAD-8": "Many turns leave no timer, listener or signal behind, and memory where it was.",
 
   // A first turn.
@@ -148,6 +151,7 @@ const lines = {
   "MODEL-5": "The model sees instructions, project files, the environment, pictures and what clients put in.",
   "MODEL-6": "A fault that may pass is retried and each retry is told; what was shown stays.",
   "MODEL-7": "A fault that does not pass ends the turn as failed, with its kind and a sentence that helps.",
+  "MODEL-12": "A turn whose model streams without end can be interrupted before a limit ends it.",
   "MODEL-10":
     "An answer past a limit (an item, the answer, calls of an answer or a turn) is cut there, and its turn fails with that limit's code.",
   "MODEL-8": "model/list is never empty.",

@@ -20,6 +20,7 @@ import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
+import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
@@ -121,8 +122,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     endChild(registry, commit, state);
     forgetSecrets(secrets, supervisor, commit, state);
   };
+  const requests = new Slices<Connection>(platform);
   const runners = new Runners({
     platform,
+    work: new Slices(platform, requests),
     supervisor,
     pasts,
     toolbox,
@@ -137,6 +140,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   });
   const registry: Registry = new Registry({
     platform,
+    commits: new Slices(platform),
     supervisor,
     journal,
     memory: { create: async () => new MemoryJournal() },
@@ -208,7 +212,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     sections: openSections({ path: join(home, "thread_sections.json"), ...platform, log }),
     reindex: ({ state, seq }, place) => index.record(rowOf(state, seq, place), []),
   };
-  const requests = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
+  const countRequest = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
   metrics.gauge("bobbin_connections", "Clients connected.", () => connections.size);
   threadGauges(metrics, registry, idle, (name) => serverLabel(config.rap, name));
   const host = new Host(
@@ -219,8 +223,9 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       ids: platform.ids,
       log,
       greeted: (connection) => greeted(context, connection),
-      count: (method, outcome) => requests({ method, outcome }),
+      count: (method, outcome) => countRequest({ method, outcome }),
       platform,
+      requests,
       registry,
       idle,
       questions,

@@ -2,6 +2,7 @@ import type { NotificationName } from "@bobbin/protocol";
 import type { Frame, Link, LinkEvents } from "@bobbin/rpc";
 import type { Supervisor } from "./observe/supervise.ts";
 import type { Cancel, Platform } from "./platform/platform.ts";
+import type { Slices } from "./platform/slices.ts";
 import { maySee } from "./server/authorize.ts";
 import { type Client, Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
@@ -14,6 +15,8 @@ import type { ShutdownCounts } from "./thread/unloads.ts";
 
 export interface HostParts extends DispatchPorts {
   readonly platform: Platform;
+  /** Keeps clients with many requests from holding up others. */
+  readonly requests: Slices<Connection>;
   readonly registry: Registry;
   readonly idle: Idle;
   readonly questions: Questions;
@@ -61,8 +64,11 @@ export class Host {
       timers: platform.timers,
       unloadDelayMs: this.#parts.unloadDelayMs,
       request: (one, id, method, params) => {
-        supervisor.take(method, dispatch(this.#parts, one, id, method, params));
+        this.#parts.requests.run(one, () => {
+          supervisor.take(method, dispatch(this.#parts, one, id, method, params));
+        });
       },
+      // At once: it is little to do, and whoever answered may leave.
       answer: (one, id, answer) => this.#parts.questions.answer(one, id, answer),
       closed: (one) => {
         this.#connections.delete(one);

@@ -5,6 +5,7 @@ import type { Fault } from "../errors.ts";
 import type { ThreadJournal } from "../journal/journal.ts";
 import { MemoryJournal } from "../journal/memory.ts";
 import { nodePlatform } from "../platform/node.ts";
+import { Slices } from "../platform/slices.ts";
 import { Actor, type ActorPorts } from "./actor.ts";
 import { allTurns } from "./history.ts";
 
@@ -53,6 +54,7 @@ async function loaded(journal: ThreadJournal, ports: Partial<ActorPorts> = {}): 
   await journal.append({ seq: 1, epoch: 1, prev: 0, records: [created] });
   return new Actor({ state: fold(undefined, created), seq: 1 }, journal, {
     platform: nodePlatform(),
+    commits: new Slices(nodePlatform()),
     broadcast() {},
     mustSync: () => false,
     reconcile() {},

@@ -14,6 +14,7 @@ import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import { saved } from "../journal/saved.ts";
 import type { Cancel, Clock, Platform, Timers } from "../platform/platform.ts";
+import type { Slices } from "../platform/slices.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Committed, type Letter, Mailbox } from "./mailbox.ts";
 import { notificationFrame } from "./notification-frame.ts";
@@ -25,6 +26,8 @@ import { type RunningText, TextStreams } from "./text-streams.ts";
 /** What actors need from around them; one for all, because there may be many of them. */
 export interface ActorPorts {
   readonly platform: Platform;
+  /** Keeps threads with many commands from holding up others. */
+  readonly commits: Slices<Actor>;
   /** Tells every connection that may see the thread, but for its subscribers, who were told. */
   broadcast(actor: Actor, method: NotificationName, frame: Frame): void;
   /** Whether a commit has to survive a power cut before it is told; `asked`: whoever sent it wants that. */
@@ -190,7 +193,7 @@ export class Actor implements FollowedThread {
    * Resolves once the command is durable and told, or throws why it was refused. `committed` runs in between:
    * that is where a reply is sent, so that it comes before the notifications.
    */
-  submit(command: Command, committed: Committed = () => {}, synced = false): Promise<void> {
+  submit(command: Command, committed?: Committed, synced = false): Promise<void> {
     if (command.kind === "itemStarted") {
       this.#streams ??= new TextStreams(this.id, this.#ports.platform, this.subscriptions);
       this.#streams.begin(command.turnId, command.item.id);
@@ -301,7 +304,7 @@ export class Actor implements FollowedThread {
     await this.journal.sync();
   }
 
-  #post(command: Command | undefined, committed: Committed, synced = false): Promise<void> {
+  #post(command: Command | undefined, committed: Committed | undefined, synced = false): Promise<void> {
     if (this.#over !== undefined) return Promise.reject(this.#over);
     const answered = this.#mailbox.post(command, committed, synced);
     this.#running ??= this.#run();
@@ -311,7 +314,9 @@ export class Actor implements FollowedThread {
   async #run(): Promise<void> {
     // One microtask of patience: what is posted in the same breath goes into the same commit.
     await Promise.resolve();
-    while (!this.#mailbox.empty) {
+    for (let first = true; !this.#mailbox.empty; first = false) {
+      const later = first ? undefined : this.#ports.commits.turn(this);
+      if (later !== undefined) await later;
       const batch = this.#mailbox.take();
       try {
         await this.#step(batch, this.#state ?? (await this.#wake()));
@@ -345,7 +350,7 @@ export class Actor implements FollowedThread {
     for (const [at, letter] of batch.entries()) {
       const decision = this.#decide(state, letter.command);
       if (decision.kind === "refused") {
-        tell.push(() => letter.refused(decision.fault));
+        tell.push(refusal(letter, decision.fault));
         continue;
       }
       // A turn is found by its first commit, so no two have the same.
@@ -353,9 +358,8 @@ export class Actor implements FollowedThread {
         this.#mailbox.putBack(batch.slice(at));
         break;
       }
-      const after = decision.state;
-      state = after;
-      tell.push(() => letter.committed(after, decision.records));
+      state = decision.state;
+      tell.push(consent(letter, decision.state, decision.records));
       for (const record of decision.records) {
         if (record.type === "itemCompleted") this.#streams?.freeze(record.item.id);
         const notifications = notify(this.id, record);
@@ -439,6 +443,19 @@ export class Actor implements FollowedThread {
     else if (record.type === "itemStarted") this.#streams?.told(record.item.id);
     else if (record.type === "itemCompleted") this.#streams?.end(record.item.id);
   }
+}
+
+/** A state that nobody asked for is not held: a batch has hundreds of them, and each may be large. */
+function consent(
+  { committed, done }: Letter,
+  state: ThreadState,
+  records: readonly ThreadRecord[],
+): () => void {
+  return committed === undefined ? done : () => committed(state, records);
+}
+
+function refusal({ refused }: Letter, why: Fault): () => void {
+  return () => refused(why);
 }
 
 function startsTurn(records: readonly ThreadRecord[]): boolean {

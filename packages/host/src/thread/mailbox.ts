@@ -10,10 +10,15 @@ export interface Letter {
   readonly command: Command | undefined;
   /** What comes of it has to survive a power cut before it is told. */
   readonly synced: boolean;
-  /** Called after the commit is durable and before anything that it caused is told. */
-  readonly committed: Committed;
+  /** Called after the commit is durable and before anything that it caused is told; undefined: nobody asked for it. */
+  readonly committed: Committed | undefined;
+  /** Called in its place. */
+  readonly done: () => void;
   readonly refused: (why: Error) => void;
 }
+
+/** How many commands are dealt with together: each batch is one commit, and nothing else runs meanwhile. */
+const BATCH = 256;
 
 /** What a thread has been asked to do and has not begun, in the order in which it came. */
 export class Mailbox {
@@ -24,29 +29,25 @@ export class Mailbox {
   }
 
   /** Resolves when `committed` has run, or throws why it did not. */
-  post(command: Command | undefined, committed: Committed, synced: boolean): Promise<void> {
-    return new Promise((resolve, refused) => {
-      this.#letters.push({
-        command,
-        synced,
-        committed: (state, records) => {
-          try {
-            committed(state, records);
-            resolve();
-          } catch (cause) {
-            // What is wrong with whoever asked is not wrong with the thread.
-            refused(cause);
-          }
-        },
-        refused,
-      });
+  post(command: Command | undefined, committed: Committed | undefined, synced: boolean): Promise<void> {
+    return new Promise((done, refused) => {
+      const guarded: Committed = (state, records) => {
+        try {
+          committed?.(state, records);
+          done();
+        } catch (cause) {
+          // What is wrong with whoever asked is not wrong with the thread.
+          refused(cause);
+        }
+      };
+      this.#letters.push({ command, synced, committed: committed && guarded, done, refused });
     });
   }
 
   /** What is dealt with next. Commands go together; a look goes alone, because it may hold up what is behind it. */
   take(): readonly Letter[] {
     const looks = this.#letters.findIndex((letter) => letter.command === undefined);
-    return this.#letters.splice(0, looks < 0 ? this.#letters.length : Math.max(1, looks));
+    return this.#letters.splice(0, looks < 0 ? BATCH : Math.min(BATCH, Math.max(1, looks)));
   }
 
   takeAll(): readonly Letter[] {

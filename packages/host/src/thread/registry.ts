@@ -12,6 +12,7 @@ import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { Slices } from "../platform/slices.ts";
 import { Actor, type ActorPorts } from "./actor.ts";
 import { Family } from "./family.ts";
 import type { Committed } from "./mailbox.ts";
@@ -35,6 +36,8 @@ import { type Release, type ShutdownCounts, Unloads } from "./unloads.ts";
 
 export interface RegistryPorts extends StoredPorts {
   readonly platform: Platform;
+  /** Keeps threads with many commands from holding up others. */
+  readonly commits: Slices<Actor>;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
   readonly secrets: Secrets;
@@ -102,6 +105,7 @@ export class Registry {
     });
     this.#actorPorts = {
       platform: ports.platform,
+      commits: ports.commits,
       broadcast: (actor, method, frame) => ports.broadcast(actor, method, frame),
       mustSync: (commit, asked) => mustSync(ports.journalSync, commit, asked),
       reconcile: (actor, state, commit) => ports.reconcile(actor, state, commit),

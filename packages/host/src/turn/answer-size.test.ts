@@ -124,7 +124,8 @@ describe("the size of an answer", () => {
       }
     }
     const heard: ModelEvent[] = [];
-    for await (const events of withinLimits(endless(), new AnswerSize(LIMITS, 0))) heard.push(...events);
+    for await (const events of withinLimits(endless(), new AnswerSize(LIMITS, 0), () => undefined))
+      heard.push(...events);
     expect(heard.map(({ type }) => type)).toEqual([
       "messageStarted",
       "messageDelta",

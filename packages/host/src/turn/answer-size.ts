@@ -8,10 +8,16 @@ const LEAST_SHARE = 1 / 1024;
 
 /**
  * Passes a model's answer on, up to its limits. Past one of them the answer ends with that fault; what is behind it is
- * not read.
+ * not read. Nor is more read before it is the thread's `turn`.
  */
-export async function* withinLimits(stream: ModelStream, size: AnswerSize): ModelStream {
+export async function* withinLimits(
+  stream: ModelStream,
+  size: AnswerSize,
+  turn: () => Promise<void> | undefined,
+): ModelStream {
   for await (const events of stream) {
+    const later = turn();
+    if (later !== undefined) await later;
     const { taken, fault } = size.add(events);
     if (fault === undefined) yield events;
     else {

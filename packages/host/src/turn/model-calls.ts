@@ -76,6 +76,9 @@ export class ModelCalls {
     let failure = "The model ended its answer without saying that it was done.";
     try {
       if (due !== null) await waitUntil(due, lastAt, platform, signal);
+      const later = this.#ports.work.turn(this.#actor);
+      if (later !== undefined) await later;
+      signal.throwIfAborted();
       const outcome = await call();
       if (outcome !== undefined) return outcome;
     } catch (cause) {
@@ -184,7 +187,8 @@ export class ModelCalls {
       this.#ports.models.answerLimits,
       callCount - (turn?.callsBefore ?? callCount),
     );
-    return withinLimits(untilAborted(provider.stream(request, signal), signal), size);
+    const stream = untilAborted(provider.stream(request, signal), signal);
+    return withinLimits(stream, size, () => this.#ports.work.turn(this.#actor));
   }
 
   #failure({ error, retry }: Extract<ModelEvent, { type: "failed" }>, { turn }: ThreadState): CallFailed {

@@ -17,6 +17,7 @@ import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform, ReadableFiles } from "../platform/platform.ts";
+import type { Slices } from "../platform/slices.ts";
 import type { Actor } from "../thread/actor.ts";
 import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { keepOutput } from "../tool/kept-output.ts";
@@ -31,6 +32,8 @@ import { waitUntil } from "./waiting.ts";
 /** What a runner needs from around it. */
 export interface RunnerPorts {
   readonly platform: Platform;
+  /** Keeps threads with much work from holding up others. */
+  readonly work: Slices<Actor>;
   readonly supervisor: Supervisor;
   /** The shell that people use here, for the model to know. */
   readonly shell: string;
@@ -91,8 +94,9 @@ export class Runner {
   /** Called after each change of the thread's state, with what that names. */
   reconcile(state: ThreadState, wanted: readonly Effect[]): void {
     const { supervisor } = this.#ports;
+    const keys = new Set(wanted.map(({ key }) => key));
     for (const [key, controller] of this.#running) {
-      if (wanted.some((effect) => effect.key === key)) continue;
+      if (keys.has(key)) continue;
       this.#running.delete(key);
       controller.abort(OVER);
     }
@@ -229,6 +233,9 @@ export class Runner {
   async #call(effect: CallEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
     const { platform, supervisor, toolbox } = this.#ports;
     const { turnId, call, stage } = effect;
+    const later = this.#ports.work.turn(this.#actor);
+    if (later !== undefined) await later;
+    if (signal.aborted) return;
     let step: Step;
     try {
       step = await this.#kept(await nextStep(toolbox, effect, state, platform.clock.now(), signal));
