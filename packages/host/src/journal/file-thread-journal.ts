@@ -6,7 +6,7 @@ import type { AppendFile, Files } from "../platform/platform.ts";
 import { blobFolders, keepBlob, readBlob } from "./blobs.ts";
 import { commitLine } from "./commit-format.ts";
 import type { Line } from "./commit-lines.ts";
-import { commitsOf, FileReader, type ReadingPorts } from "./file-reader.ts";
+import { commitsOf, FileReader, type ReadingPorts, tornBytes } from "./file-reader.ts";
 import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 import type { Leases } from "./leases.ts";
 import type { MadeThreads } from "./made-threads.ts";
@@ -147,17 +147,16 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   async #makeOf(line: Uint8Array): Promise<void> {
-    const { files, leases, starts, openFiles } = this.#shared;
+    const { leases, starts, openFiles } = this.#shared;
     // First: another host that finds the file takes the thread, unless it is taken.
     const { undone } = this;
     await leases.take(this.#threadId);
     // What a host left of it that died before it was made is none of its own.
     if (!undone) leases.madeGood(this.#threadId);
     this.#shared.made.add(this.#threadId);
-    const opening = files.openAppend(this.#path, { fresh: !this.#halfMade });
+    const opening = this.#openNew();
     try {
       const file = await opening;
-      if (this.#halfMade) await file.truncate(0);
       await file.append(line);
       await starts.made(this.#threadId);
       this.#size = file.size;
@@ -166,6 +165,25 @@ export class FileThreadJournal implements ThreadJournal, Holder {
       this.#birth = { kind: "made" };
     } catch (cause) {
       await this.#unmake(opening);
+      throw cause;
+    }
+  }
+
+  /** An empty file for a thread that has none. */
+  async #openNew(): Promise<AppendFile> {
+    const { files } = this.#shared;
+    try {
+      return await files.openAppend(this.#path, { fresh: true });
+    } catch (cause) {
+      if ((cause as { code?: unknown }).code !== "EEXIST") throw cause;
+      const file = await files.openAppend(this.#path);
+      // A power cut may keep the name of a file and nothing of its first line.
+      const isEmpty = this.#halfMade || (await tornBytes(files, file, this.#path)) === file.size;
+      if (isEmpty) {
+        await file.truncate(0);
+        return file;
+      }
+      await file.close();
       throw cause;
     }
   }

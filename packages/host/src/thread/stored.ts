@@ -139,10 +139,13 @@ export class Stored {
     const { state, seq } = held.head;
     if (!state.untold || !this.#ports.mustTellClosed(state)) return held;
     const record: ThreadRecord = { type: "notified", at: threadTime(state, this.#clock.now()) };
-    await append(held.journal, { seq: seq + 1, epoch: state.epoch, prev: seq, records: [record] });
+    const commit: Commit = { seq: seq + 1, epoch: state.epoch, prev: seq, records: [record] };
+    await append(held.journal, commit);
     if (this.#ports.journalSync !== "never") await saved(() => held.journal.sync());
     this.#ports.tellClosed(state);
-    return { journal: held.journal, head: { state: fold(state, record), seq: seq + 1 } };
+    const head: Head = { state: fold(state, record), seq: commit.seq };
+    this.#ports.committed(commit, head.state, held.journal);
+    return { journal: held.journal, head };
   }
 
   /** The end of a load was told, and could not be written. */
