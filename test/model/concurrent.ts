@@ -136,7 +136,7 @@ export class Concurrent {
       checkJournals(this.#world.disk, { unused: true });
       await checkIndex(this.#world, host);
     }
-    this.#ledger.check(this.#world.disk);
+    this.#ledger.check(this.#world.disk, { failing: this.#failing });
     await useEverything(host, storedThreads(this.#world));
     await this.#world.scheduler.quiet();
     checkJournals(this.#world.disk);
@@ -155,7 +155,10 @@ export class Concurrent {
     const { transport, capabilities } = CLIENT_KINDS[kind]!;
     const client = host.connect({ transport });
     client.rules.onlyReplies = true;
-    const witness = new Witness(client, this.#ledger, this.#chronicle, () => this.#crowded);
+    const witness = new Witness(client, this.#ledger, this.#chronicle, {
+      host: host.name,
+      elsewhere: () => this.#crowded,
+    });
     client.heard = () => {
       this.#world.check(() => witness.look());
       this.#bookmark(client);

@@ -49,7 +49,7 @@ async function liveAndDie(world: World, kind: "kill" | "power", steps: number): 
   const first = await world.start();
   const client = first.connect();
   client.rules.onlyReplies = true;
-  const witness = new Witness(client, ledger, new Map());
+  const witness = new Witness(client, ledger, new Map(), { host: first.name });
   client.heard = () => world.check(() => witness.look());
   let over = false;
   const life = live(client, ledger).then(

@@ -1,17 +1,24 @@
 import assert from "node:assert/strict";
 
-interface Record {
+/** Of a record, as much as tests look at. */
+export interface JournalRecord {
   readonly type: string;
   readonly turnId?: string;
   readonly epoch?: number;
   readonly item?: { readonly id: string; readonly type: string };
+  readonly callId?: string;
+  readonly childId?: string;
+  readonly requestId?: number;
+  readonly request?: { readonly id: number };
+  readonly answer?: { readonly kind: string; readonly result?: unknown };
+  readonly [member: string]: unknown;
 }
 
 interface Commit {
   readonly seq: number;
   readonly epoch: number;
   readonly prev: number;
-  readonly records: readonly Record[];
+  readonly records: readonly JournalRecord[];
 }
 
 /** Files, real or not. */
@@ -25,6 +32,16 @@ export function journals(disk: Texts): readonly string[] {
   return disk.paths.filter((path) => path.endsWith(".jsonl") && disk.text(path)!.includes("\n"));
 }
 
+/** The whole commits of a journal. */
+export function commitsOf(disk: Texts, path: string): readonly Commit[] {
+  const lines = disk.text(path)!.split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Commit);
+}
+
+export function recordsOf(disk: Texts, path: string): readonly JournalRecord[] {
+  return commitsOf(disk, path).flatMap(({ records }) => records);
+}
+
 /**
  * What must hold of every journal once its thread is not loaded, whatever happened to the hosts that wrote it.
  * `unused`: nobody has written to them since, so what a power cut tore may still be there.
@@ -33,15 +50,11 @@ export function checkJournals(disk: Texts, { unused = false } = {}): void {
   for (const path of journals(disk)) {
     const text = disk.text(path)!;
     assert(unused || text.endsWith("\n"), `${path} ends in the middle of a line`);
-    const commits = text
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as Commit);
+    const commits = commitsOf(disk, path);
+    const records = commits.flatMap((commit) => commit.records);
     checkOrder(path, commits);
-    checkLife(
-      path,
-      commits.flatMap(({ records }) => records),
-    );
+    checkLife(path, records);
+    checkOnce(path, records);
   }
   const claims = disk.paths.filter((path) => /\/live\/[^.]+$/.test(path));
   assert.deepEqual(claims, [], "claims on threads that nobody has loaded");
@@ -55,7 +68,7 @@ function checkOrder(path: string, commits: readonly Commit[]): void {
 }
 
 /** Loads and unloads take turns; every turn starts once, in a load, and ends once, in the same. */
-function checkLife(path: string, records: readonly Record[]): void {
+function checkLife(path: string, records: readonly JournalRecord[]): void {
   let loaded = true;
   let turn: string | undefined;
   const open = new Set<string>();
@@ -95,4 +108,29 @@ function checkLife(path: string, records: readonly Record[]): void {
   }
   assert.equal(turn, undefined, `${path}: a turn without an end`);
   assert(!loaded, `${path}: a load without an end`);
+}
+
+/** What may be recorded once: a question's answer, a call's, a child's end, a choice that was posted. */
+function checkOnce(path: string, records: readonly JournalRecord[]): void {
+  const seen = new Set<string>();
+  const known = new Set<string>();
+  const sent = (key: string) => known.add(key);
+  const done = (key: string) => {
+    assert(known.has(key), `${path}: ${key} without a beginning`);
+    assert(!seen.has(key), `${path}: ${key} twice`);
+    seen.add(key);
+  };
+  for (const { type, callId, childId, requestId, request, call, choice, event } of records) {
+    if (type === "requestSent") sent(`question ${request!.id}`);
+    if (type === "requestResolved") done(`question ${requestId}`);
+    if (type === "toolCalled") sent(`call ${(call as { callId: string }).callId}`);
+    if (type === "toolAnswered") done(`call ${callId}`);
+    if (type === "childDue") sent(`child ${childId}`);
+    if (type === "childEnded") done(`child ${childId}`);
+    if (type === "choiceMade") sent(`choice ${(choice as { requestId: number }).requestId}`);
+    if (type === "choicePosted") done(`choice ${requestId}`);
+    // A fork has what its origin was shown, and not that it had come.
+    if (type === "eventReceived" || type === "eventInjected") sent(`event ${(event as { id: string }).id}`);
+    if (type === "eventInjected") done(`event ${(event as { id: string }).id}`);
+  }
 }

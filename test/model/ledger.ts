@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { Texts } from "./journals.ts";
+import type { DeskLedger, DeskTool } from "../simulation/fake-desk.ts";
+import { type JournalRecord, journals, recordsOf, type Texts } from "./journals.ts";
 
 /** Something that a client was told, and that has to be found in the thread's journal from then on. */
 interface Promised {
@@ -9,9 +10,25 @@ interface Promised {
   readonly synced: boolean;
 }
 
-/** What hosts have acknowledged. */
-export class Ledger {
+/** A message of a tool server that was answered with 200: it survives a power cut. */
+interface Taken {
+  readonly threadId: string;
+  readonly callId: string;
+  readonly text: string;
+}
+
+/** What hosts have acknowledged, to clients and to tool servers. */
+export class Ledger implements DeskLedger {
   #promised: Promised[] = [];
+  readonly #taken: Taken[] = [];
+  /** What clients have answered, by question. */
+  readonly #answers = new Map<number, string[]>();
+  /** How often each client was sent `thread/closed`, by thread, host and client. */
+  readonly #closings = new Map<string, Map<string, Map<string, number>>>();
+  /** How often a tool server was notified of a closing, by thread. */
+  readonly #closeHeard = new Map<string, number>();
+  /** How often each call that must not be repeated was sent, and whether a power cut came since the first time. */
+  readonly #once = new Map<string, { times: number; powerCut: boolean }>();
   readonly #gone = new Set<string>();
   readonly #deleted = new Set<string>();
 
@@ -31,21 +48,116 @@ export class Ledger {
 
   powerCut(): void {
     this.#promised = this.#promised.filter(({ synced }) => synced);
+    for (const call of this.#once.values()) call.powerCut = true;
   }
 
-  check(disk: Texts): void {
-    const journals = new Map(
-      disk.paths.map((path) => [/([^/-]+(?:-[^/-]+){4})\.jsonl$/.exec(path)?.[1], path]),
+  /** A client answers a question. */
+  answering(requestId: number, answer: unknown): void {
+    this.#answers.set(requestId, [...(this.#answers.get(requestId) ?? []), JSON.stringify(answer)]);
+  }
+
+  /** A client was sent `serverRequest/resolved`. */
+  resolved(threadId: string, requestId: number): void {
+    this.promise(threadId, `"requestId":${requestId}`, true);
+  }
+
+  /** A client of a host was sent `thread/closed`. */
+  closed(threadId: string, host: string, client: string): void {
+    const hosts = this.#closings.get(threadId) ?? new Map<string, Map<string, number>>();
+    const clients = hosts.get(host) ?? new Map<string, number>();
+    this.#closings.set(threadId, hosts.set(host, clients.set(client, (clients.get(client) ?? 0) + 1)));
+  }
+
+  closeHeard(threadId: string): void {
+    this.#closeHeard.set(threadId, (this.#closeHeard.get(threadId) ?? 0) + 1);
+  }
+
+  taken(threadId: string, callId: string, text: string): void {
+    this.#taken.push({ threadId, callId, text });
+  }
+
+  /** What a power cut took of a dispatch is done again: only a kill leaves all that was written. */
+  invoked(threadId: string, callId: string, tool: DeskTool): void {
+    if (tool !== "once") return;
+    const key = `${threadId} ${callId}`;
+    const call = this.#once.get(key) ?? { times: 0, powerCut: false };
+    this.#once.set(key, { ...call, times: call.times + 1 });
+    assert(call.times === 0 || call.powerCut, `${callId} must not be sent again, and was`);
+  }
+
+  /** `failing`: a disk that took nothing may have kept a closing from the journal, which the next host tells again. */
+  check(disk: Texts, { failing = false } = {}): void {
+    const paths = new Map(
+      journals(disk).map((path) => [/([^/-]+(?:-[^/-]+){4})\.jsonl$/.exec(path)![1]!, path]),
     );
     for (const { threadId, record } of this.#promised) {
       if (this.#gone.has(threadId)) continue;
-      const path = journals.get(threadId);
+      const path = paths.get(threadId);
       assert(path !== undefined, `thread ${threadId} was acknowledged (${record}) and is gone`);
       assert(disk.text(path)!.includes(record), `${path} lost what was acknowledged: ${record}`);
     }
+    const records = (threadId: string): readonly JournalRecord[] | undefined => {
+      const path = paths.get(threadId);
+      return this.#gone.has(threadId) || path === undefined ? undefined : recordsOf(disk, path);
+    };
+    this.#checkTaken(records);
+    this.#checkAnswers([...paths.values()].flatMap((path) => recordsOf(disk, path)));
+    if (!failing) this.#checkClosings(records);
     for (const threadId of this.#deleted) {
       const left = disk.paths.filter((name) => name.includes(threadId));
       assert.deepEqual(left, [], `what is left of the deleted thread ${threadId}`);
     }
   }
+
+  #checkTaken(records: (threadId: string) => readonly JournalRecord[] | undefined): void {
+    for (const { threadId, callId, text } of this.#taken) {
+      if (this.#gone.has(threadId)) continue;
+      const written = records(threadId);
+      assert(written !== undefined, `thread ${threadId} has taken "${text}" and is gone`);
+      const kept = written.some(
+        (record) => record.type !== "checkpoint" && JSON.stringify(record).includes(text),
+      );
+      // What nobody waits for is taken, too, and not kept.
+      const over = written.some((record) => record.callId === callId && OVER.has(record.type));
+      assert(kept || over, `thread ${threadId} lost what it has taken of call ${callId}: ${text}`);
+    }
+  }
+
+  #checkAnswers(records: readonly JournalRecord[]): void {
+    for (const { type, requestId, answer } of records) {
+      if (type !== "requestResolved" || answer?.kind !== "result") continue;
+      const given = this.#answers.get(requestId!) ?? [];
+      assert(
+        given.includes(JSON.stringify(answer.result)),
+        `nobody gave the answer to question ${requestId}`,
+      );
+    }
+  }
+
+  /** A closing is written before anyone is sent it. Each is sent by one host, and once to each of its clients. */
+  #checkClosings(records: (threadId: string) => readonly JournalRecord[] | undefined): void {
+    const count = (threadId: string, type: string) =>
+      records(threadId)?.filter((record) => record.type === type).length ?? Number.POSITIVE_INFINITY;
+    for (const [threadId, hosts] of this.#closings) {
+      // A child that a crash left half made is closed, and made anew under the same id.
+      if (records(threadId)?.some(isChild)) continue;
+      const told = [...hosts.values()].reduce((sum, clients) => sum + Math.max(...clients.values()), 0);
+      assert(
+        told <= count(threadId, "closed"),
+        `${threadId}: ${told} times thread/closed, and not in the journal`,
+      );
+    }
+    for (const [threadId, heard] of this.#closeHeard) {
+      if (records(threadId)?.some(isChild)) continue;
+      const notices = count(threadId, "notified");
+      assert(heard <= notices, `${threadId}: ${heard} times /close_thread, for ${notices} records of it`);
+    }
+  }
+}
+
+/** Records after which nobody waits for what a call's tool server has to say. */
+const OVER: ReadonlySet<string> = new Set(["toolAnswered", "callCancelled", "subscriptionEnded"]);
+
+function isChild({ type, facts }: JournalRecord): boolean {
+  return type === "created" && (facts as { parentThreadId: unknown }).parentThreadId !== null;
 }

@@ -27,12 +27,19 @@ export class Witness {
   readonly #ledger: Ledger;
   readonly #chronicle: Chronicle;
   readonly #elsewhere: () => boolean;
+  readonly #host: string;
   readonly #threads = new Map<string, Seen>();
   #looked = 0;
 
   /** `elsewhere`: other hosts may load and close threads, too, of which this client sees only some. */
-  constructor(client: SimClient, ledger: Ledger, chronicle: Chronicle, elsewhere = () => false) {
+  constructor(
+    client: SimClient,
+    ledger: Ledger,
+    chronicle: Chronicle,
+    { host, elsewhere = () => false }: { readonly host: string; readonly elsewhere?: () => boolean },
+  ) {
     this.#client = client;
+    this.#host = host;
     this.#ledger = ledger;
     this.#chronicle = chronicle;
     this.#elsewhere = elsewhere;
@@ -91,9 +98,11 @@ export class Witness {
       assert.equal(seen.last, "thread/status/changed notLoaded", this.#about(threadId, "told closed after"));
       assert(!seen.closed || this.#elsewhere(), this.#about(threadId, "told closed twice for one load"));
       seen.closed = true;
+      this.#ledger.closed(threadId, this.#host, this.#client.name);
     } else if (method === "thread/started" || (status !== undefined && status !== "notLoaded")) {
       seen.closed = false;
     }
+    if (method === "serverRequest/resolved") this.#ledger.resolved(threadId, params.requestId as number);
     if (method === "turn/completed") {
       const { id } = params.turn as { id: string };
       this.#ledger.promise(threadId, `"turnEnded","turnId":"${id}"`, true);

@@ -101,6 +101,8 @@ export class Disk {
   #powerCuts = 0;
   /** Called in the step in which an append has reached the disk: where a host can die of exactly that. */
   appended: (path: string) => void = () => {};
+  /** Called in the step in which what was appended is safe from a power cut. */
+  synced: (path: string) => void = () => {};
   #faults: { readonly fault: DiskFault; skip: number; times: number }[] = [];
 
   constructor(random: Random) {

@@ -297,6 +297,7 @@ class FakeAppendFile extends Handle implements AppendFile {
         if (this.inode.poisoned) return;
         this.inode.keep(written);
         this.files.disk.keepName(this.inode);
+        this.files.disk.synced(this.path);
       });
     } catch (cause) {
       this.#failed = cause;

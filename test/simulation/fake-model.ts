@@ -18,6 +18,8 @@ type ModelStep =
   /** Calls a tool; without an id of its own it has one that no other call has. */
   | { readonly do: "call"; readonly name: string; readonly args: unknown; readonly callId?: string }
   | { readonly do: "pause"; readonly ms: number }
+  /** Says which model answers. */
+  | { readonly do: "serve"; readonly model: string }
   /** `retries`: trying again can help, so many times. `tooLong`: the conversation does not fit. */
   | {
       readonly do: "fail";
@@ -125,6 +127,10 @@ export class FakeModel {
         }
         case "pause":
           await wait("pause", step.ms);
+          break;
+        case "serve":
+          await wait("serve");
+          yield [{ type: "servedBy", model: step.model }];
           break;
         case "hang":
           await wait("hang", Number.POSITIVE_INFINITY);

@@ -1,0 +1,171 @@
+// Every record → effect pair, and the test that crashes the host between the two.
+import type { ThreadRecord } from "../../packages/host/src/core/records.ts";
+
+type RecordType = ThreadRecord["type"];
+
+/** A test by its file and its title. */
+export interface CrashTest {
+  readonly file: string;
+  readonly title: string;
+}
+
+/** What a record leads to, besides the state. */
+export interface RecordEffect {
+  readonly effect: string;
+  readonly crash: CrashTest;
+}
+
+/** The host dies of the record itself: in the step in which it reaches the disk, and in which it is synced. */
+const atRecord = (type: RecordType): CrashTest => ({
+  file: "test/model/crash-records.test.ts",
+  title: `is followed by one that does it: ${type}`,
+});
+const droppedTurn: CrashTest = {
+  file: "test/simulation/dropped-turn.test.ts",
+  title: "[ONCE-2] goes on where it was, to the same single end (answers at once)",
+};
+const results: CrashTest = {
+  file: "test/simulation/tool-results.test.ts",
+  title: "[RAPR-62] have their effect once, however often and whenever their host dies",
+};
+const children: CrashTest = {
+  file: "test/simulation/tool-children.test.ts",
+  title: "is handled once, by the thread itself if no child can be made, however often the host dies",
+};
+const choices: CrashTest = {
+  file: "test/simulation/tool-choices.test.ts",
+  title: "reaches a tool server that is away for long, however often the host dies meanwhile",
+};
+const eventTaken: CrashTest = {
+  file: "test/simulation/left-behind.test.ts",
+  title: "is followed by one for an event that its thread had taken, with nobody there to see it",
+};
+const adoptedTurn: CrashTest = {
+  file: "test/simulation/left-behind.test.ts",
+  title: "goes on at the next start, with nobody there to see it",
+};
+const queued: CrashTest = {
+  file: "test/simulation/queue.test.ts",
+  title: "gives each input one turn, in order, however often its host dies",
+};
+const pursued: CrashTest = {
+  file: "test/simulation/goal.test.ts",
+  title: "is pursued in so many turns and no more, and pays for each of them, however often its host dies",
+};
+
+/** One effect, with the crash at the record. */
+const leadsTo = (type: RecordType, ...effects: readonly string[]): readonly RecordEffect[] =>
+  effects.map((effect) => ({ effect, crash: atRecord(type) }));
+
+const also = (effect: string, crash: CrashTest): RecordEffect => ({ effect, crash });
+
+/** By record type. A type without an effect says why it has none. */
+export const recordEffects: Readonly<
+  Record<RecordType, readonly RecordEffect[] | { readonly none: string }>
+> = {
+  created: leadsTo("created", "the reply to thread/start or thread/fork, and thread/started"),
+  opened: leadsTo("opened", "the reply to a thread/resume that loads the thread"),
+  adopted: [
+    ...leadsTo("adopted", "thread/status/changed"),
+    also("what the turn was at goes on", adoptedTurn),
+  ],
+  closed: leadsTo(
+    "closed",
+    "thread/closed, and the reply to thread/unload",
+    "the record `notified`, where there are tool servers",
+  ),
+  notified: leadsTo("notified", "/close_thread to each tool server"),
+  statusChanged: leadsTo("statusChanged", "thread/status/changed"),
+  settingsChanged: leadsTo("settingsChanged", "thread/settings/updated"),
+  loadSettingsChanged: leadsTo("loadSettingsChanged", "the reply; the next load is bound to them"),
+  renamed: leadsTo("renamed", "thread/name/updated, and the row of the index"),
+  gitInfoChanged: leadsTo("gitInfoChanged", "the reply to thread/metadata/update"),
+  sectionChanged: leadsTo("sectionChanged", "the reply to thread/section/move, and the row of the index"),
+  turnsDropped: leadsTo("turnsDropped", "thread/reverted, and the texts of the index"),
+  itemsInjected: leadsTo("itemsInjected", "the reply to thread/inject_items; the model sees them"),
+  checkpoint: { none: "It repeats the state that the records before it lead to, for quick loads." },
+
+  requestSent: [
+    ...leadsTo("requestSent", "the question to clients"),
+    also("the question again", droppedTurn),
+  ],
+  requestResolved: leadsTo("requestResolved", "serverRequest/resolved", "the call goes on with the answer"),
+
+  turnStarted: leadsTo("turnStarted", "turn/started, and the reply to turn/start"),
+  inputAccepted: { none: "It keeps the same input from being taken again; nothing is done because of it." },
+  contextGiven: { none: "The next call of the model is given it; `sampleRequested` asks for that." },
+  sampleRequested: [
+    ...leadsTo("sampleRequested", "a call of the model"),
+    also("that call again", droppedTurn),
+  ],
+  retrying: [
+    ...leadsTo("retrying", "error"),
+    also("the next call of the model, when it is due", droppedTurn),
+  ],
+  itemStarted: leadsTo("itemStarted", "item/started"),
+  textSaved: { none: "Clients have seen the text; after a crash the item ends with it." },
+  itemCompleted: leadsTo("itemCompleted", "item/completed"),
+  toolCalled: [...leadsTo("toolCalled", "the first step of the tool"), also("that step again", droppedTurn)],
+  toolDispatched: [
+    ...leadsTo("toolDispatched", "the tool acts, or the call is sent to its tool server"),
+    also("that again if the tool allows it, else its outcome is unknown", results),
+  ],
+  toolWaiting: leadsTo("toolWaiting", "the deadline of the call"),
+  toolAnswered: leadsTo("toolAnswered", "the next call of the model, when it was the last one"),
+  callCancelled: leadsTo("callCancelled", "/cancel_tool_call to the tool server"),
+  approvalGranted: { none: "Later calls of that kind are not asked for; nothing is done because of it." },
+  planUpdated: leadsTo("planUpdated", "turn/plan/updated"),
+  compactionRequested: [
+    ...leadsTo("compactionRequested", "a call of the model for a summary"),
+    also("that call again", droppedTurn),
+  ],
+  compacted: leadsTo(
+    "compacted",
+    "thread/compacted and thread/tokenUsage/updated",
+    "the next call of the model",
+  ),
+  compactionFailed: leadsTo("compactionFailed", "warning", "the next call of the model"),
+  modelRerouted: leadsTo("modelRerouted", "model/rerouted"),
+  sampleLost: leadsTo("sampleLost", "the calls that are left go on"),
+  usageReported: leadsTo("usageReported", "thread/tokenUsage/updated"),
+  turnEnded: leadsTo("turnEnded", "turn/completed", "the next queued input, event or turn for the goal"),
+
+  submissionQueued: [
+    ...leadsTo("submissionQueued", "thread/queue/changed"),
+    also("a turn with it, when the thread is idle", queued),
+  ],
+  submissionChanged: leadsTo("submissionChanged", "thread/queue/changed"),
+  queueReordered: leadsTo("queueReordered", "thread/queue/changed"),
+  submissionRemoved: leadsTo("submissionRemoved", "thread/queue/changed"),
+
+  goalChanged: [...leadsTo("goalChanged", "thread/goal/updated"), also("turns for it", pursued)],
+  goalCleared: leadsTo("goalCleared", "thread/goal/cleared"),
+  goalContext: { none: "The call of the model that is due is given it; `sampleRequested` asks for that." },
+  goalTakenUp: leadsTo("goalTakenUp", "the next turn for the goal"),
+
+  subscribed: { none: "Events of the call are taken from now on; nothing is done because of it." },
+  subscriptionEnded: leadsTo("subscriptionEnded", "/cancel_tool_call, if its tool server did not end it"),
+  callDeferred: leadsTo("callDeferred", "the deadline of a call that the model does not wait for"),
+  eventReceived: [
+    ...leadsTo("eventReceived", "the tool server's 200"),
+    also("a turn for it in an idle thread", eventTaken),
+  ],
+  eventInjected: leadsTo("eventInjected", "the model sees it, once"),
+  callNoted: { none: "The next call of the model is given it; `sampleRequested` asks for that." },
+  childDue: [
+    ...leadsTo("childDue", "the tool server's 200", "a child that handles the event"),
+    also("one child", children),
+  ],
+  childMade: leadsTo("childMade", "a look at whether the child is over"),
+  childEnded: leadsTo("childEnded", "its parent may be unloaded"),
+  choiceMade: [
+    ...leadsTo("choiceMade", "the user's choice is sent to the tool server"),
+    also("that again, until it is there", choices),
+  ],
+  choiceDelayed: [
+    ...leadsTo("choiceDelayed", "the choice is sent again when it is due"),
+    also("the same", choices),
+  ],
+  choicePosted: leadsTo("choicePosted", "the choice is not sent again"),
+  viewUpdated: leadsTo("viewUpdated", "thread/view/updated, and the tool server's 200"),
+};

@@ -1,0 +1,103 @@
+import type { JournalRecord } from "./journals.ts";
+
+/** What a record asks the host to do, and the records that say that it was done. */
+interface Owed {
+  /** Names what is owed; undefined if this record asks for nothing. */
+  readonly key: (record: JournalRecord) => string | undefined;
+  /** Names what a record has done. */
+  readonly done: (record: JournalRecord) => string | undefined;
+  /** It is over with the turn that it belongs to. */
+  readonly endsWithTurn?: true;
+  /** It is over with the load, unless the host was lost. */
+  readonly endsWithLoad?: true;
+}
+
+const idOf = (member: unknown, name: string): string => String((member as Record<string, unknown>)[name]);
+
+const is = (record: JournalRecord, ...types: readonly string[]) => types.includes(record.type);
+
+/** By the type that asks for it. */
+const OWED: Readonly<Record<string, Owed>> = {
+  turnStarted: {
+    key: ({ turnId }) => turnId,
+    done: (record) => (is(record, "turnEnded") ? record.turnId : undefined),
+  },
+  sampleRequested: {
+    key: ({ turnId }) => turnId,
+    done: (record) =>
+      is(record, "usageReported", "sampleLost", "compactionRequested") ? record.turnId : undefined,
+    endsWithTurn: true,
+  },
+  compactionRequested: {
+    key: ({ turnId }) => turnId,
+    done: (record) => (is(record, "compacted", "compactionFailed") ? record.turnId : undefined),
+    endsWithTurn: true,
+  },
+  toolCalled: {
+    key: ({ call }) => idOf(call, "callId"),
+    done: (record) => (is(record, "toolAnswered", "callCancelled") ? record.callId : undefined),
+    endsWithTurn: true,
+  },
+  requestSent: {
+    key: ({ request }) => String(request!.id),
+    done: (record) => (is(record, "requestResolved") ? String(record.requestId) : undefined),
+  },
+  callDeferred: {
+    key: ({ call }) => idOf(call, "callId"),
+    done: (record) => {
+      if (is(record, "callCancelled")) return record.callId;
+      return is(record, "eventReceived")
+        ? idOf((record.event as { call: unknown }).call, "callId")
+        : undefined;
+    },
+    endsWithLoad: true,
+  },
+  subscribed: {
+    key: ({ subscription }) => idOf(subscription, "callId"),
+    done: (record) => (is(record, "subscriptionEnded") ? record.callId : undefined),
+    endsWithLoad: true,
+  },
+  eventReceived: {
+    key: ({ event }) => idOf(event, "id"),
+    done: (record) => (is(record, "eventInjected") ? idOf(record.event, "id") : undefined),
+    endsWithLoad: true,
+  },
+  childDue: {
+    key: ({ childId }) => childId,
+    done: (record) => (is(record, "childEnded") ? record.childId : undefined),
+    endsWithLoad: true,
+  },
+  choiceMade: {
+    key: ({ choice }) => idOf(choice, "requestId"),
+    done: (record) => (is(record, "choicePosted") ? String(record.requestId) : undefined),
+    endsWithLoad: true,
+  },
+  submissionQueued: {
+    key: ({ submission }) => idOf(submission, "id"),
+    done: (record) => (is(record, "submissionRemoved") ? String(record.id) : undefined),
+  },
+  closed: {
+    key: () => "the closing",
+    done: (record) => (is(record, "notified") ? "the closing" : undefined),
+  },
+};
+
+/** What a journal asks for and nobody has done, in words. */
+export function owed(records: readonly JournalRecord[]): readonly string[] {
+  const open = new Map<string, Map<string, JournalRecord>>(
+    Object.keys(OWED).map((type) => [type, new Map()]),
+  );
+  for (const record of records) {
+    for (const [type, { key, done, endsWithTurn, endsWithLoad }] of Object.entries(OWED)) {
+      const waiting = open.get(type)!;
+      const finished = done(record);
+      if (finished !== undefined) waiting.delete(finished);
+      if (endsWithTurn && is(record, "turnEnded")) waiting.clear();
+      if (endsWithLoad && is(record, "closed") && record.reason !== "lost") waiting.clear();
+      if (!is(record, type)) continue;
+      const begun = key(record);
+      if (begun !== undefined) waiting.set(begun, record);
+    }
+  }
+  return [...open].flatMap(([type, waiting]) => [...waiting.keys()].map((key) => `${type} ${key}`));
+}

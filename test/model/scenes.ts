@@ -1,0 +1,321 @@
+// Short lives of a thread that together write every type of record.
+import { withApproval } from "../../packages/host/src/tool/approval.ts";
+import { refusal, type ToolSource } from "../../packages/host/src/tool/tool.ts";
+import type { ModelScript, ModelScripts } from "../simulation/fake-model.ts";
+import type { SimClient } from "../simulation/sim-client.ts";
+import { conversation } from "./conversation.ts";
+
+/** Where a scene plays. */
+export interface Stage {
+  /** Connected to the host that is there now. */
+  readonly client: SimClient;
+  /** Ends the host in good order, and goes on with another one and a client of it. */
+  restart(): Promise<void>;
+  sleep(ms: number): Promise<void>;
+}
+
+export interface Scene {
+  readonly name: string;
+  /** Has to give the same to the same conversation: after a crash the model is called again. */
+  readonly model: ModelScripts;
+  live(stage: Stage): Promise<void>;
+}
+
+const DYNAMIC = { type: "function", name: "lookup", description: "L", inputSchema: { type: "object" } };
+const QUESTION = {
+  questions: [{ id: "q", header: "H", question: "Q?", options: [{ label: "A", description: "d" }] }],
+};
+const PLAN = { plan: [{ step: "s", status: "pending" }] };
+
+/** A tool of the host that acts, and asks first. */
+export const actingTools: ToolSource = {
+  tools: () => [
+    withApproval(
+      {
+        name: "act",
+        namespace: null,
+        spec: null,
+        begin: () => ({ kind: "dispatch", again: false }),
+        perform: async () => ({ kind: "settle", output: "acted", success: true }),
+        late: () => refusal("late"),
+      },
+      ({ thread, turnId, call }) => ({
+        key: "act",
+        ask: {
+          method: "item/commandExecution/requestApproval",
+          params: {
+            threadId: thread.facts.id,
+            turnId,
+            itemId: call.callId,
+            kind: "command",
+            startedAtMs: 1,
+            environmentId: null,
+            command: "act",
+          },
+        },
+      }),
+    ),
+  ],
+};
+
+const ARGS: Readonly<Record<string, unknown>> = { request_user_input: QUESTION, update_plan: PLAN };
+
+const done: ModelScript = { steps: [{ do: "say", pieces: ["all ", "done"] }] };
+
+/**
+ * `call TOOL …` in what the user said last calls these tools, at once, and says something when all were called.
+ * Anything else is answered with two words.
+ */
+const callsTools: ModelScripts = ({ context }) => {
+  const { said, called } = conversation(context);
+  const [verb, ...tools] = said.split(" ");
+  if (verb !== "call") return done;
+  const missing = tools.filter((tool) => !called.includes(tool));
+  if (missing.length === 0) return done;
+  return { steps: missing.map((name) => ({ do: "call", name, args: ARGS[name] ?? {} }) as const) };
+};
+
+const input = (text: string) => ({ input: [{ type: "text", text }] });
+
+async function turn(client: SimClient, threadId: string, text: string): Promise<void> {
+  await client.turnEnd(await client.startTurn(threadId, text));
+}
+
+const told = (client: SimClient, what: string, threadId: string) =>
+  client.until(what, ({ method, params }) => method === what && params?.threadId === threadId);
+
+const threadLife: Scene = {
+  name: "what is done to a thread",
+  model: callsTools,
+  async live({ client }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "hello");
+    await client.call("thread/name/set", { threadId, name: "a name" });
+    await client.call("thread/metadata/update", { threadId, gitInfo: { branch: "b" } });
+    await client.call("thread/settings/update", { threadId, effort: "low" });
+    await client.call("thread/loadSettings/update", { threadId, developerInstructions: "rules" });
+    const { section } = await client.call("threadSection/create", { name: "a section" });
+    await client.call("thread/section/move", { threadId, sectionId: (section as { id: string }).id });
+    const injected = { type: "message", role: "user", content: [{ type: "input_text", text: "put in" }] };
+    await client.call("thread/inject_items", { threadId, items: [injected] });
+    await turn(client, threadId, "again");
+    await client.call("thread/rollback", { threadId, numTurns: 1 });
+    await client.call("thread/unload", { threadId });
+    await client.call("thread/resume", { threadId });
+    await turn(client, threadId, "and again");
+  },
+};
+
+/** Says half a sentence and waits, answers under another name, or fails every other time. */
+const talks: ModelScripts = ({ context }, _random, call) => {
+  const { said } = conversation(context);
+  if (said === "stutter") {
+    return {
+      steps: [
+        { do: "mumble", pieces: ["half a"] },
+        { do: "pause", ms: 10_000 },
+      ],
+    };
+  }
+  if (said === "served") return { steps: [{ do: "serve", model: "another" }, ...done.steps] };
+  // Every other call fails, whichever host makes it.
+  if (said === "try" && call % 2 === 1) return { steps: [{ do: "fail", message: "busy", retries: 5 }] };
+  return done;
+};
+
+const talk: Scene = {
+  name: "what a model says",
+  model: talks,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    const additionalContext = { app: { value: "beside it", kind: "application" } };
+    const { turn: first } = await client.call("turn/start", {
+      threadId,
+      ...input("hello"),
+      additionalContext,
+    });
+    await client.turnEnd((first as { id: string }).id);
+    await turn(client, threadId, "served");
+    await turn(client, threadId, "try");
+    await turn(client, threadId, "try");
+    const turnId = await client.startTurn(threadId, "stutter");
+    await sleep(3000);
+    await client.call("turn/interrupt", { threadId, turnId });
+    await client.turnEnd(turnId);
+  },
+};
+
+/** Takes twice its window with each answer, so that each turn begins with a summary. */
+const grows: ModelScripts = ({ context }) => {
+  const { said, text } = conversation(context);
+  if (!text.includes("write a summary of this conversation")) return { ...done, tokens: 2000 };
+  if (said.includes("no summary") || text.includes("no summary, please"))
+    return { steps: [{ do: "fail", message: "I can not" }] };
+  return { steps: [{ do: "say", pieces: ["in ", "short"] }] };
+};
+
+const compaction: Scene = {
+  name: "what becomes of a long conversation",
+  model: grows,
+  async live({ client }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "hello");
+    await turn(client, threadId, "go on");
+    const other = await client.startThread();
+    await turn(client, other, "no summary, please");
+    await turn(client, other, "go on");
+  },
+};
+
+const questions: Scene = {
+  name: "what clients are asked",
+  model: callsTools,
+  async live({ client }) {
+    const threadId = await client.startThread({ dynamicTools: [DYNAMIC] });
+    await turn(client, threadId, "call lookup request_user_input update_plan act nobody");
+    await turn(client, threadId, "call act");
+  },
+};
+
+const breaksOff: ModelScripts = (request, random, call) => {
+  const { said, called } = conversation(request.context);
+  // It is gone while the tool that it called is at work.
+  if (said === "break off" && called.length === 0) {
+    return {
+      steps: [
+        { do: "call", name: "wait", args: {} },
+        { do: "pause", ms: 100 },
+        { do: "fail", message: "busy", retries: 5 },
+      ],
+    };
+  }
+  return callsTools(request, random, call);
+};
+
+const toolServer: Scene = {
+  name: "what a tool server does",
+  model: breaksOff,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "call again once show sign");
+    const waiting = await client.startTurn(threadId, "call wait");
+    await sleep(5000);
+    // Who speaks meanwhile is not kept waiting: the result comes later, by itself.
+    await client.startTurn(threadId, "and now");
+    await client.turnEnd(waiting);
+    await sleep(60 * 60_000);
+    await turn(client, threadId, "break off");
+    await client.call("thread/unload", { threadId });
+  },
+};
+
+const subscription: Scene = {
+  name: "what a tool server sends by itself",
+  model: callsTools,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "call watch");
+    await sleep(10 * 60_000);
+    await client.call("thread/unload", { threadId, interrupt: true });
+  },
+};
+
+const choice: Scene = {
+  name: "what a tool server asks the user",
+  model: callsTools,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "call choose");
+    const turnId = await client.startTurn(threadId, "call wait");
+    await sleep(5000);
+    await client.call("turn/interrupt", { threadId, turnId });
+    await client.turnEnd(turnId);
+  },
+};
+
+const queue: Scene = {
+  name: "what waits in a queue",
+  model: callsTools,
+  async live({ client }) {
+    const threadId = await client.startThread({ dynamicTools: [DYNAMIC] });
+    await turn(client, threadId, "hello");
+    await client.call("thread/unload", { threadId });
+    const ids: string[] = [];
+    for (const text of ["one", "two", "three"]) {
+      const { queuedSubmission } = await client.call("thread/queue/add", {
+        threadId,
+        ...input(text),
+        clientUserMessageId: text,
+      });
+      ids.push((queuedSubmission as { id: string }).id);
+    }
+    await client.call("thread/queue/update", { threadId, queuedSubmissionId: ids[1]!, ...input("not two") });
+    await client.call("thread/queue/reorder", { threadId, queuedSubmissionIds: ids.toReversed() });
+    await client.call("thread/queue/delete", { threadId, queuedSubmissionId: ids[0]! });
+    await client.call("thread/resume", { threadId });
+    await client.until("the end of the queue", ({ method, params }) => {
+      const content = (params?.item as { content?: { text: string }[] } | undefined)?.content;
+      return method === "item/completed" && content?.[0]?.text === "not two";
+    });
+  },
+};
+
+/** Works on a goal in two turns. */
+const pursues: ModelScripts = ({ context }) => {
+  const { said, text, called } = conversation(context);
+  if (said === "take your time" && !text.includes("<goal>")) return { steps: [{ do: "pause", ms: 10_000 }] };
+  if (!text.includes("<goal>")) return done;
+  if (called.length === 0) return { steps: [{ do: "call", name: "get_goal", args: {} }] };
+  if (called.includes("update_goal")) return done;
+  return { steps: [{ do: "call", name: "update_goal", args: { status: "complete" } }] };
+};
+
+const goal: Scene = {
+  name: "what a goal makes a thread do",
+  model: pursues,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    await client.call("thread/goal/set", { threadId, objective: "an objective" });
+    await sleep(60_000);
+    const other = await client.startThread();
+    const turnId = await client.startTurn(other, "hello");
+    await client.turnEnd(turnId);
+    await client.call("thread/goal/set", { threadId: other, objective: "another", status: "paused" });
+    await client.call("thread/goal/clear", { threadId: other });
+    await told(client, "thread/goal/cleared", other);
+    // An interrupt holds it up, until someone resumes the thread.
+    const third = await client.startThread();
+    const slow = await client.startTurn(third, "take your time");
+    await client.call("thread/goal/set", { threadId: third, objective: "a third" });
+    await client.call("turn/interrupt", { threadId: third, turnId: slow });
+    await client.turnEnd(slow);
+    await client.call("thread/resume", { threadId: third });
+    await sleep(60_000);
+  },
+};
+
+const parked: Scene = {
+  name: "what one host leaves to the next",
+  model: callsTools,
+  async live(stage) {
+    const threadId = await stage.client.startThread();
+    await stage.client.startTurn(threadId, "call wait");
+    await stage.sleep(5000);
+    await stage.restart();
+    await stage.client.call("thread/resume", { threadId });
+    await stage.sleep(60 * 60_000);
+  },
+};
+
+export const scenes: readonly Scene[] = [
+  threadLife,
+  talk,
+  compaction,
+  questions,
+  toolServer,
+  subscription,
+  choice,
+  queue,
+  goal,
+  parked,
+];
