@@ -88,6 +88,16 @@ describe("bobbin exec", () => {
     );
   });
 
+  it("ends with 1 and says so when the key cannot be sent", async () => {
+    const env = { OPENAI_API_KEY: "sk-…" };
+    const { code, stderr } = await program.run(["exec", "-c", "model_provider=openai", "hi"], { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "bobbin: The key for OpenAI has a character that cannot be sent. Set the environment variable OPENAI_API_KEY",
+    );
+    expect(stderr).not.toContain("trying again");
+  });
+
   it("is interrupted by Ctrl-C, and ends with 130", async () => {
     const child = program.start(["exec", "please go slowly"]);
     const end = ended(child);

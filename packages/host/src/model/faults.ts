@@ -188,6 +188,18 @@ export function missingKey(settings: ProviderSettings): ModelFault {
   );
 }
 
+/** A header with the key, or one from the configuration, that HTTP cannot carry. */
+export function unsendable(settings: ProviderSettings, header: string): ModelFault {
+  const isKey = header === "authorization" || header === "x-api-key";
+  const advice = isKey ? keyAdvice(settings) : `Correct http_headers of ${settings.id} in config.toml.`;
+  return new ModelFault(
+    `${isKey ? `The key for ${settings.name}` : `The header ${header} for ${settings.name}`} has a character that cannot be sent. ${advice}`,
+    isKey && settings.requiresOpenaiAuth
+      ? "unauthorized"
+      : { httpConnectionFailed: { httpStatusCode: null } },
+  );
+}
+
 function contextExceeded(settings: ProviderSettings, model: string, said: string): ModelFault {
   return new ModelFault(
     `The conversation is too long for ${model} (${settings.name}): ${said} Compact the thread, start a new one, or choose a model with a larger context window.`,

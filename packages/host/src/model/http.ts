@@ -10,6 +10,7 @@ import {
   reason,
   statusFault,
   unreachable,
+  unsendable,
 } from "./faults.ts";
 import { limitFault } from "./limit-fault.ts";
 import type { Loose } from "./loose.ts";
@@ -231,8 +232,13 @@ function headersOf({ settings, env }: ModelPorts): Record<string, string> {
     if (value) headers[name.toLowerCase()] = value;
   }
   for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(headers))
+    if (UNSENDABLE.test(value)) throw unsendable(settings, name);
   return headers;
 }
+
+/** What no header may have in it: a key that was copied with its ellipsis, say. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** `Retry-After` in seconds or as a date, and the finer one that some send. */
 function retryAfter(headers: HttpAnswer["headers"], now: number): number | undefined {

@@ -34,6 +34,14 @@ const { signal } = new AbortController();
 const post = { method: "POST", headers: { "x-own": "1" }, body: "{}", signal } as const;
 
 describe("a call over HTTP", () => {
+  it("that cannot be sent is refused, and aborting it later does no harm", async () => {
+    const stop = new AbortController();
+    const headers = { authorization: "Bearer sk-…" };
+    const call = nodeHttp()(new URL("http://127.0.0.1:1/"), { ...post, headers, signal: stop.signal });
+    await expect(call).rejects.toMatchObject({ code: "ERR_INVALID_CHAR" });
+    stop.abort();
+  });
+
   it("takes the connection again that was read to its end", async () => {
     const http = nodeHttp();
     const { url, sockets } = await serve(({ headers, method }, response) => {

@@ -91,8 +91,9 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
     };
     if (signal.aborted) return reject(signal.reason);
     const abort = (): void => void current.destroy(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
+    // First of all: it throws if something in the request cannot be sent, and then there is nothing to abort.
     let current = attempt();
+    signal.addEventListener("abort", abort, { once: true });
   });
 }
 
