@@ -1,15 +1,13 @@
 #!/usr/bin/env node
 // Runs an example from its sources: node examples/run.mjs reminder
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const here = import.meta.dirname;
-const names = readdirSync(here, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+const names = readdirSync(here).filter((name) => existsSync(join(here, name, "main.ts")));
 const [name] = process.argv.slice(2);
 if (!names.includes(name)) {
   process.stderr.write(`usage: npm run example -- ${names.join(" | ")}\n`);
@@ -19,6 +17,7 @@ if (!names.includes(name)) {
 // Node 20 reads no TypeScript, so it is made into one file first.
 const folder = mkdtempSync(join(tmpdir(), "bobbin-example-"));
 const outfile = join(folder, "main.mjs");
+process.setSourceMapsEnabled(true);
 try {
   await build({
     entryPoints: [join(here, name, "main.ts")],
@@ -27,8 +26,35 @@ try {
     format: "esm",
     platform: "node",
     target: "node20",
+    sourcemap: "inline",
+    // Packages in CommonJS, such as ws, ask for Node's own modules.
+    banner: {
+      js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
+    },
+    // It prints what is wrong by itself.
+    logLevel: "error",
   });
+} catch {
+  process.exit(1);
+}
+try {
   await import(pathToFileURL(outfile).href);
+} catch (cause) {
+  const line = lineIn(cause);
+  process.stderr.write(
+    `${name}: ${cause?.message ?? cause}\n${line === undefined ? "" : `    at ${line}\n`}`,
+  );
+  process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+/** The line of the examples that an error comes from. */
+function lineIn(cause) {
+  const frames = String(cause?.stack).matchAll(/\(?((?:file:\/\/)?\/[^()\s]+\.ts)(:\d+:\d+)\)?$/gm);
+  for (const [, file, position] of frames) {
+    const path = relative(here, file.startsWith("file:") ? fileURLToPath(file) : file);
+    if (!path.startsWith("..")) return `examples/${path}${position}`;
+  }
+  return undefined;
 }

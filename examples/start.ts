@@ -10,7 +10,7 @@ export interface Surroundings {
   readonly folder: string;
 }
 
-/** Serves until the process is told to end, and says how a host finds it. */
+/** Serves until the process is told to end, and prints how a host finds it. */
 export async function start(
   name: string,
   port: number,
@@ -19,7 +19,10 @@ export async function start(
   const { RAP_TOKEN, RAP_DATA, PORT } = process.env;
   const folder = RAP_DATA ?? join(homedir(), ".bobbin-examples", name);
   const server = make({ auth: RAP_TOKEN ? bearer(RAP_TOKEN) : noAuth, data: folderData(folder), folder });
-  const serving = await server.serve({ port: PORT === undefined ? port : Number(PORT) });
+  const serving = await server.serve({ port: PORT === undefined ? port : Number(PORT) }).catch((cause) => {
+    if (cause.code !== "EADDRINUSE") throw cause;
+    throw new Error(`port ${PORT ?? port} is in use; set PORT to another one`, { cause });
+  });
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void serving.close().then(() => process.exit(0)));
   const lines = [

@@ -1,6 +1,10 @@
 /** What the program owes the people who install it, start it and read its messages. */
 export const peopleLines = {
   "INSTALL-1": "`npm ci` installs a fresh clone, on every platform that a dependency names.",
+  "DOCS-1": "The how-to pages can be followed as they stand: what they add passes the checks and its tests.",
+  "DOCS-2": "The snippets of README and docs run as pasted.",
+  "DOCS-3": "The README's table of methods is that of the program.",
+  "DOCS-4": "Links and paths in the docs lead to something.",
   "START-1":
     "The banner of a host that cannot work says what is wrong with home, config.toml or model, and what to do.",
   "START-2": "Ctrl-C is answered with what is closed, and then with how that ended.",
