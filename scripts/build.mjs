@@ -1,17 +1,20 @@
-// The program in three files, with V8's code cache beside each: a cold start reads what it needs and parses nothing.
+// The program in a few files, with V8's code cache beside each: a cold start reads what it needs and parses nothing.
 // Each package is a file of its own.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { build, transform } from "esbuild";
-import { lateModules } from "./late-modules.mjs";
+import { WebSocket } from "ws";
+import { lateBuiltins, lateModules } from "./late-modules.mjs";
 import { packsOf } from "./packs.mjs";
 
 const CLI = "packages/host/src/cli";
 const START = [`${CLI}/bobbin.ts`, `${CLI}/run-app-server.ts`, "packages/host/src/server/listen/stdio.ts"];
 const HOST = ["packages/host/src/compose.ts"];
+const SOCKETS = [`${CLI}/open-sockets.ts`, `${CLI}/welcome.ts`];
 
 /** @type {import("esbuild").TransformOptions} */
 const style = {
@@ -60,15 +63,16 @@ for (const { path, text } of outputFiles) {
     `${JSON.stringify(`./${basename(path)}`)}(exports, require, module, __filename, __dirname) {${code}\n}`,
   );
 }
-const [start, host, rest] = packsOf(metafile.outputs, { start: START, host: HOST }).map(({ name, parts }) => {
+const packs = packsOf(metafile.outputs, { start: START, host: HOST, sockets: SOCKETS });
+const [start, ...later] = packs.map(({ name, parts }) => {
   const members = parts.map((part) => functions.get(part)).join(",\n");
-  return { name, members, hash: createHash("sha256").update(members).digest("hex").slice(0, 12) };
+  const hash = createHash("sha256").update(members).digest("hex").slice(0, 12);
+  // Named by what is in it: a program that runs finds its own, also after another was built.
+  return { file: `${name}-${hash}.cjs`, members, parts: parts.map((part) => `./${basename(part)}`) };
 });
-// Named by what is in them: one that runs finds its own, also after another was built.
-const others = [host, rest].map(({ name, members, hash }) => {
-  writeFileSync(join(made, `${name}-${hash}.cjs`), `({${members}})`);
-  return `${name}-${hash}.cjs`;
-});
+/** Which parts are in which file. */
+const others = Object.fromEntries(later.map(({ file, parts }) => [file, parts]));
+for (const { file, members } of later) writeFileSync(join(made, file), `({${members}})`);
 writeFileSync(join(made, "bobbin.cjs"), `({others: ${JSON.stringify(others)}, ${start.members}})`);
 // Runs in a thread of its own, and is read when that starts.
 await build({
@@ -87,32 +91,79 @@ await build({
   outdir: join(made, "packages"),
   outExtension: { ".js": ".cjs" },
   entryPoints: [...packages].map((name) => ({ in: name, out: fileOf(name) })),
+  plugins: [lateBuiltins],
 });
 
 removeOld();
 for (const name of readdirSync(join(made, "packages"))) {
   renameSync(join(made, "packages", name), join("dist/packages", name));
 }
-for (const name of [...others, "search-worker.cjs", "bobbin.cjs"])
+for (const name of [...Object.keys(others), "search-worker.cjs", "bobbin.cjs"])
   renameSync(join(made, name), join("dist", name));
 
-// The first run writes the caches: it does what every run does, so that this is what they hold.
+// The first runs write the caches: they do what every run does, so that this is what they hold.
 const home = mkdtempSync(join(tmpdir(), "bobbin-build-"));
-const lines = [
+const env = { ...process.env, BOBBIN_HOME: home, LOG_FORMAT: "json", LOG_LEVEL: "info" };
+const messages = [
   { id: 1, method: "initialize", params: { clientInfo: { name: "build", version: "0" } } },
   { id: 2, method: "thread/start", params: { ephemeral: true } },
-];
-const run = spawnSync(process.execPath, ["bin/bobbin", "app-server"], {
-  input: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
-  env: { ...process.env, BOBBIN_HOME: home },
-});
+].map((message) => JSON.stringify(message));
+runOnStdio();
+await runOnSocket();
 rmSync(home, { recursive: true });
-if (run.status !== 0 || !readdirSync("dist").some((name) => name.endsWith(".cache"))) {
-  process.stderr.write(`${run.stderr}\nbuild: the program does not start\n`);
+const caches = readdirSync("dist").filter((name) => name.endsWith(".cache"));
+if (caches.length < 3) fail("the program has no caches");
+const sizes = ["bobbin.cjs", ...Object.keys(others)].map((name) =>
+  Math.round(statSync(join("dist", name)).size / 1024),
+);
+process.stderr.write(`built dist/bobbin.cjs (${sizes.join(" + ")} kB)\n`);
+
+function runOnStdio() {
+  const input = messages.map((line) => `${line}\n`).join("");
+  const run = spawnSync(process.execPath, ["bin/bobbin", "app-server"], { input, env });
+  if (run.status !== 0) fail(`the program does not start\n${run.stderr}`);
+}
+
+async function runOnSocket() {
+  const program = spawn(process.execPath, ["bin/bobbin", "app-server", "--listen", "ws://127.0.0.1:0"], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: 30_000,
+  });
+  const exited = once(program, "exit");
+  let said = "";
+  for await (const text of program.stderr.setEncoding("utf8")) {
+    said += text;
+    const url = /ws:\/\/[\d.]+:\d+/.exec(said)?.[0];
+    if (url === undefined) continue;
+    await converse(url);
+    program.kill();
+    break;
+  }
+  const [code] = await exited;
+  if (code !== 0) fail(`the program does not listen\n${said}`);
+}
+
+/** @param {string} url */
+async function converse(url) {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  await once(socket, "open");
+  let answers = 0;
+  const answered = new Promise((resolve) => {
+    socket.on("message", (data) => {
+      if ("result" in JSON.parse(data.toString()) && ++answers === messages.length) resolve(undefined);
+    });
+  });
+  for (const message of messages) socket.send(message);
+  await answered;
+  socket.close();
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  process.stderr.write(`build: ${message}\n`);
   process.exit(1);
 }
-const sizes = ["bobbin.cjs", ...others].map((name) => Math.round(statSync(join("dist", name)).size / 1024));
-process.stderr.write(`built dist/bobbin.cjs (${sizes.join(" + ")} kB)\n`);
 
 /** @param {string} name of a package */
 function fileOf(name) {
@@ -122,9 +173,9 @@ function fileOf(name) {
 /** What earlier builds made goes after an hour, because a program that runs may still come to need it; caches at once. */
 function removeOld() {
   const hourAgo = Date.now() - 60 * 60 * 1000;
-  for (const name of readdirSync("dist")) {
+  for (const name of readdirSync("dist", { recursive: true, encoding: "utf8" })) {
     const path = join("dist", name);
-    const isPart = /^(host|rest)-[0-9a-f]{12}\.cjs$/.test(name);
+    const isPart = /^(host|sockets|rest)-[0-9a-f]{12}\.cjs$/.test(name);
     if (name.endsWith(".cache") || (isPart && statSync(path).mtimeMs < hourAgo)) rmSync(path);
   }
 }

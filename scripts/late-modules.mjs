@@ -21,16 +21,43 @@ export const lateModules = (fileOf) => ({
       const asItIs = kind === "dynamic-import" || EARLY.has(path.replace("node:", ""));
       return asItIs ? { path: target(path), external: true } : { path, namespace: "late" };
     });
-    onLoad({ filter: /./, namespace: "late" }, async ({ path }) => {
-      const names = Object.keys(await import(path)).filter((name) => name !== "default");
-      const contents = `
-        let found;
-        for (const name of ${JSON.stringify(names)}) Object.defineProperty(exports, name, {
-          enumerable: true,
-          get: () => (found ??= require(${JSON.stringify(target(path))}))[name],
-        });`;
-      return { contents };
-    });
+    onLoad({ filter: /./, namespace: "late" }, async ({ path }) => ({
+      contents: await lateExports(path, target(path)),
+    }));
     onResolve({ filter: /^\.\//, namespace: "late" }, () => ({ external: true }));
   },
 });
+
+/** Modules of Node that packages load and most programs never use: each costs a millisecond or more. */
+const SELDOM = /^(node:)?(http|https|tls|zlib)$/;
+
+/**
+ * The same for what packages require. Only for modules that are used as objects: a function or a class would be lost.
+ * @type {import("esbuild").Plugin}
+ */
+export const lateBuiltins = {
+  name: "late-builtins",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: SELDOM }, ({ path, namespace }) =>
+      namespace === "late" ? { external: true } : { path, namespace: "late" },
+    );
+    onLoad({ filter: /./, namespace: "late" }, async ({ path }) => ({
+      contents: await lateExports(path, path),
+    }));
+  },
+};
+
+/**
+ * A module whose exports load another one when they are first used.
+ * @param {string} path whose names it has
+ * @param {string} required what it loads
+ */
+async function lateExports(path, required) {
+  const names = Object.keys(await import(path)).filter((name) => name !== "default");
+  return `
+    let found;
+    for (const name of ${JSON.stringify(names)}) Object.defineProperty(exports, name, {
+      enumerable: true,
+      get: () => (found ??= require(${JSON.stringify(required)}))[name],
+    });`;
+}

@@ -1,15 +1,15 @@
-// Which of a split program's parts go into one file. What a start needs is read at once, what the host needs right
-// after, and the rest when it is first asked for: three files, however many parts there are.
+// Which of a split program's parts go into one file. What every start needs is in one, what the host needs and what
+// listening on sockets needs are in one each, and the rest is in one: a start reads few files, and none for nothing.
 
 /**
  * @typedef {object} Pack
- * @property {"start" | "host" | "rest"} name
+ * @property {"start" | "host" | "sockets" | "rest"} name
  * @property {string[]} parts names of outputs
  */
 
 /**
  * @param {import("esbuild").Metafile["outputs"]} outputs
- * @param {{ start: string[], host: string[] }} entries sources that are imported dynamically, or the entry itself
+ * @param {{ start: string[], host: string[], sockets: string[] }} entries sources that are imported dynamically, or the entry itself
  * @returns {Pack[]}
  */
 export function packsOf(outputs, entries) {
@@ -31,9 +31,20 @@ export function packsOf(outputs, entries) {
     }
     return taken;
   };
+  // What both the host and sockets need goes with the start: neither has to read the file of the other for it.
+  const reach = (/** @type {string[]} */ sources) => {
+    const before = new Set(left);
+    const taken = take(sources);
+    for (const path of before) left.add(path);
+    return taken;
+  };
+  const ofSockets = new Set(reach(entries.sockets));
+  const shared = reach(entries.host).filter((path) => ofSockets.has(path));
+  const start = take(entries.start);
   return [
-    { name: "start", parts: take(entries.start) },
+    { name: "start", parts: [...start, ...shared.filter((path) => left.delete(path))] },
     { name: "host", parts: take(entries.host) },
+    { name: "sockets", parts: take(entries.sockets) },
     { name: "rest", parts: [...left] },
   ];
 }

@@ -1,6 +1,6 @@
 // A server under test on a WebSocket listener, and its clients.
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
 import { initializeParams, ServerProcess, within } from "./server.mjs";
@@ -12,6 +12,20 @@ export async function freePort() {
   server.close();
   await once(server, "close");
   return port;
+}
+
+/** Cheaper than a WebSocket client that finds nobody. @param {string} url */
+async function isListening(url) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Connects and initializes; the caller closes. @param {string} url */
@@ -77,12 +91,15 @@ export async function leave(socket) {
 }
 
 /**
- * Starts `command --listen ws://127.0.0.1:PORT` and resolves with its first, initialized client.
+ * Starts `command --listen ws://127.0.0.1:PORT` and resolves with its first, initialized client, and with the time from
+ * the start to the reply to its `initialize`.
  * @param {string[]} command
  * @param {{ env: NodeJS.ProcessEnv, cwd: string }} options
+ * @param {{ tryEveryMs?: number }} [more]
  */
-export async function startSocketServer(command, options) {
+export async function startSocketServer(command, options, { tryEveryMs = 20 } = {}) {
   const url = `ws://127.0.0.1:${await freePort()}`;
+  const begun = performance.now();
   const server = new ServerProcess([...command, "--listen", url], { ...options, stdin: "ignore" });
   // Nobody reads it, but a full pipe would stop the server.
   server.child.stdout?.resume();
@@ -94,14 +111,18 @@ export async function startSocketServer(command, options) {
   const deadline = performance.now() + 15_000;
   for (;;) {
     try {
-      return { server, url, client: await connectClient(url) };
+      if (await isListening(url)) {
+        const client = await connectClient(url);
+        return { server, url, client, tookMs: performance.now() - begun };
+      }
+      throw new Error(`nobody listens on ${url}`);
     } catch (error) {
       if (ended) throw new Error(ended);
       if (performance.now() > deadline) {
         await server.close();
         throw error;
       }
-      await sleep(20);
+      await sleep(tryEveryMs);
     }
   }
 }

@@ -27,7 +27,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
  * @property {"ours" | "peer" | "floor"} name whose it is
  * @property {string} path
  * @property {() => StdioServer} stdio starts the command on stdio; initialize is the caller's
- * @property {() => ReturnType<typeof startSocketServer>} socket
+ * @property {(more?: { tryEveryMs?: number }) => ReturnType<typeof startSocketServer>} socket
  * @property {() => void} close
  */
 
@@ -65,7 +65,7 @@ export class Subject {
       name: this.name,
       path,
       stdio: () => new StdioServer(command, options),
-      socket: () => startSocketServer(command, options),
+      socket: (more) => startSocketServer(command, options, more),
       close: () => removeFolder(path),
     };
   }

@@ -8,9 +8,15 @@ const META = { transport: "stdio", principal: { kind: "local" } } as const;
 const clientInfo = { name: "ide", title: null, version: "1.2" };
 const hello = (params: object = { clientInfo }) => JSON.stringify({ id: 7, method: "initialize", params });
 
-function late() {
+/** `patienceMs`: nobody is there yet. */
+function late(patienceMs?: number) {
   const sent: unknown[] = [];
-  const link = { send: (frame: Frame) => void sent.push(...frame.messages.map((text) => JSON.parse(text))) };
+  const pauses: string[] = [];
+  const link = {
+    send: (frame: Frame) => void sent.push(...frame.messages.map((text) => JSON.parse(text))),
+    pause: () => void pauses.push("pause"),
+    resume: () => void pauses.push("resume"),
+  };
   const told: unknown[] = [];
   let closed = false;
   const events: LinkEvents = {
@@ -30,33 +36,44 @@ function late() {
       closed = true;
     },
   } as unknown as Host;
-  let soon = (): void => {};
+  let soon: (() => void) | undefined;
+  let patience = (): void => {};
   let loading: { resolve: (host: Host) => void; reject: (cause: Error) => void } | undefined;
   const timers = {
     soon(run: () => void): void {
       soon = run;
     },
+    after(ms: number, run: () => void) {
+      expect(ms).toBe(patienceMs);
+      patience = run;
+      return () => {};
+    },
   };
-  const late = new LateHost("/home", timers, () => {
-    return new Promise((resolve, reject) => {
+  const load = () =>
+    new Promise<Host>((resolve, reject) => {
       loading = { resolve, reject };
     });
-  });
+  const late = new LateHost("/home", timers, load, patienceMs);
   const connection = late.accept(link as unknown as Link, META);
   return {
     late,
     connection,
     sent,
     told,
+    pauses,
+    link: link as unknown as Link,
     isLoading: () => loading !== undefined,
+    /** Whether the load begins when what is there was read. */
+    isDue: () => soon !== undefined,
+    losePatience: () => patience(),
     load: async () => {
-      soon();
+      soon!();
       loading!.resolve(host);
       await late.host;
       await Promise.resolve();
     },
     fail: () => {
-      soon();
+      soon!();
       loading!.reject(new Error("no host"));
     },
     greeted: () => greeted,
@@ -134,5 +151,50 @@ describe("before the host is loaded", () => {
     fail();
     await expect(host.host).rejects.toThrow("no host");
     await expect(host.close()).rejects.toThrow("no host");
+  });
+});
+
+describe("before the first client of a socket", () => {
+  it("the host is loaded when a hello was answered", async () => {
+    const { connection, sent, isDue, load, told, greeted } = late(100);
+    expect(isDue()).toBe(false);
+    connection.message(hello());
+    expect(sent).toHaveLength(1);
+    expect(isDue()).toBe(true);
+    await load();
+    connection.message(JSON.stringify({ method: "initialized" }));
+    expect([told, greeted()?.info]).toEqual([["initialized"], clientInfo]);
+  });
+
+  it.each([
+    ["something else is said", ({ connection }: ReturnType<typeof late>) => connection.message("{}")],
+    ["nobody comes for a while", ({ losePatience }: ReturnType<typeof late>) => losePatience()],
+    ["the end comes", (stage: ReturnType<typeof late>) => void stage.late.close()],
+  ])("the host is loaded when %s", (_, happen) => {
+    const stage = late(100);
+    happen(stage);
+    expect(stage.isDue()).toBe(true);
+  });
+
+  it("who says much is not read any further until the host is there", async () => {
+    const { connection, pauses, load, told } = late(100);
+    connection.message(hello());
+    const long = JSON.stringify({ method: "thread/start", params: "x".repeat(600_000) });
+    connection.message(long);
+    expect(pauses).toEqual([]);
+    connection.message(long);
+    connection.message(long);
+    expect(pauses).toEqual(["pause"]);
+    await load();
+    expect(pauses).toEqual(["pause", "resume"]);
+    expect(told).toEqual(["thread/start", "thread/start", "thread/start"]);
+  });
+
+  it("whoever comes later has nothing in between", async () => {
+    const { late: host, connection, load, link, told } = late(100);
+    connection.message(hello());
+    await load();
+    host.accept(link, META).message(hello());
+    expect(told).toEqual(["initialize"]);
   });
 });

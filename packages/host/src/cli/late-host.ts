@@ -18,20 +18,45 @@ export class LateHost {
   /** Rejects if there is no host to be had. */
   readonly host: Promise<Host>;
   readonly #home: string;
+  /** Starts the load; once, however often it is called. */
+  readonly #begin: () => void;
   #loaded: Host | undefined;
 
-  constructor(home: string, timers: Pick<Timers, "soon">, load: () => Promise<Host>) {
+  /**
+   * `patienceMs`: how long the load waits for a first client, whose hello would wait for it. Without it the load begins
+   * at once, which is right where the client is there already.
+   */
+  constructor(
+    home: string,
+    timers: Pick<Timers, "soon" | "after">,
+    load: () => Promise<Host>,
+    patienceMs?: number,
+  ) {
     this.#home = home;
-    // Not before what waits to be read was read.
-    this.host = new Promise<Host>((resolve) => timers.soon(() => resolve(load()))).then((host) => {
-      this.#loaded = host;
-      return host;
+    let begin!: () => void;
+    this.host = new Promise((resolve) => {
+      let begun = false;
+      begin = () => {
+        // Not before what waits to be read was read.
+        if (!begun) timers.soon(() => resolve(load()));
+        begun = true;
+      };
     });
+    this.#begin = begin;
+    this.host.then(
+      (host) => {
+        this.#loaded = host;
+      },
+      // Whoever asks for the host is told that there is none.
+      () => {},
+    );
+    if (patienceMs === undefined) begin();
+    else timers.after(patienceMs, begin);
   }
 
   accept(link: Link, meta: LinkMeta): LinkEvents {
-    const first = new FirstWords(link, this.#home);
-    // Whoever asks for the host is told that there is none.
+    if (this.#loaded !== undefined) return this.#loaded.accept(link, meta);
+    const first = new FirstWords(link, this.#home, this.#begin);
     this.host.then((host) => first.over(host.accept(link, meta, first.client))).catch(() => {});
     return first;
   }
@@ -46,26 +71,36 @@ export class LateHost {
   }
 
   async close(): Promise<ShutdownCounts> {
+    this.#begin();
     return (await this.host).close();
   }
 }
+
+/** Characters of one client that wait for the host. */
+const MAX_WAITING = 1024 * 1024;
 
 /** What a client says before the host is there: told to it then, but for a hello that was answered. */
 class FirstWords implements LinkEvents {
   readonly #link: Link;
   readonly #home: string;
+  readonly #heard: () => void;
   #waiting: ((events: LinkEvents) => void)[] = [];
+  /** Of the messages that wait. */
+  #length = 0;
   #events: LinkEvents | undefined;
   client: Client | undefined;
 
-  constructor(link: Link, home: string) {
+  /** `heard` is called when the client says something: the host is needed soon. */
+  constructor(link: Link, home: string, heard: () => void) {
     this.#link = link;
     this.#home = home;
+    this.#heard = heard;
   }
 
   message(text: string): void {
-    if (this.#events === undefined && this.#waiting.length === 0 && this.#isHello(text)) return;
-    this.#tell((events) => events.message(text));
+    if (this.#events !== undefined) return this.#events.message(text);
+    if (this.#waiting.length === 0 && this.#isHello(text)) return this.#heard();
+    this.#wait(text.length, (events) => events.message(text));
   }
 
   oversized(bytes: number): void {
@@ -86,12 +121,22 @@ class FirstWords implements LinkEvents {
 
   over(events: LinkEvents): void {
     this.#events = events;
+    if (this.#length >= MAX_WAITING) this.#link.resume();
     for (const tell of this.#waiting.splice(0)) tell(events);
   }
 
   #tell(tell: (events: LinkEvents) => void): void {
-    if (this.#events === undefined) this.#waiting.push(tell);
+    if (this.#events === undefined) this.#wait(0, tell);
     else tell(this.#events);
+  }
+
+  #wait(length: number, tell: (events: LinkEvents) => void): void {
+    this.#waiting.push(tell);
+    const before = this.#length;
+    this.#length += length;
+    // Whoever says more than that waits with the rest until someone listens.
+    if (before < MAX_WAITING && this.#length >= MAX_WAITING) this.#link.pause();
+    this.#heard();
   }
 
   /** Whatever is wrong with it is the host's to tell. */

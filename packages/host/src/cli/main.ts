@@ -7,9 +7,10 @@ import { ListenError } from "../server/listen/door.ts";
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     // As clients start it, who wait for its first reply: a parser of command lines would be loaded for nothing.
-    if (argv.length === 1 && argv[0] === "app-server") {
+    const plain = plainAppServer(argv);
+    if (plain !== undefined) {
       const { appServer } = await import("./run-app-server.ts");
-      await appServer({});
+      await appServer(plain);
       return 0;
     }
     const { run } = await import("./program.ts");
@@ -26,4 +27,22 @@ export async function main(argv: readonly string[]): Promise<number> {
     }
     throw cause;
   }
+}
+
+/** `app-server` with nothing but listeners; undefined for all that the whole parser has to look at. */
+export function plainAppServer(
+  argv: readonly string[],
+): { readonly listen: readonly string[]; readonly stdio: boolean } | undefined {
+  const [command, ...rest] = argv;
+  if (command !== "app-server") return undefined;
+  const listen: string[] = [];
+  let stdio = false;
+  while (rest.length > 0) {
+    const flag = rest.shift();
+    const value = flag === "--listen" ? rest.shift() : undefined;
+    if (value !== undefined && !value.startsWith("-")) listen.push(value);
+    else if (flag === "--stdio") stdio = true;
+    else return undefined;
+  }
+  return { listen, stdio };
 }

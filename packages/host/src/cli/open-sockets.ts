@@ -1,5 +1,3 @@
-import type { Host } from "../host.ts";
-import type { Metrics } from "../observe/metrics.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Site } from "../server/http.ts";
 import { type AuthFlags, parseAuthFlags } from "../server/listen/auth-flags.ts";
@@ -11,8 +9,8 @@ import { listenWebSocket } from "../server/listen/websocket.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 
 interface Parts {
-  readonly host: Host;
-  readonly metrics: Metrics;
+  readonly accept: Accept;
+  readonly site: Pick<Site, "metrics" | "status">;
   readonly home: string;
   readonly platform: Platform;
   readonly maxClients: number;
@@ -22,16 +20,11 @@ interface Parts {
 export async function openSockets(
   places: readonly Listen[],
   flags: AuthFlags & { readonly allowOrigin?: readonly string[] },
-  { host, metrics, home, platform, maxClients }: Parts,
+  { accept, site: shown, home, platform, maxClients }: Parts,
 ): Promise<readonly Door[]> {
   const auth = parseAuthFlags(flags);
   const authenticate = auth && (await loadAuthenticate(auth, () => platform.clock.now()));
-  const accept: Accept = (link, meta) => host.accept(link, meta);
-  const site: Site = {
-    version: BOBBIN_VERSION,
-    metrics: async () => metrics.text(),
-    status: () => host.status(),
-  };
+  const site: Site = { version: BOBBIN_VERSION, ...shown };
   const allowedOrigins = flags.allowOrigin ?? [];
   const doors: Door[] = [];
   try {

@@ -1,6 +1,5 @@
 import { homeDirectory } from "../config/home.ts";
 import { hostConfig } from "../config/load.ts";
-import type { Host } from "../host.ts";
 import { isJsonLog, logFor } from "../observe/log.ts";
 import { earlyFiles } from "../platform/early-files.ts";
 import { nodePlatform } from "../platform/node.ts";
@@ -21,6 +20,9 @@ interface AppServerOptions extends AuthFlags {
 
 /** After this long an end that hangs is cut short. */
 const END_MS = 10_000;
+
+/** On sockets the host is loaded after the first hello, or after this long: whoever comes next waits for the load. */
+const PATIENCE_MS = 250;
 
 /** Runs until it is told to stop, or until its only client, on stdio, has left. */
 export async function appServer(options: AppServerOptions): Promise<void> {
@@ -44,9 +46,10 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   const overrides = options.config ?? [];
   const { config, wrong } = await hostConfig(earlyFiles, home, overrides);
   if (wrong !== null) log.warn("config.toml cannot be used; no thread is loaded until it can", { wrong });
-  const load = async () => {
+  let composed: ReturnType<typeof composeHost> | undefined;
+  const composeHost = async () => {
     const { compose } = await import("../compose.ts");
-    const composed = compose({
+    const parts = compose({
       home,
       cwd: process.cwd(),
       config,
@@ -56,7 +59,11 @@ export async function appServer(options: AppServerOptions): Promise<void> {
       log,
     });
     // What waits to go on waits for what it needs to do so.
-    if (wrong === null) composed.host.takeOver();
+    if (wrong === null) parts.host.takeOver();
+    return parts;
+  };
+  const load = () => {
+    composed ??= composeHost();
     return composed;
   };
 
@@ -65,18 +72,23 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     end = resolve;
   });
   const doors: Door[] = [];
-  let host: Host | LateHost | undefined;
+  const host = new LateHost(
+    home,
+    platform.timers,
+    async () => (await load()).host,
+    sockets.length > 0 ? PATIENCE_MS : undefined,
+  );
   let isCut = false;
   const cutShort = (why: string): void => {
     if (isCut) return;
     isCut = true;
-    const pending = host?.pending() ?? ["the start"];
+    const pending = host.pending();
     log.error("the end was cut short", { why, pending: pending.length === 0 ? ["closing doors"] : pending });
     void log.flushed().finally(() => process.exit(1));
   };
   const signals = onSignals({
     told: () => {
-      const counts = host?.counts() ?? { threads: 0, turns: 0 };
+      const counts = host.counts();
       // On a terminal, ^C was echoed into the running line.
       if (watched) say(`${process.stderr.isTTY ? "\n" : ""}${stopping(counts)}`);
       else log.info("stopping", counts);
@@ -85,12 +97,16 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     again: () => cutShort("a second signal"),
   });
 
-  if (sockets.length === 0) host = new LateHost(home, platform.timers, async () => (await load()).host);
-  else {
-    const composed = await load();
-    host = composed.host;
+  if (sockets.length > 0) {
     const { openSockets } = await import("./open-sockets.ts");
-    const parts = { ...composed, home, platform, maxClients: config.maxConnections };
+    const parts = {
+      accept: (...link: Parameters<Accept>) => host.accept(...link),
+      site: {
+        metrics: async () => (await load()).metrics.text(),
+        status: async () => (await load()).host.status(),
+      },
+      ...{ home, platform, maxClients: config.maxConnections },
+    };
     doors.push(...(await openSockets(sockets, options, parts)));
     log.info("listening", { on: doors.map((door) => door.url), home, version: BOBBIN_VERSION });
     const { problemsOf, welcome } = await import("./welcome.ts");
@@ -107,7 +123,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
     if (watched && sockets.length === 0 && process.stdin.isTTY) say(STDIO_HINT);
   }
 
-  await Promise.race([ended, host instanceof LateHost ? host.host.then(() => ended) : ended]);
+  await Promise.race([ended, host.host.then(() => ended)]);
   setTimeout(() => cutShort(`it took longer than ${END_MS} ms`), END_MS).unref();
   const [counts] = await Promise.all([host.close(), ...doors.map((door) => door.close(END_MS / 2))]);
   if (signals.exitCode === undefined) return;
@@ -121,7 +137,7 @@ To serve clients on a socket:  bobbin app-server --listen ws://127.0.0.1:4545
 `;
 
 /** The end of stdin is the end of the host: it answers what it was asked, then leaves. */
-function lastClient(host: Host | LateHost, left: () => void): Accept {
+function lastClient(host: LateHost, left: () => void): Accept {
   return (link, meta) => {
     const connection = host.accept(link, meta);
     return {

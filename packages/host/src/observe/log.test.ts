@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isJsonLog, logFor } from "./log.ts";
+import { isJsonLog, logFor, pinoLog } from "./log.ts";
 
 async function written(env: Record<string, string>): Promise<string> {
   let text = "";
@@ -40,4 +40,27 @@ it("writes JSON lines on demand", async () => {
     false,
     false,
   ]);
+});
+
+it("writes a plain line without Pino as Pino does", async () => {
+  const lines = async (format: "json" | "text", opened: boolean) => {
+    const all: string[] = [];
+    const log = pinoLog({ level: "info", format, write: (line) => void all.push(line) });
+    // An error is not plain: whatever comes behind it goes the same way.
+    if (opened) log.warn("opens it", { cause: new Error("no") });
+    const fields = {
+      on: ["ws://127.0.0.1:1", "unix:///x"],
+      home: 'a "quoted"\n\u0001 Zoë',
+      count: 3,
+      is: true,
+    };
+    log.info("listening", fields);
+    log.error("no fields");
+    await log.flushed();
+    const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|\d\d:\d\d:\d\d\.\d{3}/;
+    return all.slice(opened ? 1 : 0).map((line) => line.replace(TIME, "then"));
+  };
+  for (const format of ["json", "text"] as const)
+    expect(await lines(format, false)).toEqual(await lines(format, true));
+  expect(await lines("text", false)).toHaveLength(2);
 });

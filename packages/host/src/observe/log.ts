@@ -55,7 +55,10 @@ function choice<T extends string>(
   return { value: fallback, problem };
 }
 
-/** Pino behind a door that opens with the first line: most runs over stdio never say anything. */
+/**
+ * Pino behind a door that opens with the first line that needs it. To load it takes longer than to listen on a socket, so
+ * lines that hold nothing but plain values are written without it until then.
+ */
 export function pinoLog(settings: LogSettings): Log {
   let logger: Promise<Logger> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -63,6 +66,7 @@ export function pinoLog(settings: LogSettings): Log {
     (level: Level) =>
     (message: string, fields: Fields = {}) => {
       if (settings.level === "silent" || LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
+      if (logger === undefined && isPlain(fields)) return writer(settings)(plainLine(level, message, fields));
       logger ??= openPino(settings);
       last = logger.then((open) => open[level](fields, message));
     };
@@ -75,10 +79,29 @@ export function pinoLog(settings: LogSettings): Log {
   };
 }
 
+function writer({ format, write }: LogSettings): (line: string) => void {
+  return format === "json" ? write : (line) => write(forPeople(line));
+}
+
+/** Whether JSON holds all of it: Pino knows how to write errors. */
+function isPlain({ cause, ...fields }: Fields): boolean {
+  return (
+    cause === undefined &&
+    Object.values(fields).every((value) => [value].flat().every((one) => PLAIN.has(typeof one)))
+  );
+}
+
+const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
+
+/** As Pino writes it. */
+function plainLine(level: Level, msg: string, fields: Fields): string {
+  // oxlint-disable-next-line no-restricted-globals -- the time that stands before a line, as Pino takes it
+  return `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg })}\n`;
+}
+
 async function openPino(settings: LogSettings): Promise<Logger> {
   const { pino } = await import("pino");
-  const write =
-    settings.format === "json" ? settings.write : (line: string) => settings.write(forPeople(line));
+  const write = writer(settings);
   return pino(
     {
       level: settings.level,

@@ -1,5 +1,6 @@
 import type { MethodName } from "@bobbin/protocol";
 import { fault } from "../errors.ts";
+import { isHostUser } from "./host-user.ts";
 import type { Principal } from "./listen/door.ts";
 import { subjectAccess } from "./method-access.ts";
 import { type ReachLookup, SUBJECT } from "./reach.ts";
@@ -12,11 +13,6 @@ export function ownerOf(principal: Principal): string {
 /** Whether a connection may see what belongs to an owner: the host's own user everything, a subject its own. */
 export function maySee(principal: Principal, owner: string): boolean {
   return isHostUser(principal) || ownerOf(principal) === owner;
-}
-
-/** Whether a connection acts for the host's own user, who may see and change everything. */
-export function isHostUser(principal: Principal): boolean {
-  return principal.kind !== "subject";
 }
 
 /** Throws if a connection may not call a method at all. Handlers check which thread, and what else a request names. */

@@ -18,7 +18,7 @@ afterEach(async () => {
 const site: Site = {
   version: "1.2.3",
   metrics: async () => "threads_loaded 3\n",
-  status: () => [
+  status: async () => [
     ["Threads loaded", "3"],
     ["Model", "<offline>"],
   ],

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "../errors.ts";
-import { isHostUser } from "./authorize.ts";
+import { isHostUser } from "./host-user.ts";
 import type { Authenticate } from "./listen/authenticate.ts";
 import type { Guard } from "./listen/guard.ts";
 import { CLOSING, type Refusal, refuse } from "./listen/refusal.ts";
@@ -12,7 +12,7 @@ export interface Site {
   /** Prometheus text. */
   readonly metrics?: () => Promise<string>;
   /** Told on the page to whoever may connect anyway: nothing that is not theirs to know. */
-  readonly status?: () => readonly StatusRow[];
+  readonly status?: () => Promise<readonly StatusRow[]>;
 }
 
 export interface HttpOptions {
@@ -83,7 +83,7 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
           url: addressed(request, options.url()),
           needsToken: authenticate !== undefined,
           // Behind a token the frame would only show that one is missing.
-          statusRows: authenticate ? 0 : (site.status?.().length ?? 0),
+          statusRows: authenticate ? 0 : ((await site.status?.())?.length ?? 0),
           ...(site.version !== undefined && { version: site.version }),
         }),
         pageHeaders("none"),
@@ -91,7 +91,7 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
     case "/status":
       return (
         denied("strangers") ??
-        (site.status ? html(renderStatus(site.status()), pageHeaders("self")) : notFound(path))
+        (site.status ? html(renderStatus(await site.status()), pageHeaders("self")) : notFound(path))
       );
     default:
       return notFound(path ?? "/");

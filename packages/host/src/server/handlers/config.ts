@@ -7,8 +7,8 @@ import {
   type Table,
 } from "../../catalog/config-layers.ts";
 import { type ConfigEdits, ConfigWriter } from "../../catalog/config-writer.ts";
-import { isHostUser } from "../authorize.ts";
 import type { Handlers } from "../call.ts";
+import { isHostUser } from "../host-user.ts";
 import type { HandlerContext } from "./context.ts";
 
 export function configHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
