@@ -337,7 +337,7 @@ describe("the command line", () => {
       [["-c", "approval_policy=sometimes"], /approval_policy.*on-request/],
       [["-c", "model=5"], /model.*string/],
       [["-c", "model_provider=nope"], /"nope" is not one of offline, openai/],
-      [["--listen", "off"], /leaves no door/],
+      [["--listen", "off"], /leaves nothing to listen on/],
     ];
     for (const [args, explains] of cases) {
       const { code, stdout, stderr } = await runBobbin(["app-server", ...args]);

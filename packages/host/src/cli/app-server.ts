@@ -9,19 +9,22 @@ export function addAppServer(bobbin: Command): void {
     .addOption(
       new Option(
         "--listen <url>",
-        "where to listen: stdio://, unix://, unix://PATH or ws://IP:PORT; off, for scripts, adds none; repeatable (default: stdio://)",
+        "where to listen: stdio://, unix://, unix://PATH or ws://IP:PORT; repeat it for several; off opens none (default: stdio://)",
       ).argParser((value: string, all: string[] | undefined) => [...(all ?? []), value]),
     )
-    .option("--stdio", "listen on stdin and stdout (the same as --listen stdio://)")
+    .option("--stdio", "listen on stdin and stdout, as --listen stdio:// does")
     .addOption(new Option("--ws-auth <mode>", "how WebSocket clients prove who they are").choices(WS_AUTH))
     .option("--ws-token-file <path>", "file with the capability token (absolute path)")
-    .option("--ws-token-sha256 <hex>", "SHA-256 of the capability token, in place of the file")
+    .option("--ws-token-sha256 <hex>", "SHA-256 of the capability token, instead of the file")
     .option("--ws-shared-secret-file <path>", "file with the secret that signs bearer tokens (HS256)")
     .option("--ws-issuer <issuer>", "issuer that signed tokens must name")
     .option("--ws-audience <audience>", "audience that signed tokens must name")
-    .option("--ws-max-clock-skew-seconds <seconds>", "how far a token's clock may be off")
+    .option(
+      "--ws-max-clock-skew-seconds <seconds>",
+      "how far the clock of a token's issuer may be off (default: 30)",
+    )
     .addOption(
-      new Option("--allow-origin <origin>", "web page origin that may connect; repeatable")
+      new Option("--allow-origin <origin>", "origin of web pages that may connect; repeat it for several")
         .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
         .default(undefined),
     )
@@ -66,7 +69,7 @@ function addGenerate(appServer: Command, name: string, description: string): voi
   appServer
     .command(name)
     .description(description)
-    .requiredOption("-o, --out <dir>", "folder to write to; made if it is not there")
+    .requiredOption("-o, --out <dir>", "folder to write to; created if it does not exist")
     .option("--experimental", "include experimental methods and fields")
     .action(async (options: { out: string; experimental?: boolean }) => {
       const { generate } = await import("./generate.ts");

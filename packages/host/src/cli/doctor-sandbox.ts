@@ -1,9 +1,9 @@
 import type { Verdict } from "./doctor-check.ts";
 import { tryCommand } from "./doctor-command.ts";
 
-const NO_SANDBOX = "until then commands run unsandboxed";
+const NO_SANDBOX = "without a sandbox, commands are not confined";
 
-/** Whether what keeps commands in their folder is here, and starts. */
+/** Whether a sandbox for commands is installed and starts. */
 export async function sandboxFinding(platform: NodeJS.Platform, signal: AbortSignal): Promise<Verdict> {
   switch (platform) {
     case "linux":

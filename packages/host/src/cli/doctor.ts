@@ -3,7 +3,7 @@ import type { Command } from "commander";
 export function addDoctor(bobbin: Command): void {
   bobbin
     .command("doctor")
-    .description("Say what works on this machine, and what to do about the rest.")
+    .description("Check what works on this machine, and say what to do about the rest.")
     .option("--json", "print the findings as JSON")
     .addHelpText("after", NOTES)
     .action(async (options: { json?: boolean }, self: Command) => {
@@ -13,11 +13,11 @@ export function addDoctor(bobbin: Command): void {
 }
 
 const NOTES = `
-Exit code: 0 when everything that is needed works, warnings or not; 1 otherwise.
-Nothing is changed, and nothing takes longer than three seconds.
+Exit code: 0 when everything that is needed works, with or without warnings; 1 otherwise.
+The command changes nothing, and no check takes longer than three seconds.
 
 Examples:
   bobbin doctor
-  bobbin doctor -c model_provider=offline             with another setting
+  bobbin doctor -c model_provider=offline             check another setting
   bobbin doctor --json | jq '.checks[] | select(.status != "ok")'
 `;

@@ -4,13 +4,13 @@ export function addExec(bobbin: Command): void {
   bobbin
     .command("exec")
     .description("Run one turn in the terminal: the answer goes to stdout, everything else to stderr.")
-    .argument("[prompt...]", "what to say; - reads it from stdin, and so does a pipe when none is given")
-    .option("-m, --model <model>", "the model to ask, in place of the configured one")
-    .option("-C, --cd <dir>", "the folder to work in, in place of the current one")
-    .option("--json", "print what happens as JSON lines, in place of the answer")
-    .option("--output-schema <file>", "JSON Schema that the answer has to follow")
-    .option("-o, --output-last-message <file>", "write the answer to this file too")
-    .option("--ephemeral", "keep nothing of the thread")
+    .argument("[prompt...]", "what to say; with - or without a prompt it is read from stdin")
+    .option("-m, --model <model>", "the model to use, instead of the configured one")
+    .option("-C, --cd <dir>", "the folder to work in, instead of the current one")
+    .option("--json", "print events as JSON lines, instead of the answer")
+    .option("--output-schema <file>", "file with the JSON Schema that the answer must follow")
+    .option("-o, --output-last-message <file>", "write the answer to this file as well")
+    .option("--ephemeral", "do not save the thread")
     .option("--approve", "approve every tool call that needs approval; without it they are declined")
     .addOption(
       new Option("--answer <how>", "answer questions with their first option, or leave them to whoever asks")
@@ -30,8 +30,8 @@ export function addExec(bobbin: Command): void {
 }
 
 const NOTES = `
-Nobody is asked while the turn runs. What is decided instead is printed on stderr, and with --json as an event
-"question.decided".
+Nobody is asked while the turn runs. What is decided instead is printed on stderr,
+and with --json as an event "question.decided".
 
 Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line is wrong,
 130 after Ctrl-C (once interrupts the turn, twice leaves at once).
@@ -39,6 +39,6 @@ Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line 
 Examples:
   bobbin exec "What can you do?"
   git diff | bobbin exec -                           the prompt from stdin
-  bobbin exec --json "Say hello" | jq -r .type       what happens, for programs
+  bobbin exec --json "Say hello" | jq -r .type       events, for programs
   bobbin exec -o answer.txt -C ../other "Sum it up"  the answer in a file as well
 `;

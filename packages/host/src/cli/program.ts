@@ -8,7 +8,7 @@ import { addTools } from "./tools.ts";
 
 /** The whole command line. Commands load what they need when they run. */
 export function program(): Command {
-  const bobbin = new Command("bobbin")
+  const bobbin: Command = new Command("bobbin")
     .description("A host for agent threads. Speaks the Codex app-server protocol.")
     // Clients read the first version as that of the protocol's reference program, and ask for a minimum.
     .version(`codex-cli ${PEER_VERSION} (bobbin ${BOBBIN_VERSION})`, "-V, --version", "print the version")
@@ -17,7 +17,13 @@ export function program(): Command {
     .addOption(configOption())
     .showSuggestionAfterError()
     .showHelpAfterError("See bobbin --help.")
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: true, minWidthToWrap: 24 })
+    .configureHelp({
+      sortSubcommands: false,
+      showGlobalOptions: true,
+      // Those of the program; options of a command in between do not count for the commands below it.
+      visibleGlobalOptions: (command) => (command === bobbin ? [] : [...bobbin.options]),
+      minWidthToWrap: 24,
+    })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "bobbin: ")) })
     .addHelpText("after", EXAMPLES)
     .exitOverride();
@@ -61,5 +67,5 @@ Examples:
   bobbin app-server                                  speak the protocol on stdin and stdout
   bobbin app-server --listen ws://127.0.0.1:4545     the same on a WebSocket
   bobbin exec "What can you do?"                     one turn in the terminal
-  bobbin doctor                                      what works on this machine
+  bobbin doctor                                      check this machine
 `;

@@ -31,7 +31,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   if (places.every((place) => place.kind === "off")) {
     throw new ListenError(
       "badListenUrl",
-      "--listen off leaves no door at all; add one, for example --listen unix://",
+      "--listen off leaves nothing to listen on; add another, for example --listen unix://",
     );
   }
   const home = homeDirectory();

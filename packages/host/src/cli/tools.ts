@@ -3,7 +3,7 @@ import type { Command } from "commander";
 export function addTools(bobbin: Command): void {
   bobbin
     .command("tools")
-    .description("Show the tool servers that are configured: tools, health, and what is under way at them.")
+    .description("Show the configured tool servers: their tools, their health, their pending calls.")
     .option("--json", "print them as JSON")
     .addHelpText("after", NOTES)
     .action(async (options: { json?: boolean }, self: Command) => {
@@ -13,11 +13,11 @@ export function addTools(bobbin: Command): void {
 }
 
 const NOTES = `
-Each server is asked for its toolset. Calls and subscriptions are those of all hosts on this home.
-Exit code: 0 when every server, and each of its tools, can be used; 1 otherwise.
+Asks each server for its toolset. Calls and subscriptions are those of all hosts that share this home.
+Exit code: 0 when every server and every tool can be used, 1 otherwise.
 
 Examples:
   bobbin tools
   bobbin tools --json | jq '.[].tools[].name'
-  bobbin tools -c rap_servers.desk.url=http://127.0.0.1:8080     one that is not configured yet
+  bobbin tools -c rap_servers.desk.url=http://127.0.0.1:8080     try a server that is not configured
 `;
