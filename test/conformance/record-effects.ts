@@ -28,6 +28,24 @@ const results: CrashTest = {
   file: "test/simulation/tool-results.test.ts",
   title: "[RAPR-62] have their effect once, however often and whenever their host dies",
 };
+const unacknowledged: CrashTest = {
+  file: "test/simulation/tool-unacknowledged.test.ts",
+  title:
+    "[RAPR-51] waits for its result, which may come before or after the next host, and is not sent twice",
+};
+const unacknowledgedLate: CrashTest = {
+  file: "test/simulation/tool-unacknowledged.test.ts",
+  title:
+    "[RAPR-51] [RAPR-50] is given up at its deadline, ten minutes from its dispatch where none is configured",
+};
+const sentAgain: CrashTest = {
+  file: "test/simulation/tool-unacknowledged.test.ts",
+  title: "[RAPR-52] is sent again with the same id if its tool is idempotent",
+};
+const answered200: CrashTest = {
+  file: "test/simulation/tool-durability.test.ts",
+  title: "[RAPR-60] that was answered with 200 survives a power cut at that moment",
+};
 const children: CrashTest = {
   file: "test/simulation/tool-children.test.ts",
   title: "is handled once, by the thread itself if no child can be made, however often the host dies",
@@ -108,10 +126,18 @@ export const recordEffects: Readonly<
   toolCalled: [...leadsTo("toolCalled", "the first step of the tool"), also("that step again", droppedTurn)],
   toolDispatched: [
     ...leadsTo("toolDispatched", "the tool acts, or the call is sent to its tool server"),
-    also("that again if the tool allows it, else its outcome is unknown", results),
+    also("that again, if the tool is idempotent", sentAgain),
+    also("else its result is waited for, and nothing is sent twice", unacknowledged),
+    also("its result has its effect once", results),
   ],
-  toolWaiting: leadsTo("toolWaiting", "the deadline of the call"),
-  toolAnswered: leadsTo("toolAnswered", "the next call of the model, when it was the last one"),
+  toolWaiting: [
+    ...leadsTo("toolWaiting", "the deadline of the call"),
+    also("that of a call that was never acknowledged, and then an unknown outcome", unacknowledgedLate),
+  ],
+  toolAnswered: [
+    ...leadsTo("toolAnswered", "the next call of the model, when it was the last one"),
+    also("the tool server's 200", answered200),
+  ],
   callCancelled: leadsTo("callCancelled", "/cancel_tool_call to the tool server"),
   approvalGranted: { none: "Later calls of that kind are not asked for; nothing is done because of it." },
   planUpdated: leadsTo("planUpdated", "turn/plan/updated"),
