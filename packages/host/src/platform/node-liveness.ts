@@ -52,8 +52,7 @@ export function loadLocks(): Promise<Pick<typeof import("@photostructure/sqlite"
 /** The open database that holds the lock, or undefined if someone else has it. */
 async function lock(path: string): Promise<Locked | undefined> {
   const { DatabaseSync } = await loadLocks();
-  await makeFolders(dirname(path));
-  const database = new DatabaseSync(path);
+  const database = await inFolder(path, () => new DatabaseSync(path));
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return database;
@@ -64,6 +63,16 @@ async function lock(path: string): Promise<Locked | undefined> {
   }
 }
 
+/** Makes the folder of a path only when it turns out to be missing: usually it is there. */
+async function inFolder<T>(path: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch {
+    await makeFolders(dirname(path));
+    return run();
+  }
+}
+
 /** NFS, SMB, CIFS, AFS, FUSE over the network (sshfs), 9p, Ceph, Lustre. */
 const NETWORK = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x01021997, 0x00c36400, 0x0bd00bd0,
@@ -71,8 +80,7 @@ const NETWORK = new Set([
 
 /** Locks and appends of two machines do not see each other there. */
 async function refuseNetwork(path: string): Promise<void> {
-  await makeFolders(dirname(path));
-  const { type } = await statfs(dirname(path));
+  const { type } = await inFolder(path, () => statfs(dirname(path)));
   if (!NETWORK.has(type >>> 0)) return;
   throw Object.assign(new Error(`${dirname(path)} is on a network file system`), { code: "ENETFS" });
 }
