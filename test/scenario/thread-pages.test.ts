@@ -139,6 +139,8 @@ describe("thread/list", () => {
     const still = (page: Page): object[] =>
       page.data.map((thread) => ({
         ...thread,
+        // The first host has them loaded, which the second one says.
+        heldBy: null,
         status: null,
         environments: null,
         canAcceptDirectInput: null,

@@ -27,6 +27,7 @@ async function textOf({ output }: RunningProgram): Promise<string> {
 describe.each(WAYS)("a program on %s", (way) => {
   it("gives all of its output and its exit code", async () => {
     const program = await nodeSpawn(sh("echo out; echo err >&2; exit 3", way));
+    expect(program.tty).toBe(way === "a terminal");
     expect(await textOf(program)).toContain("out\nerr\n");
     expect(await program.exited).toEqual({ code: 3, signal: null });
   });
