@@ -157,7 +157,7 @@ describe("a tool that lives in the client", () => {
       "lookup",
       "crm",
     ]);
-    expect(tools[7]).toMatchObject({
+    expect(tools.at(-1)).toMatchObject({
       type: "namespace",
       description: "Customers.",
       tools: [{ name: "find" }],
