@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { BOBBIN, environment } from "./host-process.ts";
 
 export interface Run {
@@ -9,6 +10,12 @@ export interface Run {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+const running = new Set<ChildProcess>();
+// A test that failed may have left one that waits for it.
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
 
 /** Runs the program to its end. */
 export async function runBobbin(
@@ -18,6 +25,8 @@ export async function runBobbin(
   const home = await mkdtemp(join(tmpdir(), "bobbin-home-"));
   try {
     const child = spawn(process.execPath, [BOBBIN, ...args], { env: environment(home, options.env) });
+    running.add(child);
+    child.once("close", () => running.delete(child));
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
