@@ -1,0 +1,62 @@
+import { result } from "../lib/result.mjs";
+import { rotate } from "../lib/rotate.mjs";
+import { withHomes } from "../lib/subjects.mjs";
+import { startThreads } from "../lib/threads.mjs";
+
+export const name = "first-list";
+export const about =
+  "the first thread/list of a host after another one started 3,000 threads, against after 30";
+
+const FEW = 30;
+const MANY = 3000;
+
+/** @type {import("../run.mjs").Measure} */
+export async function measure({ subjects, runs = 5, onRound }) {
+  const [ours] = subjects("ours");
+  return withHomes([ours, ours], {}, async ([few, many]) => {
+    await start(few, FEW);
+    await start(many, MANY);
+    const sides = [
+      { name: "few", home: few },
+      { name: "many", home: many },
+    ];
+    const options = { runs: runs * 2, warmups: 1, atMostMs: 120_000, onRound };
+    const samples = await rotate(sides, options, ({ home }) => firstList(home));
+    const [value, before] = [samples.many.summary?.value, samples.few.summary?.value];
+    return result({
+      name,
+      unit: "ms",
+      samples: { ours: samples.many },
+      ratios: value && before ? { "3000/30": value / before } : {},
+      bar: [{ of: "3000/30", max: 2 }],
+    });
+  });
+}
+
+/**
+ * The threads are unloaded when the host ends, which has asked for no list.
+ * @param {import("../lib/subjects.mjs").Home} home
+ * @param {number} count
+ */
+async function start(home, count) {
+  const server = home.stdio();
+  try {
+    await server.initialize();
+    await startThreads(server, { cwd: home.path, count });
+  } finally {
+    await server.close();
+  }
+}
+
+/** @param {import("../lib/subjects.mjs").Home} home */
+async function firstList(home) {
+  const server = home.stdio();
+  try {
+    await server.initialize();
+    const begun = performance.now();
+    await server.request("thread/list", {}, 60_000);
+    return performance.now() - begun;
+  } finally {
+    await server.close();
+  }
+}
