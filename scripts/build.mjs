@@ -3,14 +3,24 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { build, transform } from "esbuild";
 import { WebSocket } from "ws";
 import { lateBuiltins, lateModules } from "./late-modules.mjs";
 import { packsOf } from "./packs.mjs";
 
+const GOLDEN = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
 const CLI = "packages/host/src/cli";
 const START = [`${CLI}/bobbin.ts`, `${CLI}/run-app-server.ts`, "packages/host/src/server/listen/stdio.ts"];
 const HOST = ["packages/host/src/compose.ts"];
@@ -101,13 +111,20 @@ for (const name of readdirSync(join(made, "packages"))) {
 for (const name of [...Object.keys(others), "search-worker.cjs", "bobbin.cjs"])
   renameSync(join(made, name), join("dist", name));
 
-// The first runs write the caches: they do what every run does, so that this is what they hold.
+// The first runs write the caches, which hold what they have compiled: what every run does, and a first resume.
 const home = mkdtempSync(join(tmpdir(), "bobbin-build-"));
 const env = { ...process.env, BOBBIN_HOME: home, LOG_FORMAT: "json", LOG_LEVEL: "info" };
 const messages = [
   { id: 1, method: "initialize", params: { clientInfo: { name: "build", version: "0" } } },
   { id: 2, method: "thread/start", params: { ephemeral: true } },
+  { id: 3, method: "thread/resume", params: { threadId: GOLDEN } },
 ].map((message) => JSON.stringify(message));
+// A journal with every record type, up to where its thread was unloaded.
+const journal = readFileSync("packages/host/src/thread/golden-journal/journal.jsonl", "utf8");
+const closed = journal.slice(0, journal.indexOf("\n", journal.indexOf('{"type":"notified"')) + 1);
+const path = join(home, "sessions/2026/11/15", `rollout-2026-11-15T21-30-36-${GOLDEN}.jsonl`);
+mkdirSync(dirname(path), { recursive: true });
+writeFileSync(path, closed);
 runOnStdio();
 await runOnSocket();
 rmSync(home, { recursive: true });

@@ -1,7 +1,8 @@
 // The quick interpreter of the schema, for what the program itself wrote: journals are read record by record, and
 // `check`, which explains and repairs what clients send, would take as long as the parsing of the JSON. A schema is
-// turned into functions when it is first used.
-import { type Node, nodeOf, optionsOf, type Schema, type Shape, shapeOf, variantsOf } from "./schema.ts";
+// turned into plain lists when it is first used, and most fields are looked at without a call: a resume in a fresh process
+// runs this before it is compiled.
+import { type Node, nodeOf, optionsOf, type Schema, type Shape, shapeOf, variantOf } from "./schema.ts";
 
 type Test = (value: unknown) => boolean;
 type Container = { readonly [key: string]: unknown };
@@ -60,20 +61,30 @@ function makeTest(node: Node): Test {
       return later(() => testOf(node.inner));
     case "object":
       return later(() => {
-        const test = shapeTest(shapeOf(node));
-        return (value) => isObject(value) && test(value);
+        const fields = fieldsOf(shapeOf(node));
+        return (value) => isObject(value) && fit(fields, value);
       });
-    case "tagged":
-      return later(() => {
-        const { tag } = node;
-        const variants = new Map<unknown, readonly ShapeTest[]>();
-        for (const [name, shapes] of variantsOf(node)) variants.set(name, shapes.map(shapeTest));
-        return (value) => isObject(value) && (variants.get(value[tag])?.some((test) => test(value)) ?? false);
-      });
+    case "tagged": {
+      const { tag } = node;
+      const variants = new Map<unknown, readonly Fields[] | undefined>();
+      return (value) => {
+        if (!isObject(value)) return false;
+        const name = value[tag];
+        let options = variants.get(name);
+        if (options === undefined && typeof name === "string") {
+          options = variantOf(node, name)?.map(fieldsOf);
+          if (options !== undefined) variants.set(name, options);
+        }
+        return options !== undefined && fitsOne(options, value);
+      };
+    }
     case "union":
       return later(() => {
         const options = optionsOf(node).map(testOf);
-        return (value) => options.some((test) => test(value));
+        return (value) => {
+          for (let nth = 0; nth < options.length; nth++) if (options[nth]!(value)) return true;
+          return false;
+        };
       });
   }
 }
@@ -87,28 +98,55 @@ function later(make: () => Test): Test {
   };
 }
 
-type ShapeTest = (value: Container) => boolean;
+const ABSENT = 1;
+const NULL = 2;
 
-function shapeTest(shape: Shape): ShapeTest {
-  const fields = shape.map(({ key, node, optional, nullable, outside }) => ({
-    key,
-    optional,
-    nullable,
-    test: outside === "refused" ? never : testOf(node),
-  }));
-  return (value) => {
-    for (const { key, optional, nullable, test } of fields) {
-      const item = value[key];
-      if (item === undefined ? !optional : !(item === null && nullable) && !test(item)) return false;
+/** The fields of an object, in lists of the same length. */
+interface Fields {
+  readonly keys: readonly string[];
+  /** What else than a value there may be: `ABSENT`, `NULL`, both or neither. */
+  readonly empty: readonly number[];
+  readonly nodes: readonly Node[];
+  /** Made when a value comes. */
+  readonly tests: (Test | undefined)[];
+}
+
+function fieldsOf(shape: Shape): Fields {
+  const keys: string[] = [];
+  const empty: number[] = [];
+  const nodes: Node[] = [];
+  const made: (Test | undefined)[] = [];
+  for (const { key, node, optional, nullable, outside } of shape) {
+    keys.push(key);
+    empty.push((optional ? ABSENT : 0) | (nullable || node.kind === "nullable" ? NULL : 0));
+    nodes.push(node.kind === "nullable" ? node.inner : node);
+    made.push(outside === "refused" ? never : undefined);
+  }
+  return { keys, empty, nodes, tests: made };
+}
+
+function fit({ keys, empty, nodes, tests }: Fields, value: Container): boolean {
+  for (let nth = 0; nth < keys.length; nth++) {
+    const item = value[keys[nth]!];
+    if (item === undefined) {
+      if ((empty[nth]! & ABSENT) === 0) return false;
+    } else if (item !== null || (empty[nth]! & NULL) === 0) {
+      tests[nth] ??= testOf(nodes[nth]!);
+      if (!tests[nth]!(item)) return false;
     }
-    return true;
-  };
+  }
+  return true;
+}
+
+function fitsOne(options: readonly Fields[], value: Container): boolean {
+  for (let nth = 0; nth < options.length; nth++) if (fit(options[nth]!, value)) return true;
+  return false;
 }
 
 function listTest(test: Test): Test {
   return (value) => {
     if (!Array.isArray(value)) return false;
-    for (const item of value) if (!test(item)) return false;
+    for (let nth = 0; nth < value.length; nth++) if (!test(value[nth])) return false;
     return true;
   };
 }

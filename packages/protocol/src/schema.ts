@@ -264,19 +264,31 @@ export function shapeOf(node: ObjectNode): Shape {
   node.built ??= toShape(node.make());
   return node.built;
 }
+/** The shapes of one variant; cheaper than all of them. Undefined if there is no such tag. */
+export function variantOf(node: TaggedNode, tag: string): readonly Shape[] | undefined {
+  if (node.built) return node.built.get(tag);
+  const variants = node.make();
+  if (!Object.hasOwn(variants, tag)) return undefined;
+  return setsOf(variants[tag]!).map((set) => [...toShape(set), ...commonOf(node)]);
+}
 export function variantsOf(node: TaggedNode): Map<string, readonly Shape[]> {
   if (node.built) return node.built;
-  const common = node.makeCommon ? toShape(node.makeCommon()) : [];
+  const common = commonOf(node);
   const built = new Map<string, readonly Shape[]>();
   for (const [tag, fields] of Object.entries(node.make())) {
-    const sets: readonly Fields[] = Array.isArray(fields) ? fields : [fields as Fields];
     built.set(
       tag,
-      sets.map((set) => [...toShape(set), ...common]),
+      setsOf(fields).map((set) => [...toShape(set), ...common]),
     );
   }
   node.built = built;
   return built;
+}
+function commonOf({ makeCommon }: TaggedNode): Shape {
+  return makeCommon ? toShape(makeCommon()) : [];
+}
+function setsOf(fields: Fields | readonly Fields[]): readonly Fields[] {
+  return Array.isArray(fields) ? fields : [fields as Fields];
 }
 export function optionsOf(node: UnionNode): readonly Node[] {
   node.built ??= node.make().map(nodeOf);

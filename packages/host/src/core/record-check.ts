@@ -3,11 +3,14 @@ import { conforms } from "@bobbin/protocol/conforms";
 import { type Fields, inline, type ObjectOf, type Schema } from "@bobbin/protocol/schema";
 
 /** Reads a record that comes from disk as strictly as a request that comes from a client. */
-export interface RecordCheck<T> {
+export interface Check {
   /** Whether it is what its type says. */
   accepts(record: unknown): boolean;
   /** Where it is not, for the log. */
   explain(record: unknown): string;
+}
+
+export interface RecordCheck<T> extends Check {
   /** Never there: with it the compiler holds that the check and the type say the same. */
   readonly type?: (record: T) => T;
 }

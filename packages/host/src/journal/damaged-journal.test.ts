@@ -1,70 +1,34 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { freshFolder } from "../../../../test/support/folder.ts";
-import type { Fields, Log } from "../observe/log.ts";
-import { nodePlatform } from "../platform/node.ts";
-import type { Platform } from "../platform/platform.ts";
-import { fileJournal } from "./file.ts";
+import { mkdir, symlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  goldenLines,
+  GOLDEN_ID as ID,
+  type TestHome,
+  testHome,
+} from "../../../../test/support/journal-home.ts";
+import type { Log } from "../observe/log.ts";
 import { journalRows } from "./index/journal-rows.ts";
-import type { Journal, JournalReader } from "./journal.ts";
 import { sessionPath } from "./paths.ts";
 import { recall } from "./recall.ts";
 
-const ID = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
 const OTHER = "01a1e11e-8538-703d-834a-e6eb57dc6a9b";
-const golden = join(import.meta.dirname, "..", "thread", "golden-journal", "journal.jsonl");
-const LINES = (await readFile(golden, "utf8")).trimEnd().split("\n");
+const LINES = await goldenLines();
 /** The commits with checkpoints. */
 const [MIDDLE, CLOSED] = [40, 59];
 
-interface Home {
-  readonly journal: Journal;
-  readonly warnings: (Fields & { readonly message: string })[];
-  /** How often others got their turn. */
-  readonly pauses: () => number;
-  put(id: string, text: string): Promise<void>;
-  read<T>(work: (reader: JournalReader) => Promise<T>): Promise<T>;
+const homes: TestHome[] = [];
+async function home(): Promise<TestHome> {
+  const made = await testHome();
+  homes.push(made);
+  return made;
 }
+afterEach(async () => {
+  for (const one of homes.splice(0)) await one.remove();
+});
 
-async function home(): Promise<Home> {
-  const folder = await freshFolder("damaged");
-  const warnings: Home["warnings"] = [];
-  const log: Log = {
-    debug: () => {},
-    info: () => {},
-    warn: (message, fields) => void warnings.push({ message, ...fields }),
-    error: (message) => expect.unreachable(message),
-    flushed: async () => {},
-  };
-  let pauses = 0;
-  const real = nodePlatform();
-  const soon = (run: () => void) => {
-    pauses++;
-    real.timers.soon(run);
-  };
-  const platform: Platform = { ...real, timers: { ...real.timers, soon } };
-  const journal = fileJournal(folder, platform, log, async () => {});
-  return {
-    journal,
-    warnings,
-    pauses: () => pauses,
-    async put(id, text) {
-      const path = sessionPath(folder, id);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-    },
-    async read(work) {
-      const reader = (await journal.read(ID))!;
-      try {
-        return await work(reader);
-      } finally {
-        await reader.close();
-      }
-    },
-  };
-}
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
 const text = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
 
@@ -76,7 +40,7 @@ function withLine(seq: number, change: (line: string) => string): string[] {
 async function stateOf(journal: string) {
   const { put, read, warnings } = await home();
   await put(ID, journal);
-  return { head: await read(recall), warnings };
+  return { head: await read(ID, recall), warnings };
 }
 
 const whole = (await stateOf(text(LINES))).head!;
@@ -114,11 +78,11 @@ describe("a damaged checkpoint", () => {
     lines = lines.with(0, lines[0]!.replace('"cwd"', '"cwx"'));
     const { put, read, journal, warnings } = await home();
     await put(ID, text(lines));
-    await expect(read(recall)).rejects.toMatchObject({ code: "journalDamaged" });
+    await expect(read(ID, recall)).rejects.toMatchObject({ code: "journalDamaged" });
     await put(OTHER, text(LINES).replaceAll(ID, OTHER));
     const listed: string[] = [];
     for await (const { row } of journalRows(journal, {
-      ...silent,
+      ...SILENT,
       warn: (message) => listed.push(message),
     })) {
       listed.push(row.id);
@@ -132,7 +96,7 @@ describe("a damaged checkpoint", () => {
     expect((await stateOf(text(lines))).head).toEqual(whole);
     const { put, read } = await home();
     await put(ID, text(LINES).replaceAll(ID, OTHER));
-    await expect(read(recall)).rejects.toMatchObject({ code: "journalDamaged" });
+    await expect(read(ID, recall)).rejects.toMatchObject({ code: "journalDamaged" });
   });
 });
 
@@ -183,7 +147,7 @@ describe("a damaged line", () => {
   it("is found behind a cursor only if it is a commit", async () => {
     const { put, read } = await home();
     await put(ID, text(withLine(50, (line) => line.replace('"seq":50', '"seq":10'))));
-    const seqs = await read(async (reader) => {
+    const seqs = await read(ID, async (reader) => {
       const found: number[] = [];
       for await (const { commit } of reader.forwards(await reader.locate(47))) found.push(commit.seq);
       return found;
@@ -206,7 +170,7 @@ describe("lines of nothing", () => {
   ])("[DAMAGE-4] (%s) do not keep others from their turn, and are logged once", async (what, junk) => {
     const { put, read, warnings, pauses } = await home();
     await put(ID, `${text(LINES.slice(0, 62))}${`${junk}\n`.repeat(many)}${LINES[62]}\n`);
-    expect(await read(recall)).toEqual(whole);
+    expect(await read(ID, recall)).toEqual(whole);
     // At a thousand lines at once; empty ones are not even looked at.
     if (what === "empty") expect(pauses()).toBe(0);
     else expect(pauses()).toBeGreaterThanOrEqual(many / 1000 - 1);
@@ -214,7 +178,7 @@ describe("lines of nothing", () => {
     expect(warnings).toHaveLength(isDamage ? 1 : 0);
     if (isDamage) expect(warnings[0]).toMatchObject({ count: many, bytes: many * (junk.length + 1) });
     // Another pass finds nothing new to say.
-    await read(recall);
+    await read(ID, recall);
     expect(warnings).toHaveLength(isDamage ? 1 : 0);
   });
 
@@ -228,7 +192,7 @@ describe("lines of nothing", () => {
       if (!over) setImmediate(other);
     };
     setImmediate(other);
-    await read(recall);
+    await read(ID, recall);
     over = true;
     expect(turns).toBeGreaterThanOrEqual(many / 1000);
   });
@@ -248,15 +212,12 @@ describe("what is no file in a journal's place", () => {
   };
 
   it.each(Object.entries(put))("[DAMAGE-5] (a %s) is refused at once", async (_, make) => {
-    const folder = await freshFolder("no-file");
+    const { path: folder, journal } = await home();
     const path = sessionPath(folder, ID);
     await mkdir(dirname(path), { recursive: true });
     await make(path);
-    const journal = fileJournal(folder, nodePlatform(), silent, async () => {});
     await expect(journal.read(ID)).rejects.toMatchObject({ code: "journalDamaged" });
     await expect(journal.open(ID)).rejects.toMatchObject({ code: "journalDamaged" });
     await journal.close();
   });
 });
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };

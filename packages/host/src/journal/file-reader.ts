@@ -3,7 +3,7 @@ import type { Log } from "../observe/log.ts";
 import type { AppendFile, Files, ReadFile } from "../platform/platform.ts";
 import { commitOf } from "./commit-format.ts";
 import { type Line, linesBackwards, linesForwards, locate } from "./commit-lines.ts";
-import type { JournalReader, Placed } from "./journal.ts";
+import type { JournalReader, Placed, WantedRecords } from "./journal.ts";
 import type { LeftOut } from "./left-out.ts";
 import { oneByOne } from "./one-by-one.ts";
 
@@ -58,12 +58,12 @@ export class FileReader implements JournalReader {
     this.blob = blob;
   }
 
-  backwards(before?: number): AsyncIterable<Placed> {
-    return commitsOf(this.linesBefore(before), this.#threadId, this.place, this.#ports);
+  backwards(before?: number, wanted?: WantedRecords): AsyncIterable<Placed> {
+    return commitsOf(this.linesBefore(before), this.#threadId, this.place, this.#ports, wanted);
   }
 
-  forwards(from = 0): AsyncIterable<Placed> {
-    return commitsOf(this.linesFrom(from), this.#threadId, this.place, this.#ports);
+  forwards(from = 0, wanted?: WantedRecords): AsyncIterable<Placed> {
+    return commitsOf(this.linesFrom(from), this.#threadId, this.place, this.#ports, wanted);
   }
 
   naming(text: string, from = 0): AsyncIterable<Placed> {
@@ -145,6 +145,7 @@ export function commitsOf(
   threadId: string,
   { path }: Place,
   { leftOut, pause }: ReadingPorts,
+  wanted?: WantedRecords,
 ): AsyncIterable<Placed> {
   const reading = leftOut.reading(path!);
   const ending = async function* (): AsyncGenerator<readonly Line[]> {
@@ -154,7 +155,7 @@ export function commitsOf(
       reading.done();
     }
   };
-  return oneByOne(ending(), (line) => commitOf(line, threadId, reading.leaveOut), pause);
+  return oneByOne(ending(), (line) => commitOf(line, threadId, reading.leaveOut, wanted), pause);
 }
 
 /** Behind the last LF of the first `size` bytes; 0 if there is none. */

@@ -7,7 +7,7 @@ import { blobFolders, keepBlob, readBlob } from "./blobs.ts";
 import { commitLine } from "./commit-format.ts";
 import type { Line } from "./commit-lines.ts";
 import { commitsOf, FileReader, type ReadingPorts, tornBytes } from "./file-reader.ts";
-import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
+import type { AppendOutcome, Placed, ThreadJournal, WantedRecords } from "./journal.ts";
 import type { Leases } from "./leases.ts";
 import type { MadeThreads } from "./made-threads.ts";
 import type { Holder, OpenFiles } from "./open-files.ts";
@@ -202,22 +202,26 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return this.#write((file) => file.sync());
   }
 
-  backwards(before?: number): AsyncIterable<Placed> {
-    return this.#commits((reader) =>
-      before === undefined ? reader.linesBeforeEnd(this.#size) : reader.linesBefore(before),
+  backwards(before?: number, wanted?: WantedRecords): AsyncIterable<Placed> {
+    return this.#commits(
+      (reader) => (before === undefined ? reader.linesBeforeEnd(this.#size) : reader.linesBefore(before)),
+      wanted,
     );
   }
 
-  forwards(from?: number): AsyncIterable<Placed> {
-    return this.#commits((reader) => reader.linesFrom(from));
+  forwards(from?: number, wanted?: WantedRecords): AsyncIterable<Placed> {
+    return this.#commits((reader) => reader.linesFrom(from), wanted);
   }
 
   naming(text: string, from?: number): AsyncIterable<Placed> {
     return this.#commits((reader) => reader.linesNaming(text, from));
   }
 
-  #commits(lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>): AsyncIterable<Placed> {
-    return commitsOf(this.#lines(lines), this.#threadId, this.place, this.#shared.reading);
+  #commits(
+    lines: (reader: FileReader) => AsyncGenerator<readonly Line[]>,
+    wanted?: WantedRecords,
+  ): AsyncIterable<Placed> {
+    return commitsOf(this.#lines(lines), this.#threadId, this.place, this.#shared.reading, wanted);
   }
 
   async *#lines(

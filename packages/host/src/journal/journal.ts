@@ -1,5 +1,6 @@
 import type { Place } from "../core/life/views.ts";
-import type { Commit } from "../core/records.ts";
+import type { Check } from "../core/record-check.ts";
+import type { Commit, ThreadRecord } from "../core/records.ts";
 import { fault } from "../errors.ts";
 
 /** Where threads are kept. Files and memory, and whatever comes later, pass the same tests. */
@@ -44,14 +45,15 @@ export interface JournalReader {
   readonly place: Place;
   /**
    * Commits newest first, from the end or from before a place that was given out earlier. A place that no commit ends
-   * at, such as one of another journal, counts as the end of the commit before it.
+   * at, such as one of another journal, counts as the end of the commit before it. `wanted`: what of which
+   * records is used, if not all; nothing else is checked, which costs less.
    */
-  backwards(before?: number): AsyncIterable<Placed>;
+  backwards(before?: number, wanted?: WantedRecords): AsyncIterable<Placed>;
   /**
    * Commits oldest first, from a place that was given out earlier or from the start. A place that no commit begins at
    * counts as the beginning of the next one.
    */
-  forwards(from?: number): AsyncIterable<Placed>;
+  forwards(from?: number, wanted?: WantedRecords): AsyncIterable<Placed>;
   /** Like `forwards`, but only commits that have a text in them. Others cost a look at their bytes and are not parsed. */
   naming(text: string, from?: number): AsyncIterable<Placed>;
   /** Where the first commit after `seq` is. */
@@ -62,6 +64,9 @@ export interface JournalReader {
   blob(name: string): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
+
+/** The records that a reader uses, with a check of those fields that it uses of them. */
+export type WantedRecords = ReadonlyMap<ThreadRecord["type"], Check>;
 
 /** A commit and where it is. Places stay what they are as long as the journal is. */
 export interface Placed {

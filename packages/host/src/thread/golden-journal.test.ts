@@ -1,47 +1,34 @@
 // A journal with one of every record that was ever written, and what it has to be read as by every later program. When
 // a record type or a version of one is added, a commit with it is added at the end, and what it leads to is added to
 // expected.json. Nothing that is there is ever changed: journals like it are on people's disks.
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../../../../test/support/folder.ts";
+import { goldenLines, GOLDEN_ID as ID, testHome } from "../../../../test/support/journal-home.ts";
 import { notify } from "../core/notify.ts";
 import { RECORDS, type ThreadRecord } from "../core/records.ts";
-import { fileJournal } from "../journal/file.ts";
 import { textsOf } from "../journal/index/row.ts";
 import type { JournalReader } from "../journal/journal.ts";
-import { sessionPath } from "../journal/paths.ts";
 import { recall } from "../journal/recall.ts";
-import type { Log } from "../observe/log.ts";
-import { nodePlatform } from "../platform/node.ts";
 import { forkHistory } from "./fork.ts";
 import { allTurns } from "./history.ts";
 
-const ID = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
-const folder = join(import.meta.dirname, "golden-journal");
-const text = await readFile(join(folder, "journal.jsonl"), "utf8");
-const lines = text.trimEnd().split("\n");
-const expected = JSON.parse(await readFile(join(folder, "expected.json"), "utf8"));
+const lines = await goldenLines();
+const text = `${lines.join("\n")}\n`;
+const expected = JSON.parse(
+  await readFile(join(import.meta.dirname, "golden-journal", "expected.json"), "utf8"),
+);
 
 /** Nothing in it is to be complained about. */
-const strict: Log = {
-  debug: () => {},
-  info: () => {},
-  warn: (message, fields) => expect.unreachable(`${message}: ${JSON.stringify(fields)}`),
-  error: (message, fields) => expect.unreachable(`${message}: ${JSON.stringify(fields)}`),
-  flushed: async () => {},
-};
-
 async function reading<T>(journalText: string, read: (reader: JournalReader) => Promise<T>): Promise<T> {
-  const home = await freshFolder("golden");
-  const path = sessionPath(home, ID);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, journalText);
-  const reader = await fileJournal(home, nodePlatform(), strict, async () => {}).read(ID);
+  const home = await testHome();
   try {
-    return await read(reader!);
+    await home.put(ID, journalText);
+    const found = await home.read(ID, read);
+    expect(home.warnings).toEqual([]);
+    return found;
   } finally {
-    await reader!.close();
+    await home.remove();
   }
 }
 

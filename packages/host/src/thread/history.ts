@@ -1,9 +1,15 @@
-import type { ThreadItem, Turn } from "@bobbin/protocol";
+import type { Turn } from "@bobbin/protocol";
+import { conforms } from "@bobbin/protocol/conforms";
+import { inline, nullable, string } from "@bobbin/protocol/schema";
+import { ThreadItem } from "@bobbin/protocol/types";
+import { type Check, fields } from "../core/record-check.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import { seconds } from "../core/seconds.ts";
+import { time } from "../core/shapes.ts";
 import { isCompaction } from "../core/turn/own-items.ts";
+import { outcome } from "../core/turn/shapes.ts";
 import { turnStarted } from "../core/turn/views.ts";
-import type { JournalReader, Placed } from "../journal/journal.ts";
+import type { JournalReader, Placed, WantedRecords } from "../journal/journal.ts";
 
 /** A turn as the journal has it, with all its items. */
 export interface StoredTurn {
@@ -20,7 +26,7 @@ export interface StoredTurn {
  */
 export async function* turnsBackwards(reader: JournalReader, before?: number): AsyncIterable<StoredTurn> {
   const walk = new WalkBackwards();
-  for await (const placed of reader.backwards(before)) {
+  for await (const placed of reader.backwards(before, USED)) {
     yield* walk.take(placed);
     if (walk.over) return;
   }
@@ -30,12 +36,21 @@ export async function* turnsBackwards(reader: JournalReader, before?: number): A
 export async function allTurns(reader: JournalReader): Promise<Turn[]> {
   const turns: Turn[] = [];
   const walk = new WalkBackwards();
-  for await (const placed of reader.backwards()) {
+  for await (const placed of reader.backwards(undefined, USED)) {
     for (const { turn } of walk.take(placed)) turns.push(turn);
     if (walk.over) break;
   }
   return turns.reverse();
 }
+
+/** What turns are made of. An item that started shows where it stands: its content comes from its end, where it has one. */
+const USED: WantedRecords = new Map<ThreadRecord["type"], Check>([
+  ["turnStarted", fields(() => ({ turnId: string(), at: time() }))],
+  ["turnEnded", fields(() => ({ turnId: string(), startedAt: time(), at: time(), ...outcome() }))],
+  ["turnsDropped", fields(() => ({ keepThrough: nullable(string()) }))],
+  ["itemStarted", fields(() => ({ turnId: string(), item: inline(() => ({ id: string() })) }))],
+  ["itemCompleted", fields(() => ({ turnId: string(), item: ThreadItem }))],
+]);
 
 /**
  * The turns that count, oldest first, from a place on: a page costs what it is long, whatever comes behind it. Only where
@@ -55,7 +70,7 @@ export async function* turnsForwards(
     commits = [];
     return turns.filter(({ turn }) => !dropped.has(turn.id));
   };
-  for await (const placed of reader.forwards(from)) {
+  for await (const placed of reader.forwards(from, USED)) {
     const { records } = placed.commit;
     const part = (start: number, end?: number): Placed => {
       return { ...placed, commit: { ...placed.commit, records: records.slice(start, end) } };
@@ -152,7 +167,8 @@ function build(before: Building | undefined, record: ThreadRecord, end: number):
       if (record.type === "itemCompleted") building.completed.set(item.id, item);
       else if (building.completed.has(item.id)) building.items.push(building.completed.get(item.id)!);
       // A compaction that did not come about is not told as one.
-      else if (building.ended === undefined || !isCompaction(item)) building.items.push(item);
+      else if ((building.ended === undefined || !isCompaction(item)) && conforms(ThreadItem, item))
+        building.items.push(item);
       return building;
     }
     default:

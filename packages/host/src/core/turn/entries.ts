@@ -33,7 +33,7 @@ import {
 } from "./fold.ts";
 import { contextAfter } from "./given-context.ts";
 import type { TurnRecord } from "./records.ts";
-import { BLOBS, CARRY, CONTEXT_ENTRY, compacting, KEPT, TEXT_PART, TOOL_CALL } from "./shapes.ts";
+import { BLOBS, CARRY, CONTEXT_ENTRY, compacting, KEPT, outcome, TEXT_PART, TOOL_CALL } from "./shapes.ts";
 import { turnCompleted, turnStarted } from "./views.ts";
 
 export const TURN_RECORDS: RecordEntries<TurnRecord> = {
@@ -307,8 +307,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
       turnId: string(),
       startedAt: time(),
       at: time(),
-      status: enumeration("", ["completed", "interrupted", "failed"]),
-      error: nullable(TurnError),
+      ...outcome(),
       answer: nullable(ThreadItem),
     })),
     fold: foldTurnEnded,

@@ -32,6 +32,12 @@ export const CONTEXT_ENTRY = inline(() => ({
 
 export const TURN_KIND = enumeration("", ["regular", "compact", "review"]);
 
+/** How a turn ended. */
+export const outcome = () => ({
+  status: enumeration("", ["completed", "interrupted", "failed"]),
+  error: nullable(TurnError),
+});
+
 export const compacting = () => ({
   covers: enumeration("", ["past", "all"]),
   lighter: count(),
