@@ -10,7 +10,7 @@ describe("everyone at once", () => {
   it(
     "no rule is broken, whatever the order and however hosts end",
     async () => {
-      for (const seed of seeds({ count: 80, full: 3000 })) {
+      for (const seed of seeds({ count: 50, full: 3000 })) {
         await runPlan(seed, randomLives(new Random(seed)), (world) => new Concurrent(world));
       }
     },
@@ -20,7 +20,7 @@ describe("everyone at once", () => {
   it(
     "on a disk that fails now and then, nothing that was told is lost",
     async () => {
-      for (const seed of seeds({ count: 60, full: 2000 })) {
+      for (const seed of seeds({ count: 40, full: 2000 })) {
         await runPlan(
           seed,
           randomLives(new Random(seed)),

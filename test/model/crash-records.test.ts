@@ -2,19 +2,16 @@
 // host does what is left, and nothing that was acknowledged is lost.
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
-import { notify } from "../../packages/host/src/core/notify.ts";
-import { RECORDS, type ThreadRecord } from "../../packages/host/src/core/records.ts";
+import { RECORDS } from "../../packages/host/src/core/records.ts";
 import { runSeed } from "../simulation/run.ts";
 import type { World } from "../simulation/world.ts";
-import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
-import { checkJournals, commitsOf, type JournalRecord, journals, recordsOf } from "./journals.ts";
-import { owed } from "./owed.ts";
+import type { JournalRecord } from "./journals.ts";
+import { checkAfterwards, goOn } from "./next-host.ts";
 import { type Scene, scenes } from "./scenes.ts";
 import { SceneStage } from "./stage.ts";
 
 const FULL = process.env.BOBBIN_SIM_FULL === "1";
 const SEEDS = FULL ? [1, 2, 3] : [1];
-const LONG_MS = 2 * 60 * 60_000;
 
 type RecordType = keyof typeof RECORDS;
 
@@ -105,88 +102,6 @@ async function die(stage: SceneStage, { scene, nth }: Point, death: Death): Prom
   return Promise.race([dead, life().catch(() => dead)]);
 }
 
-function parentOf(world: World, path: string): unknown {
-  const { facts } = recordsOf(world.disk, path)[0]! as unknown as { facts: { parentThreadId: unknown } };
-  return facts.parentThreadId;
-}
-
-/** The next host, first alone, then with a client that is there for all threads, until nothing more is to come. */
-async function goOn(stage: SceneStage): Promise<void> {
-  const { world } = stage;
-  await stage.startAlone();
-  await world.sleep(LONG_MS);
-  await world.scheduler.quiet();
-  for (const path of journals(world.disk)) {
-    const left = owed(recordsOf(world.disk, path));
-    // Questions wait for a client, and so does a queue in a thread that is not loaded.
-    if (left.some((one) => one.startsWith("requestSent "))) continue;
-    const undone = left.filter((one) => !one.startsWith("submissionQueued "));
-    assert.deepEqual(undone, [], `what ${path} asks for and a host that is alone has not done`);
-  }
-  await stage.connect();
-  const roots = journals(world.disk)
-    .filter((path) => parentOf(world, path) === null)
-    .map((path) => path.slice(-".jsonl".length - 36, -".jsonl".length));
-  for (const threadId of roots) {
-    const afterCursor = [...(stage.heard.get(threadId)?.keys() ?? [])].at(-1);
-    await stage.client.call("thread/resume", {
-      threadId,
-      ...(afterCursor !== undefined && { afterCursor, excludeTurns: true }),
-    });
-  }
-  await world.sleep(LONG_MS);
-  for (const threadId of roots) {
-    const { data } = await stage.client.call("thread/queue/list", { threadId });
-    // A turn that was cut off by the crash has stopped the queue.
-    if ((data as unknown[]).length > 0) await stage.client.call("thread/queue/start", { threadId });
-  }
-  await world.sleep(LONG_MS);
-  await world.scheduler.quiet();
-}
-
-/** Loads begin and end outside of the feed. */
-const BESIDE_FEED: ReadonlySet<string> = new Set(["opened", "adopted", "closed"]);
-
-/** A client that comes back with its last cursor has been sent every durable notification since its first one. */
-function checkFeed({ world, heard }: SceneStage, path: string): void {
-  const threadId = path.slice(-".jsonl".length - 36, -".jsonl".length);
-  const known = heard.get(threadId);
-  const first = known && Number([...known.keys()][0]!.split(".")[1]);
-  for (const { seq, epoch, records } of commitsOf(world.disk, path)) {
-    if (first === undefined || seq <= first) continue;
-    let index = 0;
-    for (const record of records as unknown as readonly ThreadRecord[]) {
-      for (const { method } of notify(threadId, record)) {
-        const cursor = `${epoch}.${seq}.${index++}`;
-        if (BESIDE_FEED.has(record.type)) continue;
-        assert.equal(known!.get(cursor), method, `what was sent of ${record.type} (${cursor}) in ${path}`);
-      }
-    }
-  }
-}
-
-async function checkAfterwards(stage: SceneStage, death: Death): Promise<void> {
-  const { world, ledger, host, client } = stage;
-  ledger.check(world.disk);
-  // What a power cut took was sent to nobody again.
-  if (DEATHS[death].kind === "kill") for (const path of journals(world.disk)) checkFeed(stage, path);
-  for (const path of journals(world.disk)) {
-    assert.deepEqual(owed(recordsOf(world.disk, path)), [], `what ${path} asks for and nobody has done`);
-  }
-  client.leave();
-  await world.scheduler.quiet();
-  await endSurvivors(host);
-  await world.scheduler.quiet();
-  ledger.check(world.disk);
-  checkJournals(world.disk, { unused: true });
-  await checkIndex(world, host);
-  await useEverything(host, storedThreads(world));
-  await world.scheduler.quiet();
-  checkJournals(world.disk);
-  await checkIndex(world, host);
-  await host.close();
-}
-
 /** What came of each death: a commit has records of several types. */
 const outcomes = new Map<string, Promise<void>>();
 
@@ -204,7 +119,7 @@ async function run(point: Point, death: Death): Promise<void> {
       const stage = new SceneStage(world, point.scene);
       assert(await die(stage, point, death), "it does not come to that");
       await goOn(stage);
-      await checkAfterwards(stage, death);
+      await checkAfterwards(stage, DEATHS[death].kind);
     } catch (cause) {
       throw new Error(`${about}: ${(cause as Error).message}`, { cause });
     }

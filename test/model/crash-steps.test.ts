@@ -7,7 +7,10 @@ import { STUCK_MS } from "../support/patience.ts";
 import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
 import { checkJournals } from "./journals.ts";
 import { Ledger } from "./ledger.ts";
+import { checkAfterwards as checkScene, goOn } from "./next-host.ts";
+import { type Scene, scenes } from "./scenes.ts";
 import { byMood } from "./scripts.ts";
+import { SceneStage } from "./stage.ts";
 import { Witness } from "./witness.ts";
 
 /** Each step of one thread's life from start to deletion, and of another one's that stays. */
@@ -80,11 +83,53 @@ async function checkAfterwards(world: World, ledger: Ledger, host: SimHost): Pro
   await host.close();
 }
 
+/** A scene on a host that dies after so many steps; true if it was over before. */
+async function playAndDie(
+  world: World,
+  scene: Scene,
+  { kind, steps }: { readonly kind: "kill" | "power"; readonly steps: number },
+): Promise<boolean> {
+  const stage = new SceneStage(world, scene);
+  await stage.start();
+  let over = false;
+  const play = scene.live(stage).then(
+    () => {
+      over = true;
+    },
+    () => {},
+  );
+  await Promise.race([play, new Promise<void>((dead) => world.scheduler.inSteps(steps, "die", dead))]);
+  const wasOver = over;
+  stage.crash(kind);
+  await goOn(stage);
+  await checkScene(stage, kind);
+  return wasOver;
+}
+
+/** Those with tool calls, questions, callbacks and children. */
+const TOOL_SCENES = scenes.filter(({ name }) => /^what (clients are asked|a tool server)/.test(name));
+
 /** Seeds differ in what happens between two steps. */
 const SEEDS = process.env.BOBBIN_SIM_FULL === "1" ? [1, 2, 3] : [1];
 
 describe("a crash between every record and its effect", () => {
   for (const kind of ["kill", "power"] as const) {
+    for (const scene of TOOL_SCENES) {
+      it(`loses nothing that a ${kind} may not take of ${scene.name}`, { timeout: STUCK_MS }, async () => {
+        const stride = process.env.BOBBIN_SIM_FULL === "1" ? 1 : 29;
+        for (const seed of SEEDS) {
+          let over = false;
+          for (let steps = seed % stride; !over; steps += stride) {
+            await runSeed(seed, async (world) => {
+              over = await playAndDie(world, scene, { kind, steps }).catch((cause: unknown) => {
+                throw new Error(`${kind} after ${steps} steps: ${(cause as Error).message}`, { cause });
+              });
+            });
+          }
+        }
+      });
+    }
+
     it(
       `loses nothing that a ${kind} may not take`,
       async () => {

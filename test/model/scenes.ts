@@ -63,14 +63,14 @@ const ARGS: Readonly<Record<string, unknown>> = { request_user_input: QUESTION, 
 const done: ModelScript = { steps: [{ do: "say", pieces: ["all ", "done"] }] };
 
 /**
- * `call TOOL …` in what the user said last calls these tools, at once, and says something when all were called.
- * Anything else is answered with two words.
+ * `call TOOL …` in what the user said last calls these tools, at once, and says something when all were called. Numbers
+ * make inputs differ. Anything else is answered with two words.
  */
-const callsTools: ModelScripts = ({ context }) => {
+export const callsTools: ModelScripts = ({ context }) => {
   const { said, called } = conversation(context);
-  const [verb, ...tools] = said.split(" ");
+  const [verb, ...words] = said.split(" ");
   if (verb !== "call") return done;
-  const missing = tools.filter((tool) => !called.includes(tool));
+  const missing = words.filter((word) => !/^\d+$/.test(word) && !called.includes(word));
   if (missing.length === 0) return done;
   return { steps: missing.map((name) => ({ do: "call", name, args: ARGS[name] ?? {} }) as const) };
 };

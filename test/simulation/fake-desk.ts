@@ -38,7 +38,9 @@ const TOOLS = {
 const ANSWER = "/answer/";
 const SLOW_RESULT_MS = 30 * 60_000;
 const AWAY_MS = 90_000;
+/** Twice as long after each time, up to a minute. */
 const TRY_AGAIN_MS = 500;
+const MAX_TRY_AGAIN_MS = 60_000;
 
 interface DeskCall {
   readonly id: string;
@@ -155,11 +157,11 @@ export class FakeDesk {
   /** Until someone has taken it for good, or wants none of it. */
   async #deliver(call: DeskCall, message: object, marker: string): Promise<void> {
     const headers = { "idempotency-key": marker.replaceAll(/[^\w-]/g, "_") };
-    for (;;) {
+    for (let delay = TRY_AGAIN_MS; ; delay = Math.min(2 * delay, MAX_TRY_AGAIN_MS)) {
       const answer = await this.#world.network.post(call.url, message, headers);
       if (answer?.status === 200) this.#ledger.taken(call.group, call.id, marker);
       if (answer !== undefined && answer.status < 500) return;
-      await this.#sleep(TRY_AGAIN_MS);
+      await this.#sleep(delay);
     }
   }
 

@@ -23,7 +23,10 @@ export interface FakeReply {
   readonly json?: unknown;
 }
 
-export type FakeServer = (request: FakeRequest) => Promise<FakeReply | undefined>;
+export type FakeServer = (
+  request: FakeRequest,
+  raw: Pick<HttpRequest, "headers">,
+) => Promise<FakeReply | undefined>;
 
 interface Door {
   readonly handle: HttpHandler;
@@ -47,7 +50,7 @@ export class FakeNetwork {
   }
 
   send(...[url, request, owner]: [...Parameters<Http>, Owner]): Promise<HttpAnswer> {
-    const server = this.servers.get(url.origin);
+    const server = this.servers.get(url.origin) ?? this.#door(Number(url.port));
     const source = `request ${this.#requests++ % 16}`;
     return new Promise((resolve, reject) => {
       if (request.signal.aborted) return reject(request.signal.reason as Error);
@@ -58,11 +61,22 @@ export class FakeNetwork {
       if (server === undefined) return told(() => reject(refused()));
       // Once it is on its way it arrives, whether or not its sender is still there.
       this.#scheduler.post(source, `request to ${url.pathname}`, () => {
-        void server(asked(url, request, owner)).then((reply) => {
+        void server(asked(url, request, owner), request).then((reply) => {
           told(() => (reply === undefined ? reject(broken()) : resolve(answered(reply))));
         });
       });
     });
+  }
+
+  /** A host that others on its home hand something on to; undefined if nobody listens there. */
+  #door(port: number): FakeServer | undefined {
+    const door = this.#doors.get(port);
+    if (!door?.owner.alive) return undefined;
+    return ({ path, body }, { headers }) =>
+      new Promise((resolve) => {
+        this.#waiting.push({ owner: door.owner, lose: () => resolve(undefined) });
+        void door.handle(incoming(path, body, headers)).then(({ status }) => resolve({ status }));
+      });
   }
 
   async listen(...[{ port }, handle, owner]: [...Parameters<Listen>, Owner]): Promise<HttpDoor> {

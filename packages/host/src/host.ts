@@ -99,7 +99,9 @@ export class Host {
     platform.timers.soon(() => {
       if (this.#closing !== undefined) return;
       supervisor.take("closing lost threads", registry.recover());
-      platform.timers.soon(() => this.#parts.listen());
+      platform.timers.soon(() => {
+        if (this.#closing === undefined) this.#parts.listen();
+      });
     });
   }
 
