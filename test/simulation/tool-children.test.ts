@@ -91,7 +91,7 @@ describe("an event for a child", () => {
         const host = await world.start({ config });
         const dead = new Promise<void>((resolve) => {
           const crash = (): void => {
-            host.crash("kill");
+            host.crash(random.pick(["kill", "power"]));
             resolve();
           };
           taken = () => scheduler.inSteps(random.between(0, 120), "crash", crash);

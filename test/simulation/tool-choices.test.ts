@@ -109,7 +109,7 @@ describe.each([
         const host = await world.start({ config });
         const dead = new Promise<void>((resolve) => {
           const crash = (): void => {
-            host.crash("kill");
+            host.crash(random.pick(["kill", "power"]));
             resolve();
           };
           // With the answer on its way, or long after it.

@@ -180,6 +180,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     idle,
     clock: platform.clock,
     unlist: (threadId) => index.forget(threadId),
+    sync: (threadId) => journal.sync(threadId),
   });
   const processes = new ProcessManager({ platform, supervisor });
   const clientProcesses = new ClientProcesses(processes, platform.timers);

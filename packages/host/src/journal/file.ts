@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Place } from "../core/life/views.ts";
 import { fault } from "../errors.ts";
 import type { Log } from "../observe/log.ts";
@@ -150,6 +150,15 @@ export function fileJournal(
         file &&
         new FileReader(threadId, place, file, shared.reading, (name) => readBlob(files, folders, name))
       );
+    },
+    sync(threadId) {
+      return saved(async () => {
+        const place = await find(threadId);
+        if (place === undefined) return;
+        // The names of its folders may be as new as its own.
+        for (let path = place.path!; path !== home && path !== dirname(path); path = dirname(path))
+          await files.sync(path);
+      });
     },
     reserve: (key, threadId) => saved(() => keys.reserve(key, threadId)),
     release: (key) => saved(() => keys.forget(key)),

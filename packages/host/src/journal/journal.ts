@@ -11,6 +11,8 @@ export interface Journal {
   open(threadId: string): Promise<ThreadJournal | undefined>;
   /** For reading only, whoever has the thread; undefined if there is none. */
   read(threadId: string): Promise<JournalReader | undefined>;
+  /** Makes what is stored of a thread survive a power cut, whoever wrote it. */
+  sync(threadId: string): Promise<void>;
   /**
    * The thread that a client's key stands for: this one, unless the key stood for another before. That one may not be
    * there yet: then it is this host's to make.

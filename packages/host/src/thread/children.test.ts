@@ -35,6 +35,7 @@ async function doneWith(...records: ThreadRecord[]): Promise<readonly string[]> 
     idle: {},
     clock: { now: () => 1 },
     unlist: async () => {},
+    sync: async (threadId: string) => void done.push(`synced ${threadId}`),
   } as never);
   const parent = { journal } as unknown as Actor;
   await children.perform(parent, newThread(), { childId: "child", event }).then(
@@ -44,10 +45,10 @@ async function doneWith(...records: ThreadRecord[]): Promise<readonly string[]> 
   return done;
 }
 
-it("a child that has handled its event is not begun again, though it was closed before its parent knew of it", async () => {
+it("a child that has handled its event is synced, and not begun again, though it was closed before its parent knew of it", async () => {
   const received: ThreadRecord = { type: "eventReceived", at: 1, event, key: null };
   const closed: ThreadRecord = { type: "closed", at: 2, reason: "unsubscribed" };
-  expect(await doneWith(received, closed)).toEqual(["childMade"]);
+  expect(await doneWith(received, closed)).toEqual(["synced child", "childMade"]);
 });
 
 it("half a child that was closed is made anew", async () => {

@@ -17,6 +17,8 @@ export interface ChildrenPorts {
   readonly clock: Clock;
   /** Takes a thread out of lists. */
   unlist(threadId: string): Promise<void>;
+  /** Makes what is stored of a thread survive a power cut. */
+  sync(threadId: string): Promise<void>;
 }
 
 /** Threads that threads begin: each handles one event, with its parent's history and beside it, and is closed then. */
@@ -35,6 +37,8 @@ export class Children {
   ): Promise<"childMade" | "childEnded" | undefined> {
     if (child.event === null) return (await this.#isOver(child.childId)) ? "childEnded" : undefined;
     await this.#make(parent, state, child);
+    // From then on the event is in the child's journal alone, and its tool server has had its 200.
+    if (!state.facts.ephemeral) await this.#ports.sync(child.childId);
     return "childMade";
   }
 
