@@ -8,6 +8,8 @@ export type Act =
   | { readonly do: "leave" | "cut"; readonly client: string }
   | { readonly do: "jump"; readonly ms: number }
   | { readonly do: "restart" | "kill" }
+  /** What a thread asks is answered by a client, whether or not it was asked. */
+  | { readonly do: "answer"; readonly client: string; readonly thread: string }
   | {
       readonly do: "request";
       readonly client: string;
@@ -53,7 +55,7 @@ export function randomPlan(random: Random, length: number): readonly Step[] {
 const MAX_CLIENTS = 4;
 const MAX_THREADS = 6;
 const JUMPS_MS = [500, 4000, 61_000, 1_799_000, 1_801_000] as const;
-const MOODS: readonly Mood[] = ["quick", "quick", "slow", "slow", "hang", "fail"];
+const MOODS: readonly Mood[] = ["quick", "quick", "slow", "slow", "hang", "fail", "ask", "ask"];
 
 interface Choice {
   readonly reference: Reference;
@@ -129,6 +131,9 @@ const CHOOSERS: readonly Chooser[] = [
     choice.client.experimental
       ? ask("thread/loadSettings/update", ({ more }) => ({ developerInstructions: `rules ${more}` }))(choice)
       : undefined,
+  ...Array<Chooser>(3).fill(({ client, thread }) =>
+    thread.load?.running?.asking ? { do: "answer", client: client.name, thread: thread.id } : undefined,
+  ),
   ...Array<Chooser>(2).fill(ask("thread/read", () => ({ includeTurns: true }))),
   ({ client }) => ({ do: "request", client: client.name, method: "thread/loaded/list", params: {} }),
   ...Array<Chooser>(3).fill(({ more }) => ({ do: "jump", ms: at(JUMPS_MS, more)! })),

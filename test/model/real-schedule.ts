@@ -74,6 +74,8 @@ export class RealSchedule {
   async #do(act: Act): Promise<void> {
     switch (act.do) {
       case "jump":
+      // The built-in model asks nothing.
+      case "answer":
         return;
       case "connect":
         this.#note(act);

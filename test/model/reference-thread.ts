@@ -1,11 +1,13 @@
 /** What a turn's input makes the scripted model do; see `scripts.ts`. */
-export type Mood = "quick" | "slow" | "hang" | "fail";
+export type Mood = "quick" | "slow" | "hang" | "fail" | "ask";
 
 /** Virtual milliseconds after which a slow turn goes on. */
 export const SLOW_MS = 60_000;
 /** Running text that is older than this is in the journal. */
 const SAVED_MS = 1000;
 const TOKENS = 3;
+/** The status of a thread that waits for the user. */
+const ASKING = "active:waitingOnUserInput";
 /** A turn that so many hosts in a row were lost with is not tried again. */
 const MAX_LOST_HOSTS = 3;
 
@@ -36,13 +38,19 @@ interface Running {
   open: { readonly text: string; readonly since: number } | undefined;
   /** When and with what it goes on by itself. */
   goesOn: { readonly at: number; readonly text: string } | undefined;
+  /** What the user said last. */
+  input: string;
+  /** The user is asked, because of this input. */
+  asking: boolean;
+  /** The last input that the model has asked the user for. */
+  askedFor: string | undefined;
   /** Hosts that were lost since the model was last heard. */
   lostHosts: number;
 }
 
 /** A thread between its load and its unload. */
 export interface Load {
-  status: "idle" | "active" | "systemError";
+  status: "idle" | "active" | typeof ASKING | "systemError";
   readonly instructions: string;
   readonly subscribers: Set<ModelClient>;
   running: Running | undefined;
@@ -172,7 +180,15 @@ export class ModelThread {
   startTurn(id: string, input: string): void {
     const turn: ModelTurn = { id, status: "inProgress", items: [], usage: undefined };
     this.turns.push(turn);
-    this.load!.running = { turn, open: undefined, goesOn: undefined, lostHosts: 0 };
+    this.load!.running = {
+      turn,
+      open: undefined,
+      goesOn: undefined,
+      input,
+      asking: false,
+      askedFor: undefined,
+      lostHosts: 0,
+    };
     this.changed();
     this.#setStatus("active");
     this.tell(`turn started ${id}`, "subscribers");
@@ -187,7 +203,15 @@ export class ModelThread {
 
   #input(input: string): void {
     const running = this.load!.running!;
+    running.input = input;
     this.#item(`user ${input}`);
+    // The model is given it behind what the user answers.
+    if (!running.asking) this.#respond(input);
+  }
+
+  /** What the model does when it is called. */
+  #respond(input: string): void {
+    const running = this.load!.running!;
     const answer = `${input} under ${this.load!.instructions}`;
     switch (input.split(" ")[0] as Mood) {
       case "quick":
@@ -201,7 +225,36 @@ export class ModelThread {
         running.open = { text: answer, since: this.#around.now };
         this.#show(`text ${answer}`);
         if (input.startsWith("fail")) this.endTurn("failed");
+        return;
+      case "ask":
+        if (running.askedFor === input) return this.#answer(answer);
+        running.askedFor = input;
+        this.#used();
+        this.#setStatus(ASKING);
+        running.asking = true;
+        this.#show("question");
     }
+  }
+
+  /** A client answers. Only those who follow the thread can, and the first one counts. */
+  answer(client: ModelClient): void {
+    const running = this.load?.running;
+    if (!running?.asking || !this.load!.subscribers.has(client)) return;
+    this.#resolve(running);
+    this.#respond(running.input);
+  }
+
+  #resolve(running: Running): void {
+    running.asking = false;
+    this.#setStatus("active");
+    this.tell("serverRequest/resolved", "subscribers");
+  }
+
+  /** What one call of the model costs. */
+  #used(): void {
+    this.usage = (this.usage ?? 0) + TOKENS;
+    this.load!.running!.turn.usage = this.usage;
+    this.tell(`usage ${this.usage}`, "subscribers");
   }
 
   /** The model says all that it has to say. */
@@ -211,9 +264,7 @@ export class ModelThread {
     this.#show(`text ${text}`);
     turn.items.push(`agent ${text}`);
     this.tell(`item completed agent ${text}`, "subscribers");
-    this.usage = (this.usage ?? 0) + TOKENS;
-    turn.usage = this.usage;
-    this.tell(`usage ${this.usage}`, "subscribers");
+    this.#used();
     this.endTurn("completed");
   }
 
@@ -241,6 +292,7 @@ export class ModelThread {
   endTurn(status: "completed" | "interrupted" | "failed"): void {
     const running = this.load?.running;
     if (running === undefined) return;
+    if (running.asking) this.#resolve(running);
     this.#closeItem();
     this.load!.running = undefined;
     running.turn.status = status;
@@ -255,6 +307,7 @@ export class ModelThread {
   lose(): void {
     if (this.load === undefined) return;
     const { running } = this.load;
+    if (running?.asking) return this.leftToNextHost();
     if (running?.goesOn !== undefined && running.lostHosts < MAX_LOST_HOSTS) return this.#adopted(running);
     if (running?.open !== undefined && this.#around.now < running.open.since + SAVED_MS) {
       running.open = { ...running.open, text: "" };
@@ -266,9 +319,15 @@ export class ModelThread {
   #adopted(running: Running): void {
     running.lostHosts++;
     running.goesOn = { ...running.goesOn!, at: this.#around.now + SLOW_MS };
-    this.load!.subscribers.clear();
-    this.load!.leaving = { delayMs: 0, dueAt: undefined };
-    this.tell("status active", "everyone");
+    this.leftToNextHost();
+  }
+
+  /** Its host has ended; the next one goes on with it, and nobody follows. */
+  leftToNextHost(): void {
+    const load = this.load!;
+    load.subscribers.clear();
+    load.leaving = { delayMs: 0, dueAt: undefined };
+    this.tell(`status ${load.status}`, "everyone");
   }
 
   /** Turns that go from the end on; the rest counts. */

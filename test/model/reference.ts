@@ -53,14 +53,22 @@ export class Reference implements Surroundings {
 
   /** The host leaves in good order. */
   close(): void {
-    for (const thread of this.threads.values()) if (thread.load !== undefined) thread.unload();
+    const loaded = [...this.threads.values()].filter(({ load }) => load !== undefined);
+    // One that waits for an answer is left to the next host as it is.
+    const waiting = loaded.filter(({ load }) => load!.running?.asking);
+    for (const thread of loaded) if (!waiting.includes(thread)) thread.unload();
     this.clients.clear();
+    for (const thread of waiting) thread.leftToNextHost();
   }
 
   /** The host is killed, and the next one makes good what it left. */
   kill(): void {
     this.clients.clear();
     for (const thread of this.threads.values()) thread.lose();
+  }
+
+  answer(clientName: string, threadId: string): void {
+    this.threads.get(threadId)!.answer(this.clients.get(clientName)!);
   }
 
   request(clientName: string, method: string, params: Params): void {
@@ -203,6 +211,7 @@ function resume(client: ModelClient, thread: ModelThread, params: Params, reply:
   if ((isNew || after !== undefined) && thread.runningText !== undefined) {
     thread.aside(client, `text ${thread.runningText}`);
   }
+  if (load.running?.asking) thread.aside(client, "question");
 }
 
 function unload(client: ModelClient, thread: ModelThread, interrupt: boolean, reply: Reply): void {

@@ -1,7 +1,12 @@
-import type { ContextItem, ModelRequest } from "../../packages/host/src/model/model.ts";
+import type { ModelRequest } from "../../packages/host/src/model/model.ts";
 import type { ModelScripts } from "../simulation/fake-model.ts";
 import type { Random } from "../simulation/random.ts";
+import { conversation, textOf } from "./conversation.ts";
 import { type Mood, SLOW_MS } from "./reference-thread.ts";
+
+const QUESTION = {
+  questions: [{ id: "q", header: "H", question: "Q?", options: [{ label: "A", description: "d" }] }],
+};
 
 /** The first word of the last input says what the model does; what it says shows what it was given. */
 export const byMood: ModelScripts = (request, random) => {
@@ -20,6 +25,11 @@ export const byMood: ModelScripts = (request, random) => {
       };
     case "hang":
       return { steps: [{ do: "mumble", pieces }, { do: "hang" }] };
+    case "ask":
+      // At once: what it used is reported before the user is asked.
+      return conversation(request.context).called.length > 0
+        ? { steps: [{ do: "say", pieces }] }
+        : { steps: [{ do: "call", name: "request_user_input", args: QUESTION }], atOnce: true };
     case "fail":
       return {
         steps: [
@@ -38,11 +48,6 @@ function lastInput({ context }: ModelRequest): string {
 function developerInstructions({ context }: ModelRequest): string {
   const first = textOf(context[0]);
   return first.startsWith("<environment_context>") ? "nothing" : first;
-}
-
-function textOf(item: ContextItem | undefined): string {
-  const part = item?.type === "message" ? item.parts[0] : undefined;
-  return part?.type === "text" ? part.text : "";
 }
 
 function inPieces(text: string, random: Random): readonly string[] {

@@ -71,6 +71,9 @@ export class Sequential {
         await this.#world.sleep(act.ms);
         this.#reference.jump(act.ms);
         break;
+      case "answer":
+        this.#answer(act);
+        break;
       case "restart":
         await this.#host.close();
         this.#reference.close();
@@ -88,7 +91,10 @@ export class Sequential {
   }
 
   async #start(): Promise<void> {
-    const config = readConfig({ max_resident_threads: this.#maxResident });
+    const config = readConfig({
+      max_resident_threads: this.#maxResident,
+      server_request_deadline_secs: 100_000_000,
+    });
     this.#host = await this.#world.start({ config });
     await this.#world.scheduler.quiet();
   }
@@ -113,6 +119,20 @@ export class Sequential {
     const { result } = outcome.reply;
     if (result !== undefined) this.#names.learn({ method, params }, result);
     this.#reference.request(client, method, forReference(params));
+  }
+
+  /** By whatever client, with the question's id: it is the same on every connection. */
+  #answer({ client, thread }: Extract<Act, { do: "answer" }>): void {
+    const threadId = this.#names.id(thread);
+    const asked = this.#world.clients
+      .flatMap(({ frames }) => frames)
+      .findLast(
+        ({ method, params }) => method === "item/tool/requestUserInput" && params!.threadId === threadId,
+      );
+    // Nobody may have been there to be asked.
+    const id = asked?.id ?? 1;
+    this.#clients.get(client)!.answer(id, { result: { answers: { q: { answers: ["A"] } } } });
+    if (asked !== undefined) this.#reference.answer(client, thread);
   }
 
   #compare(): void {

@@ -16,8 +16,13 @@ interface Item extends Named {
   readonly content?: readonly { readonly text?: string }[];
 }
 
+interface Status {
+  readonly type: string;
+  readonly activeFlags?: readonly string[];
+}
+
 interface Thread extends Named {
-  readonly status: { readonly type: string };
+  readonly status: Status;
   readonly name: string | null;
   readonly turns: readonly Turn[];
   readonly pendingLoadSettings?: { readonly developerInstructions?: string };
@@ -101,7 +106,7 @@ export function worded(message: Message, asked: (id: number) => Asked, names: Na
 function notification(method: string, params: Record<string, unknown>, names: Names): string {
   switch (method) {
     case "thread/status/changed":
-      return `status ${(params.status as { type: string }).type}`;
+      return `status ${statusWords(params.status as Status)}`;
     case "thread/name/updated":
       return `name ${params.threadName as string}`;
     case "thread/tokenUsage/updated":
@@ -118,6 +123,8 @@ function notification(method: string, params: Record<string, unknown>, names: Na
     }
     case "item/completed":
       return `item completed ${itemWords(params.item as Item)}`;
+    case "item/tool/requestUserInput":
+      return "question";
     case "item/agentMessage/delta":
       return `text ${params.delta as string}`;
     default:
@@ -142,12 +149,12 @@ function resultWords(method: string, result: Record<string, unknown>, names: Nam
     case "thread/resume": {
       const replay = result.replay as { gap: boolean } | undefined;
       const gap = replay === undefined ? "" : ` gap=${replay.gap}`;
-      return `${thread.status.type}${gap} turns: ${turnWords(thread.turns, names)}`;
+      return `${statusWords(thread.status)}${gap} turns: ${turnWords(thread.turns, names)}`;
     }
     case "thread/read": {
       const pending = thread.pendingLoadSettings?.developerInstructions;
       const { name, status, turns } = thread;
-      return `${status.type} name=${name} pending=${pending} turns: ${turnWords(turns, names)}`;
+      return `${statusWords(status)} name=${name} pending=${pending} turns: ${turnWords(turns, names)}`;
     }
     case "thread/unarchive":
       return thread.status.type;
@@ -178,6 +185,10 @@ export function turnWords(turns: readonly Turn[], names: Names): string {
   return turns
     .map(({ id, status, items }) => `${names.of(id)} ${status} (${items.map(itemWords).join(", ")})`)
     .join("; ");
+}
+
+function statusWords({ type, activeFlags = [] }: Status): string {
+  return [type, ...activeFlags].join(":");
 }
 
 function itemWords({ type, text, content }: Item): string {
