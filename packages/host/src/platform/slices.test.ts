@@ -60,6 +60,18 @@ describe("slices of the event loop", () => {
     expect(await next()).toEqual(["a3"]);
   });
 
+  it("begin fewer steps while the turns of the loop are long, whatever makes them so", async () => {
+    const { loop, many, next } = stage();
+    many("a", 1000, 0);
+    const counts: number[] = [];
+    for (let turn = 0; turn < 8; turn++) {
+      counts.push((await next()).length);
+      // What the steps led to.
+      loop.now += turn < 5 ? 30 : 10;
+    }
+    expect(counts).toEqual([16, 8, 4, 2, 1, 1, 9, 17]);
+  });
+
   it("take one step of each owner in rotation, whoever has how many", async () => {
     const { many, next } = stage();
     many("a", 1000);

@@ -6,6 +6,10 @@ const SLICE_MS = 8;
 const SHORT_SLICE_MS = 3;
 /** Steps that begin at once: what they lead to comes later in the same turn, and is not known yet. */
 const AT_ONCE = 8;
+/** How many more begin in a turn of the loop than in the one before, and when they become fewer instead. */
+const MORE = 8;
+const MOST = 256;
+const LONG_TURN_MS = 24;
 /** How many microtasks a step gets before the next one begins: most have done their work by then. */
 const MICROTASKS = 16;
 
@@ -14,7 +18,8 @@ type Step = () => void;
 /**
  * Shares the event loop among steps that may come in crowds. A few begin at once. The others wait, and each turn of the
  * loop takes some of them for a few milliseconds, one of each owner in rotation: whoever has thousands of steps waits
- * for them, and others hardly do. Steps of one owner begin in the order in which they came.
+ * for them, and others hardly do. Steps of one owner begin in the order in which they came. What steps lead to may take
+ * longer than they do, and comes later: when the turns of the loop get long, fewer steps begin in each.
  */
 export class Slices<Owner> {
   readonly #clock: Clock;
@@ -26,6 +31,9 @@ export class Slices<Owner> {
   #began = 0;
   #begun = 0;
   #armed = false;
+  /** How many may begin in a turn of the loop while steps wait, and when the turn before began; undefined: none waited. */
+  #quota = AT_ONCE;
+  #before: number | undefined;
 
   /** `first`: while steps of these wait, only a few of ours run. */
   constructor(
@@ -72,17 +80,21 @@ export class Slices<Owner> {
       this.#armed = false;
       this.#begun = 0;
       if (this.#waiting.size > 0) void this.#release();
+      else this.#before = undefined;
     });
   }
 
   async #release(): Promise<void> {
     const began = this.#clock.monotonic();
+    const isLong = this.#before !== undefined && began - this.#before >= LONG_TURN_MS;
+    this.#quota = isLong ? Math.max(1, this.#quota >> 1) : Math.min(MOST, this.#quota + MORE);
+    this.#before = began;
     // Those that come meanwhile wait for the next turn of the loop.
     this.#begun = AT_ONCE;
     this.#arm();
-    while (this.#waiting.size > 0) {
+    for (let left = this.#quota; left > 0 && this.#waiting.size > 0; left--) {
       this.#next()();
-      for (let left = MICROTASKS; left > 0; left--) await Promise.resolve();
+      for (let tasks = MICROTASKS; tasks > 0; tasks--) await Promise.resolve();
       if (this.#isOver(began)) return;
     }
   }
