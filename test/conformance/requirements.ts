@@ -109,6 +109,8 @@ const lines = {
   "LOAD-9": "A client that sends hundreds of requests at once holds up no other, and is served in order.",
   "LOAD-10":
     "Others are answered while a model streams as fast as it can, or calls thousands of tools at once.",
+  "LOAD-11":
+    "When thousands of turns end together, few of their syncs run at once, and a folder's are shared.",
   "LOAD-8": "Many turns leave no timer, listener or signal behind, and memory where it was.",
 
   // A first turn.

@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { NearFolders } from "./near-folders.ts";
+import type { NodeSyncs } from "./node-syncs.ts";
 import type { AppendFile } from "./platform.ts";
 
 /** Node's callbacks on bare descriptors: a write through a FileHandle costs several objects and promises more. */
@@ -15,6 +16,7 @@ export interface Opened {
   readonly size: number;
   /** Folders whose entries are new with this file: they are synced with its first sync. */
   readonly newIn: readonly string[];
+  readonly syncs: NodeSyncs;
   /** Knows where a short write may be made at once; without it all go to the thread pool. */
   readonly near?: NearFolders | undefined;
 }
@@ -186,28 +188,15 @@ export class NodeAppendFile implements AppendFile {
     const covered = this.#changes;
     if (covered === this.#syncedChanges) return;
     try {
-      const file = called((answer) => this.#fs.fdatasync(this.#file.fd, answer));
-      const folders = this.#foldersSynced ? [] : this.#file.newIn.map((path) => syncFolder(this.#fs, path));
-      await Promise.all([file, ...folders]);
+      const { fd, syncs, newIn } = this.#file;
+      const folders = this.#foldersSynced ? [] : newIn;
+      await Promise.all([syncs.file(fd), ...folders.map((path) => syncs.folder(path))]);
       this.#foldersSynced = true;
       this.#syncedChanges = covered;
     } catch (cause) {
       this.#syncFailure = cause;
       throw cause;
     }
-  }
-}
-
-/** Makes the names in a folder survive a power cut. Windows has no such call, and needs none. */
-export async function syncFolder(fs: FileCalls, folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const fd = await new Promise<number>((done, fail) =>
-    fs.open(folder, "r", (cause, opened) => (cause === null ? done(opened) : fail(cause))),
-  );
-  try {
-    await called((answer) => fs.fsync(fd, answer));
-  } finally {
-    await called((answer) => fs.close(fd, answer));
   }
 }
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NearFolders } from "./near-folders.ts";
 import { NodeAppendFile } from "./node-append-file.ts";
 import { nodeFiles } from "./node-files.ts";
+import { NodeSyncs } from "./node-syncs.ts";
 
 let home: string;
 const files = nodeFiles();
@@ -154,7 +155,14 @@ describe("an append file", () => {
 describe("a short append on a disk of this machine", () => {
   const near = { at: (_path: string, run: () => unknown) => ({ value: run() }) } as unknown as NearFolders;
   const opened = (path: string, flags: string, calls: Calls = withCalls({})) =>
-    new NodeAppendFile(calls, { fd: fs.openSync(path, flags), path, size: 0, newIn: [], near });
+    new NodeAppendFile(calls, {
+      fd: fs.openSync(path, flags),
+      path,
+      size: 0,
+      newIn: [],
+      syncs: new NodeSyncs(calls),
+      near,
+    });
 
   it("is there at once", async () => {
     const file = opened(at("x"), "a");

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { confinedFiles, realPath } from "./confined-files.ts";
 import { makeFolders } from "./make-folders.ts";
 import { leadsNowhere, NearFolders } from "./near-folders.ts";
-import { called, foldersWithNews, NodeAppendFile, syncFolder } from "./node-append-file.ts";
+import { called, foldersWithNews, NodeAppendFile } from "./node-append-file.ts";
 import {
   isSmall,
   NodeReadFile,
@@ -15,6 +15,7 @@ import {
   readWhole,
   sizeOfFile,
 } from "./node-read-file.ts";
+import { NodeSyncs } from "./node-syncs.ts";
 import type { Files } from "./platform.ts";
 
 // Not from `node:fs/promises`, which every start would have to load.
@@ -42,13 +43,14 @@ const FILE_MODE = 0o600;
 /** The real file system. Tests hand in calls that fail on demand; then every call goes through them. */
 export function nodeFiles(calls: ReadCalls = nodeFs): Files {
   const near = calls === nodeFs ? new NearFolders() : undefined;
+  const syncs = new NodeSyncs(calls);
   const open = (path: string, flags: number): Promise<number> =>
     new Promise((done, fail) =>
       calls.open(path, flags, FILE_MODE, (cause, fd) => (cause === null ? done(fd) : fail(cause))),
     );
   const close = (fd: number): Promise<void> => called((answer) => calls.close(fd, answer));
   const syncFolders = async (folders: Iterable<string>): Promise<void> => {
-    await Promise.all([...new Set(folders)].map((folder) => syncFolder(calls, folder)));
+    await Promise.all([...new Set(folders)].map((folder) => syncs.folder(folder)));
   };
 
   const overwrite = (fd: number, bytes: Buffer, position: number): Promise<void> =>
@@ -80,7 +82,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
       const { result: fd, made } = await withFolders(draft, () => open(draft, NEW));
       try {
-        const file = new NodeAppendFile(calls, { fd, path: draft, size: 0, newIn: [] });
+        const file = new NodeAppendFile(calls, { fd, path: draft, size: 0, newIn: [], syncs });
         try {
           await file.append(Buffer.from(text, "utf8"));
           await file.sync();
@@ -107,6 +109,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
           path,
           size,
           newIn: size === 0 ? foldersWithNews(path, made) : [],
+          syncs,
           near,
         });
       } catch (cause) {
@@ -189,7 +192,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
     },
 
     async sync(path) {
-      await orUndefined(syncFolder(calls, path));
+      await orUndefined(syncs.folder(path));
     },
 
     async claim(path, text) {
@@ -225,7 +228,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
         if (!NO_LINKS.has(codeOf(cause) ?? "")) throw cause;
       }
     }
-    const file = new NodeAppendFile(calls, { fd: await open(path, NEW), path, size: 0, newIn: [] });
+    const file = new NodeAppendFile(calls, { fd: await open(path, NEW), path, size: 0, newIn: [], syncs });
     try {
       await file.append(Buffer.from(text, "utf8"));
     } finally {
