@@ -7,8 +7,11 @@ import type { Frame } from "./frame.ts";
 export interface Link {
   /** Bytes handed to `send` that the wire has not taken yet. */
   readonly backlog: number;
-  /** Never throws; what is sent after the end is dropped. */
-  send(frame: Frame): void;
+  /**
+   * Never throws; what is sent after the end is dropped. `mayWait`: a wire that takes messages together may wait a moment
+   * for more; what is sent later still comes later.
+   */
+  send(frame: Frame, mayWait?: boolean): void;
   /** Stop and go on reading: how a connection pushes back on a client that does not read its replies. */
   pause(): void;
   resume(): void;

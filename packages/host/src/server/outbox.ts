@@ -100,7 +100,7 @@ export class Outbox {
     const { threadId, method, frame } = notice;
     const behind = this.unfinished.get(threadId);
     if (behind?.lagging) return behind.aside(method, frame);
-    if (!this.congested) return this.#link.send(frame);
+    if (!this.congested) return this.#link.send(frame, true);
     const key = `${method} ${threadId}`;
     this.#dropNotice(key);
     this.#notices.set(key, notice);

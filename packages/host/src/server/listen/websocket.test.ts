@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { Frame, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { Door } from "./door.ts";
 import { Recording } from "./recording.ts";
@@ -67,6 +67,39 @@ describe("a WebSocket listener", () => {
     client.ping();
     client.send('":1}', { fin: true });
     await server.until('{"a":1}');
+  });
+
+  it("lets messages that may wait go together, and before the next one that may not", async () => {
+    const { client, server } = await joined();
+    const heard: string[] = [];
+    client.on("message", (data) => heard.push(data.toString()));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      for (const text of ["a", "b", "c"]) {
+        server.link.send(new Frame(text), true);
+        await new Promise(setImmediate);
+      }
+      expect(server.link.backlog).toBeGreaterThan(0);
+      server.link.send(new Frame("now"));
+      server.link.send(new Frame("d"), true);
+      await vi.waitFor(() => expect(heard).toEqual(["a", "b", "c", "now", "d"]));
+      server.link.send(new Frame("e"), true);
+      await new Promise(setImmediate);
+      expect(heard).not.toContain("e");
+      vi.advanceTimersByTime(20);
+      await vi.waitFor(() => expect(heard.at(-1)).toBe("e"));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("writes what may wait before it ends", async () => {
+    const { client, server } = await joined();
+    const heard: string[] = [];
+    client.on("message", (data) => heard.push(data.toString()));
+    server.link.send(new Frame("last"), true);
+    await server.link.close("normal");
+    expect(heard).toEqual(["last"]);
   });
 
   it("reports binary frames and bad UTF-8 and goes on", async () => {

@@ -4,6 +4,8 @@ import { type CloseReason, type Frame, type Link, type LinkEvents, MAX_MESSAGE_B
 import { WebSocket } from "ws";
 
 const DEFAULT_GRACE_MS = 5_000;
+/** How long a message may wait for others that is in no hurry: a write for each costs more than all else about it. */
+const WAIT_MS = 20;
 /** A client that hears nothing but pings answers at least one of this many. */
 const MAX_MISSED_PINGS = 2;
 
@@ -23,6 +25,8 @@ export class WebSocketLink implements Link {
   #events: LinkEvents | undefined;
   #state: "open" | "closing" | "closed" = "open";
   #corked = false;
+  /** Set while nothing that is corked is in a hurry. */
+  #waiting: NodeJS.Timeout | undefined;
   #backlogged = false;
   #missedPings = 0;
   #signsOfLife = -1;
@@ -62,11 +66,17 @@ export class WebSocketLink implements Link {
     });
   }
 
-  send(frame: Frame): void {
+  send(frame: Frame, mayWait = false): void {
     if (this.#ws.readyState !== WebSocket.OPEN) return;
-    if (!this.#corked) {
+    const idle = !this.#corked;
+    if (idle) {
       this.#corked = true;
       this.#socket.cork();
+    }
+    if (mayWait && idle) this.#waiting = setTimeout(this.#uncork, WAIT_MS);
+    else if (!mayWait && (idle || this.#waiting !== undefined)) {
+      clearTimeout(this.#waiting);
+      this.#waiting = undefined;
       // Behind what else is sent in this tick: a model that is called should not wait for our clients to wake up.
       process.nextTick(process.nextTick, this.#uncork);
     }
@@ -119,6 +129,7 @@ export class WebSocketLink implements Link {
 
   readonly #uncork = (): void => {
     this.#corked = false;
+    this.#waiting = undefined;
     this.#socket.uncork();
   };
 
