@@ -97,7 +97,7 @@ function callBody(tool, nth) {
 }
 
 /** @param {{ type: string }[]} events */
-function encoded(events) {
+export function encoded(events) {
   return events
     .map((data, i) => `event: ${data.type}\ndata: ${JSON.stringify({ ...data, sequence_number: i })}\n\n`)
     .join("");

@@ -16,7 +16,8 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
  * @typedef {object} HomeOptions
  * @property {string} [modelUrl] a model server to use; without one ours has its built-in offline model, and
  * the peer a provider that nobody answers for
- * @property {string} [config] more for config.toml; needs a model server
+ * @property {string} [top] more for the top of config.toml; needs a model server
+ * @property {string} [config] more for its end
  * @property {boolean} [alone] run a copy of the program: PSS divides an executable's pages by the number of
  * processes that run it, and the bench itself is one more Node
  * @property {Record<string, string>} [env] more for its environment
@@ -45,10 +46,10 @@ export class Subject {
    * @param {HomeOptions} [options]
    * @returns {Home}
    */
-  home({ modelUrl, config = "", alone, env } = {}) {
+  home({ modelUrl, top = "", config = "", alone, env } = {}) {
     const path = temporaryFolder();
     const url = modelUrl ?? (this.name === "peer" ? "http://127.0.0.1:9/v1" : undefined);
-    if (url) writeFileSync(join(path, "config.toml"), configFor(url) + config);
+    if (url) writeFileSync(join(path, "config.toml"), top + configFor(url) + config);
     const command = alone ? copyProgram(this.command, path) : this.command;
     const options = {
       cwd: path,
