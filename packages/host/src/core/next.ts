@@ -108,7 +108,16 @@ function nextOfTurn(state: ThreadState): readonly Effect[] {
     attempt,
     due: retryAt,
   };
-  return [...(sampled ? [] : [sample]), ...calls.flatMap((one) => callEffects(turnId, one))];
+  return [...(sampled ? [] : [sample]), ...calls.flatMap((one) => effectsOfCall(turnId, one))];
+}
+
+/** A call that is as far as before has the same effect: there may be thousands, and each commit asks for all. */
+const known = new WeakMap<CallState, readonly CallEffect[]>();
+
+function effectsOfCall(turnId: string, call: CallState): readonly CallEffect[] {
+  const effects = known.get(call) ?? callEffects(turnId, call);
+  known.set(call, effects);
+  return effects;
 }
 
 function callEffects(turnId: string, { call, stage }: CallState): readonly CallEffect[] {

@@ -64,12 +64,12 @@ describe("slices of the event loop", () => {
     const { loop, many, next } = stage();
     many("a", 1000, 0);
     const counts: number[] = [];
-    for (let turn = 0; turn < 8; turn++) {
+    for (let turn = 0; turn < 9; turn++) {
       counts.push((await next()).length);
       // What the steps led to.
-      loop.now += turn < 5 ? 30 : 10;
+      loop.now += turn < 3 || turn > 6 ? 10 : 40;
     }
-    expect(counts).toEqual([16, 8, 4, 2, 1, 1, 9, 17]);
+    expect(counts).toEqual([16, 24, 32, 40, 20, 10, 8, 8, 16]);
   });
 
   it("take one step of each owner in rotation, whoever has how many", async () => {

@@ -8,8 +8,9 @@ const SHORT_SLICE_MS = 3;
 const AT_ONCE = 8;
 /** How many more begin in a turn of the loop than in the one before, and when they become fewer instead. */
 const MORE = 8;
+const LEAST = 8;
 const MOST = 256;
-const LONG_TURN_MS = 24;
+const LONG_TURN_MS = 32;
 /** How many microtasks a step gets before the next one begins: most have done their work by then. */
 const MICROTASKS = 16;
 
@@ -87,7 +88,7 @@ export class Slices<Owner> {
   async #release(): Promise<void> {
     const began = this.#clock.monotonic();
     const isLong = this.#before !== undefined && began - this.#before >= LONG_TURN_MS;
-    this.#quota = isLong ? Math.max(1, this.#quota >> 1) : Math.min(MOST, this.#quota + MORE);
+    this.#quota = isLong ? Math.max(LEAST, this.#quota >> 1) : Math.min(MOST, this.#quota + MORE);
     this.#before = began;
     // Those that come meanwhile wait for the next turn of the loop.
     this.#begun = AT_ONCE;

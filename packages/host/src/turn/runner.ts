@@ -78,7 +78,10 @@ export class Runner {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
   readonly #modelCalls: ModelCalls;
-  readonly #running = new Map<string, AbortController>();
+  /** `wantedIn`: the last round in which it was wanted. */
+  readonly #running = new Map<string, { readonly controller: AbortController; wantedIn: number }>();
+  /** Counts the calls of `reconcile`. */
+  #round = 0;
 
   constructor(actor: Actor, ports: RunnerPorts) {
     this.#actor = actor;
@@ -94,16 +97,21 @@ export class Runner {
   /** Called after each change of the thread's state, with what that names. */
   reconcile(state: ThreadState, wanted: readonly Effect[]): void {
     const { supervisor } = this.#ports;
-    const keys = new Set(wanted.map(({ key }) => key));
-    for (const [key, controller] of this.#running) {
-      if (keys.has(key)) continue;
+    this.#round++;
+    const missing: Effect[] = [];
+    for (const effect of wanted) {
+      const running = this.#running.get(effect.key);
+      if (running === undefined) missing.push(effect);
+      else running.wantedIn = this.#round;
+    }
+    for (const [key, { controller, wantedIn }] of this.#running) {
+      if (wantedIn === this.#round) continue;
       this.#running.delete(key);
       controller.abort(OVER);
     }
-    for (const effect of wanted) {
-      if (this.#running.has(effect.key)) continue;
+    for (const effect of missing) {
       const controller = new AbortController();
-      this.#running.set(effect.key, controller);
+      this.#running.set(effect.key, { controller, wantedIn: this.#round });
       const { signal } = controller;
       if (effect.kind === "startQueued")
         supervisor.take(effect.key, this.#startQueued(effect, state, signal));
