@@ -11,7 +11,7 @@ export interface AnswerLimits {
 
 /** Far above what models write today: their longest answers have about 128,000 tokens, or half a mebibyte. */
 export const USUAL_ANSWER_LIMITS: AnswerLimits = {
-  itemBytes: 4 * 1024 * 1024,
+  itemBytes: 2 * 1024 * 1024,
   answerBytes: 16 * 1024 * 1024,
   answerCalls: 1000,
   turnCalls: 10_000,
