@@ -32,14 +32,13 @@ export async function measure({ subjects, runs = 3, onRound }) {
     ];
     const samples = await rotate(sides, { runs, atMostMs: 4 * WITHIN_MS, onRound }, (side) => side.take());
     const [value, before] = [samples.many.summary?.value, samples.ours.summary?.value];
-    const waited = others.length === 0 ? undefined : percentile(others, 0.99);
+    const waited = percentile(others, 0.99);
     return [
       result({
         name,
         unit: "ms",
         samples: { ours: samples.ours, floor: samples.floor },
         bar: [{ of: "ours/floor", max: 10 }],
-        notes: [`other requests took ${waited?.toFixed(1)} ms meanwhile (99th percentile)`],
       }),
       result({
         name: `${name} 40k`,
@@ -51,7 +50,7 @@ export async function measure({ subjects, runs = 3, onRound }) {
       result({
         name: `${name} others`,
         unit: "ms p99",
-        samples: { ours: { summary: { ...summarize(others), value: waited ?? 0 } } },
+        samples: { ours: { summary: { ...summarize(others), value: waited } } },
         bar: [{ of: "ours", max: 100 }],
       }),
     ];
@@ -87,6 +86,8 @@ async function pass(home, others) {
   try {
     await server.initialize();
     const begun = performance.now();
+    // The first request waits for the host to be loaded, with or without a pass.
+    await server.request("thread/loaded/list");
     while (readFileSync(mark, "utf8") === OTHER_RUN) {
       if (performance.now() - begun > WITHIN_MS) throw new Error(`the pass took longer than ${WITHIN_MS} ms`);
       const asked = performance.now();

@@ -3,7 +3,8 @@ export function weightOf(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   if (Array.isArray(value)) return 8 + sum(value, weightOf);
-  return 8 + sum(Object.entries(value), ([name, inner]) => name.length + weightOf(inner));
+  const fields = value as Readonly<Record<string, unknown>>;
+  return 8 + sum(Object.keys(fields), (name) => name.length + weightOf(fields[name]));
 }
 
 export function sum<T>(values: readonly T[], weigh: (value: T) => number): number {
