@@ -20,7 +20,7 @@ const REQUESTS = full ? 2_000 : 500;
 const BATCH = 20;
 
 /** What a log must not say, whatever clients send. */
-const DAMAGE = /"level":"error"|is no commit|torn last line/;
+const DAMAGE = /"level":"error"|cannot be read|torn last line/;
 
 /** What the host has shown so far, by the kind of field that takes it. */
 class Seen {

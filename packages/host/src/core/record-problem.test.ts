@@ -91,6 +91,15 @@ describe("a record from disk", () => {
     expect(problemOf({ type: "constructor" })).toBe("newer");
   });
 
+  it("is damaged if a bit of its type is wrong", () => {
+    for (const type of ["senamed", "renaoed", "Renamed", "renamet"]) {
+      expect(problemOf({ type, at: 1, name: null })).toMatch(/a bit of it is wrong/);
+    }
+    // And no two types of ours are that close to each other.
+    const types = Object.keys(RECORDS);
+    for (const type of types) expect(problemOf({ type: `${type}x` })).toBe("newer");
+  });
+
   it.each([null, 7, "renamed", [], {}, { type: 7 }, { type: "renamed", v: "1", at: 1, name: null }])(
     "is damaged if it is no record at all: %j",
     (value) => {

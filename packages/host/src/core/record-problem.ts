@@ -39,7 +39,26 @@ function explained(
   const { type, v = 1 } = record;
   if (typeof type !== "string") return "it has no type";
   if (!Number.isSafeInteger(v) || (v as number) < 1) return `${type} has no version`;
-  if ((v as number) > (VERSIONS.get(type) ?? 0)) return "newer";
+  const version = VERSIONS.get(type);
+  if (version === undefined) return isMisspelled(type) ? `${type} is no type: a bit of it is wrong` : "newer";
+  if ((v as number) > version) return "newer";
   if (check === undefined) return "unwanted";
   return check.accepts(record) ? undefined : `${type}: ${check.explain(record)}`;
+}
+
+/** No later program has a type that differs from one of ours by a single bit: that is what a failing disk makes of it. */
+function isMisspelled(type: string): boolean {
+  return Object.keys(RECORDS).some((known) => differsByOneBit(known, type));
+}
+
+function differsByOneBit(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let bits = 0;
+  for (let at = 0; at < one.length; at++) {
+    // A bit is the only one of a number if nothing is left without it.
+    const difference = one.charCodeAt(at) ^ other.charCodeAt(at);
+    if (difference !== 0 && (difference & (difference - 1)) !== 0) return false;
+    if (difference !== 0) bits++;
+  }
+  return bits === 1;
 }
