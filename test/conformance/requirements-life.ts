@@ -140,6 +140,8 @@ export const lifeLines = {
     "Records from disk are read as strictly as requests from clients: what is damaged is left out.",
   "JOURNAL-6": "The first page of a huge thread is read from its front.",
   "DAMAGE-1": "A damaged checkpoint is passed over for the one before it, and nothing is lost.",
+  "DAMAGE-2": "One thread that cannot be read or listed keeps no other from thread/list.",
+  "DAMAGE-3": "No content of a journal ends the host, keeps it from answering, or hurts another thread.",
   "DAMAGE-4": "Blank and junk lines in a journal keep no other request from its answer, and are logged once.",
   "DAMAGE-5": "A pipe, a device or a folder in a journal's place is refused at once.",
   "STORE-1":

@@ -19,6 +19,7 @@ import { buildProviders, ModelProviders } from "./model/providers.ts";
 import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
+import { watchedTimers } from "./observe/watched-timers.ts";
 import type { Platform } from "./platform/platform.ts";
 import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
@@ -64,12 +65,13 @@ export interface HostOptions {
 
 /** The only place where parts are wired. */
 export function compose(options: HostOptions): { host: Host; metrics: Metrics } {
-  const { platform, log, config, home, cwd } = options;
+  const { log, config, home, cwd } = options;
   /** What clients have changed since counts for what asks for it then; the rest is bound at the start. */
   let current = config;
   let wrong = options.wrongConfig ?? null;
   const metrics = new Metrics();
   const supervisor = new Supervisor(log);
+  const platform = { ...options.platform, timers: watchedTimers(options.platform.timers, supervisor) };
   const connections = new Set<Connection>();
   const providers = new ModelProviders(options.providers ?? buildProviders(config.modelProviders, platform));
   const journal: Journal = fileJournal(home, platform, log, () => index.flush());

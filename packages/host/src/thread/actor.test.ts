@@ -179,3 +179,54 @@ it("does not blame the disk for a fault of ours", async () => {
     code: "threadBroken",
   });
 });
+
+describe("a thread whose work fails for a reason that nobody thought of", () => {
+  const bug = (): never => {
+    throw new TypeError("a bug");
+  };
+
+  async function failing(ports: Partial<ActorPorts>) {
+    const reported: string[] = [];
+    const actor = await loaded(new MemoryJournal(), {
+      // What is wrong with the thread is wrong for everyone who hears of it.
+      failed: bug,
+      supervise: (what, work) =>
+        void work.catch((cause: Error) => reported.push(`${what}: ${cause.message}`)),
+      ...ports,
+    });
+    return { actor, reported };
+  }
+
+  it("[DAMAGE-3] fails alone, whatever the news of it leads to", async () => {
+    const { actor, reported } = await failing({ reconcile: bug });
+    // It was written and told before.
+    await actor.submit({ kind: "rename", at: 2, name: "one" });
+    await expect(actor.submit({ kind: "rename", at: 2, name: "two" })).rejects.toMatchObject({
+      code: "threadBroken",
+    });
+    expect(actor.broken).toBe(true);
+    expect(reported).toEqual([
+      "reporting a thread that failed: a bug",
+      "stopping a thread that failed: a bug",
+    ]);
+  });
+
+  it("[DAMAGE-3] fails alone when it is to go on after a load", async () => {
+    const { actor, reported } = await failing({ reconcile: bug });
+    actor.goOn();
+    await expect(actor.submit({ kind: "rename", at: 2, name: "one" })).rejects.toMatchObject({
+      code: "threadBroken",
+    });
+    expect(reported).toHaveLength(2);
+  });
+
+  it("[DAMAGE-3] refuses what waits when it is made to fail", async () => {
+    const { actor } = await failing({});
+    const waiting = actor.submit({ kind: "rename", at: 2, name: "one" });
+    actor.fail(new TypeError("a bug"));
+    await expect(waiting).rejects.toMatchObject({ code: "threadBroken" });
+    // Once is enough.
+    actor.fail(new TypeError("another one"));
+    expect(actor.status.type).toBe("systemError");
+  });
+});

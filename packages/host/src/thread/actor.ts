@@ -211,7 +211,17 @@ export class Actor implements FollowedThread {
 
   /** Begins what is due in a thread that was just loaded, once whoever loaded it follows it. */
   goOn(): void {
-    this.look((state) => this.#ports.reconcile(this, state)).catch(() => {});
+    this.look((state) => this.#ports.reconcile(this, state)).catch((cause) => {
+      // A refusal means that the thread has gone meanwhile.
+      if (!(cause instanceof Fault)) this.fail(cause);
+    });
+  }
+
+  /** Something went wrong with its work, and nobody knows how far that came: it takes nothing more. */
+  fail(cause: unknown): void {
+    if (this.#over !== undefined) return;
+    const why = this.#break(cause);
+    for (const letter of this.#mailbox.takeAll()) letter.refused(why);
   }
 
   /** Runs with the state, in its turn among the commands. */
@@ -311,14 +321,16 @@ export class Actor implements FollowedThread {
     return answered;
   }
 
+  /** Never fails: nobody would catch it, and all threads would end with the process. */
   async #run(): Promise<void> {
     // One microtask of patience: what is posted in the same breath goes into the same commit.
     await Promise.resolve();
     for (let first = true; !this.#mailbox.empty; first = false) {
-      const later = first ? undefined : this.#ports.commits.turn(this);
-      if (later !== undefined) await later;
-      const batch = this.#mailbox.take();
+      let batch: readonly Letter[] = [];
       try {
+        const later = first ? undefined : this.#ports.commits.turn(this);
+        if (later !== undefined) await later;
+        batch = this.#mailbox.take();
         await this.#step(batch, this.#state ?? (await this.#wake()));
         await this.#pause;
         this.#pause = undefined;
@@ -416,15 +428,20 @@ export class Actor implements FollowedThread {
     this.#saving = undefined;
   }
 
-  /** Nothing more is taken: it is not known what the journal holds, or whether all were told. */
+  /** Nothing more is taken: it is not known what the journal holds, or whether all were told. Never throws. */
   #break(cause: unknown): Fault {
     const why = cause instanceof Fault ? cause : fault("threadBroken", this.id);
     this.#over = why;
     this.#outline = { ...this.#outline, status: { type: "systemError" } };
     this.#stopSaving();
-    this.#ports.failed(this, cause);
+    this.supervise("reporting a thread that failed", this.#reportFailure(cause));
     this.supervise("stopping a thread that failed", this.#stopWork());
     return why;
+  }
+
+  /** Whoever hears of it may fail over the same thing that the thread did. */
+  async #reportFailure(cause: unknown): Promise<void> {
+    this.#ports.failed(this, cause);
   }
 
   /** Nothing of it is under way here any longer, nor armed. */

@@ -418,9 +418,14 @@ export class Registry {
     this.#ports.loaded(head.state);
     this.#slots.enter(actor);
     this.#family.enter(actor);
-    // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
-    if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
-    this.#touched(actor);
+    try {
+      // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
+      if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
+      this.#touched(actor);
+    } catch (cause) {
+      // It is loaded, and can be unloaded again.
+      actor.fail(cause);
+    }
     return actor;
   }
 

@@ -74,6 +74,26 @@ const found = async (index: ThreadIndex, term: string) =>
   (await index.search(sampleSearch(term))).hits.map((hit) => [hit.row.id, hit.snippet]);
 const FIRST = "threads.v3.sqlite";
 
+describe("a row that cannot be written", () => {
+  const bad = (id: string): ThreadRow => ({ ...sampleRow(id), createdAt: {} as never });
+
+  it("[DAMAGE-2] keeps no other thread from being listed, and is logged", async () => {
+    const index = open();
+    for (const row of [sampleRow("a"), bad("b"), sampleRow("c")]) index.record(row, []);
+    expect((await ids(index)).sort()).toEqual(["a", "c"]);
+    expect(said.filter((message) => /cannot be written to the index/.test(message))).toHaveLength(1);
+    // Not again: it is not what waits to be written any more.
+    index.record(sampleRow("d"), []);
+    expect((await ids(index)).sort()).toEqual(["a", "c", "d"]);
+    expect(said.filter((message) => /cannot be written to the index/.test(message))).toHaveLength(1);
+  });
+
+  it("[DAMAGE-2] keeps no rebuild from its end", async () => {
+    for (const row of [sampleRow("a"), bad("b"), sampleRow("c")]) journals.set(row.id, { row, texts: [] });
+    expect((await ids(open())).sort()).toEqual(["a", "c"]);
+  });
+});
+
 describe("the index", () => {
   it("touches nothing until it is used", async () => {
     await open().close();

@@ -222,11 +222,21 @@ class SqliteThreadIndex implements ThreadIndex {
   }
 
   #writeSome(store: Store, open: OpenStore): void {
-    this.#waiting.writeSome((entries) => store.write(entries));
+    this.#waiting.writeSome((entries) => this.#write(store, entries));
     if (!this.#behind) return;
     store.restart();
     this.#behind = false;
     this.#built.delete(open);
+  }
+
+  /** One thread that cannot be listed keeps no other from it. */
+  #write(store: Store, entries: readonly Entry[]): void {
+    for (const { threadId, cause } of store.write(entries)) {
+      this.#options.log.warn("a thread cannot be written to the index and is not listed", {
+        threadId,
+        cause,
+      });
+    }
   }
 
   /** A question about all threads: waits until all are there. */
@@ -277,7 +287,7 @@ class SqliteThreadIndex implements ThreadIndex {
     let count = 0;
     const write = async (): Promise<void> => {
       count += batch.length;
-      await this.#retrying(open, (store) => store.write(batch));
+      await this.#retrying(open, (store) => this.#write(store, batch));
       batch = [];
       chars = 0;
       await this.#soon();

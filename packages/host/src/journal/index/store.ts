@@ -18,6 +18,13 @@ type Open = new (path: string, options: { readonly timeout: number }) => Databas
 const BUSY_MS = 20;
 const PAGE_BYTES = 4096;
 
+export interface LeftOutEntry {
+  readonly threadId: string;
+  readonly cause: unknown;
+}
+
+const NONE: readonly never[] = [];
+
 /** The file is of another version: as useless as a corrupt one. */
 class OtherVersion extends Error {}
 
@@ -70,7 +77,19 @@ export class Store {
     });
   }
 
-  write(entries: Iterable<Entry>): void {
+  /** Writes all that can be written, and returns those that cannot because something is wrong with them. */
+  write(entries: readonly Entry[]): readonly LeftOutEntry[] {
+    try {
+      this.#put(entries);
+      return NONE;
+    } catch (cause) {
+      if (!isEntrys(cause)) throw cause;
+      if (entries.length === 1) return [{ threadId: entries[0]!.row.id, cause }];
+    }
+    return entries.flatMap((entry) => this.write([entry]));
+  }
+
+  #put(entries: readonly Entry[]): void {
     this.#transaction(() => {
       for (const entry of entries) this.#writes.put(entry);
     });
@@ -157,6 +176,8 @@ const BROKEN = {
   text: /disk image is malformed|not a database|malformed database schema|no such (table|index|column)/,
 };
 
+const UNFIT = { codes: new Set([18, 20, 25]), text: /too big|datatype mismatch/ };
+
 /** Somebody else writes: try again. */
 export function isBusy(cause: unknown): boolean {
   return tells(BUSY, cause);
@@ -165,6 +186,11 @@ export function isBusy(cause: unknown): boolean {
 /** The file cannot be trusted any more; a new one is made. */
 export function isBroken(cause: unknown): boolean {
   return cause instanceof OtherVersion || tells(BROKEN, cause);
+}
+
+/** It is not the file's fault: a value is of no type that SQLite has, or is too large. */
+function isEntrys(cause: unknown): boolean {
+  return cause instanceof TypeError || cause instanceof RangeError || tells(UNFIT, cause);
 }
 
 function tells(kind: typeof BUSY, cause: unknown): boolean {
