@@ -169,7 +169,12 @@ function recordingLog(world: World, host: SimHost): Log {
   return {
     debug() {},
     info() {},
-    warn: (message) => world.scheduler.note(host.name, `warns: ${message}`),
+    warn: (message, fields) => {
+      world.scheduler.note(host.name, `warns: ${message}`);
+      // Every record that a host writes is one that hosts can read.
+      if (/cannot be read and were left out/.test(message))
+        world.fail(new Error(`${message}: ${fields?.why}`));
+    },
     error: (message, fields) => world.logged(host.name, message, fields?.cause),
     flushed: async () => {},
   };
