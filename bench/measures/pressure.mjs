@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BusyClient } from "../lib/busy-client.mjs";
+import { startProber } from "../lib/prober.mjs";
 import { RawSubscriber } from "../lib/raw-subscriber.mjs";
 import { result } from "../lib/result.mjs";
 import { within } from "../lib/server.mjs";
-import { summarize } from "../lib/stats.mjs";
+import { percentile, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { startUnrulyModel } from "../lib/unruly-model.mjs";
 
@@ -50,12 +51,16 @@ export async function measure({ subjects, runs = 3, onRound }) {
 /** @param {string} kind @param {Awaited<ReturnType<typeof onStage>>[]} rows */
 function rowOf(kind, rows) {
   const most = Math.max(...rows.map(({ peakMb }) => peakMb));
+  const p99 = Math.max(...rows.map((row) => row.p99));
   return result({
     name: `${name} ${kind}`,
     unit: "ms",
     samples: { ours: { summary: summarize(rows.map(({ slowest }) => slowest)) } },
     bar: [{ of: "ours", max: BAR_MS }],
-    notes: [`${kind}: at most ${most.toFixed(0)} MB resident; ${rows.map(({ note }) => note).join("; ")}`],
+    notes: [
+      `99 of 100 took at most ${p99.toFixed(1)} ms; at most ${most.toFixed(0)} MB resident`,
+      ...rows.map(({ note }) => note),
+    ],
   });
 }
 
@@ -66,41 +71,19 @@ function rowOf(kind, rows) {
  */
 async function onStage(home, work) {
   const { server, url, client: first } = await home.socket();
-  const [client, other] = [await BusyClient.connect(url), await BusyClient.connect(url)];
+  const client = await BusyClient.connect(url);
   const peak = watchMemory(server.pid);
   try {
-    const { thread } = await other.request("thread/start", { cwd: home.path });
-    const { slowest, note } = await whileWorking(work({ cwd: home.path, url, client }), other, thread.id);
-    return { slowest, note, peakMb: peak() };
+    const other = await startProber(url, home.path);
+    const note = await work({ cwd: home.path, url, client });
+    const times = await other.stop();
+    return { slowest: Math.max(...times), p99: percentile(times, 0.99), note, peakMb: peak() };
   } finally {
     peak();
-    for (const one of [client, other]) one.close();
+    client.close();
     first.terminate();
     await server.close();
   }
-}
-
-/**
- * Sends one request after the other until the work is done: reads, and writes that go to a journal.
- * @param {Promise<string>} work
- * @param {BusyClient} other
- * @param {string} threadId
- */
-async function whileWorking(work, other, threadId) {
-  let over = false;
-  const ended = work.finally(() => {
-    over = true;
-  });
-  ended.catch(() => {});
-  let slowest = 0;
-  for (let nth = 0; !over; nth++) {
-    const start = performance.now();
-    if (nth % 4 === 0) await other.request("thread/name/set", { threadId, name: `name ${nth}` });
-    else await other.request("thread/read", { threadId });
-    slowest = Math.max(slowest, performance.now() - start);
-    await sleep(2);
-  }
-  return { slowest, note: await ended };
 }
 
 /** Several models stream without end; a turn that ends at a limit is followed by the next. @param {Stage} stage */
