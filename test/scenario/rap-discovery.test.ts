@@ -183,7 +183,9 @@ describe("discovery", () => {
       servers: { desk },
       lines: ['bearer_token_env_var = "DESK_TOKEN"', 'headers = { "X-Team" = "blue" }'],
       env: { DESK_TOKEN: "secret" },
-      params: { toolServers: { far: { url: far.url.replace("127.0.0.1", "tools.example.invalid") } } },
+      params: {
+        toolServers: { far: { url: far.url.replace(new URL(far.url).hostname, "tools.example.invalid") } },
+      },
     });
     const turnId = await client.say(threadId, "go");
     expect(await answer(await desk.next("/invoke"), "seen")).toBe(200);

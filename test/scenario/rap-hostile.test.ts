@@ -52,7 +52,7 @@ describe("bodies that come slowly, or never", () => {
 
 describe("an address that a tool server names", () => {
   it("[RAPR-28] is not asked for anything unless it is the server's own", async () => {
-    const inner = await FakeToolServer.start({ secret: {} });
+    const inner = await FakeToolServer.start({ secret: {} }, { address: "127.0.0.1" });
     const { host: place } = new URL(inner.url);
     const endpoints = [
       `${inner.url}/invoke`,

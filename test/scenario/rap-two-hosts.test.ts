@@ -1,5 +1,6 @@
 // Hosts on one home share the place where tool servers post back, and leave it to each other.
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -36,10 +37,18 @@ async function another(home: string): Promise<{ host: HostProcess; port: number 
   return { host, port: port as number };
 }
 
+/** A free port that the system gives to nobody who asks for any port: those are 32768 and above. */
 async function freePort(): Promise<number> {
-  const server = await FakeToolServer.start();
-  await server.close();
-  return Number(new URL(server.url).port);
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
+  throw new Error("no free port was found");
 }
 
 const at = (port: number, { body }: Heard) =>

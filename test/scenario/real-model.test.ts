@@ -555,7 +555,7 @@ describe("a model that fails", () => {
     expect(ended.error).toMatchObject({
       codexErrorInfo: { httpConnectionFailed: { httpStatusCode: null } },
       message: expect.stringMatching(
-        /can not be reached at http:\/\/127\.0\.0\.1:\d+\/v1\/responses: nothing listens there/,
+        /can not be reached at http:\/\/[\d.]+:\d+\/v1\/responses: nothing listens there/,
       ),
     });
   });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll } from "vitest";
+import { ownAddress } from "./own-address.ts";
 
 /** A request as a model's server sees it. */
 export interface Asked {
@@ -28,10 +29,10 @@ export class MockModel {
 
   static async start(...replies: Reply[]): Promise<MockModel> {
     const server = createServer((request, response) => void model.#serve(request, response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    await new Promise<void>((resolve) => server.listen(0, ownAddress(), resolve));
+    const { address, port } = server.address() as AddressInfo;
     const model: MockModel = new MockModel(
-      `http://127.0.0.1:${port}/v1`,
+      `http://${address}:${port}/v1`,
       () =>
         new Promise((resolve) => {
           server.close(() => resolve());

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll } from "vitest";
 import { eventually } from "./eventually.ts";
+import { ownAddress } from "./own-address.ts";
 
 export interface Heard {
   readonly method: string;
@@ -77,7 +78,8 @@ export class FakeToolServer {
 
   private constructor(server: Server) {
     this.#server = server;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { address, port } = server.address() as AddressInfo;
+    this.url = `http://${address}:${port}`;
     server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
@@ -88,11 +90,11 @@ export class FakeToolServer {
 
   static async start(
     tools: Readonly<Record<string, ToolOptions>> = {},
-    { name = "desk", port = 0 }: { readonly name?: string; readonly port?: number } = {},
+    { name = "desk", address = ownAddress() }: { readonly name?: string; readonly address?: string } = {},
   ): Promise<FakeToolServer> {
     const server = createServer();
     await new Promise<void>((resolve, reject) => {
-      server.once("error", reject).listen(port, "127.0.0.1", resolve);
+      server.once("error", reject).listen(0, address, resolve);
     });
     const fake = new FakeToolServer(server);
     if (Object.keys(tools).length > 0) fake.offer(toolset(fake.url, tools, { name }));
