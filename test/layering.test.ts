@@ -29,7 +29,7 @@ const AREAS: Record<string, readonly string[]> = {
   journal: GROUND,
   model: GROUND,
   tool: [...GROUND, "model"],
-  config: [...GROUND, "model", "tool"],
+  config: [...GROUND, "model", "process", "tool"],
   account: [...GROUND, "config", "model"],
   catalog: [...GROUND, "config"],
   migrate: [...GROUND, "config", "journal"],

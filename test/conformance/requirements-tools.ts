@@ -20,6 +20,13 @@ export const toolLines = {
   "PROC-7": "A client's program ends with the host.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
 
+  // The environment of commands.
+  "ENV-1": "A model's command gets no variable that the host itself uses.",
+  "ENV-2": "A model's command gets no variable with the name of a secret, unless it is allowed.",
+  "ENV-3": "A model's command gets what the policy sets, and what a request changes, whatever the names.",
+  "ENV-4": "A model's command gets the environment that the user's login shell sets up.",
+  "ENV-5": "`bobbin doctor` names the variables that commands do not get, and the line that passes them on.",
+
   // Patches.
   "PATCH-1": "A patch within what may be written is applied without asking, and shown with its diffs.",
   "PATCH-2": "A patch moves and deletes files, and follows a link to the file that it names.",

@@ -62,12 +62,13 @@ describe("bobbin doctor", () => {
     const { code, stdout } = await program.run(["doctor"]);
     expect(code).toBe(0);
     const shown = stdout.split("\n").filter((line) => /^ {2}[✓!✗] /.test(line));
-    expect(shown.map((line) => line.slice(4, 13).trim())).toEqual([
+    expect(shown.map((line) => line.slice(4, 17).trim())).toEqual([
       "node",
       "home",
       "config",
       "model",
       "tools",
+      "environment",
       "sandbox",
       "port",
       "git",
@@ -159,6 +160,31 @@ describe("bobbin doctor", () => {
     expect((await doctor({}, args)).tools?.advice).toBe(
       `Start the server, or correct the url ${server.url} of desk.`,
     );
+  });
+
+  it("[ENV-5] names the variables that commands do not get, with the line that passes them on", async () => {
+    const env = { GH_TOKEN: "x", DESK: "x", SHELL: "/bin/sh", HOME: program.folder };
+    const desk = ["-c", "rap_servers.desk.bearer_token_env_var=DESK"];
+    const args = ["-c", "rap_servers.desk.url=http://127.0.0.1:1", ...desk];
+    expect((await doctor({ env }, args)).environment).toEqual({
+      name: "environment",
+      status: "ok",
+      found: "from /bin/sh -l; removed for commands: DESK, GH_TOKEN",
+      advice: 'To pass them on, add to config.toml: shell_environment_policy.allow = ["GH_TOKEN"]',
+    });
+    const allow = ["-c", 'shell_environment_policy.allow=["GH_TOKEN"]'];
+    const { environment } = await doctor({ env }, [...args, ...allow]);
+    expect(environment?.found).toBe("from /bin/sh -l; removed for commands: DESK");
+    expect(environment?.advice).toBeUndefined();
+  });
+
+  it("warns of a login shell that does not say what the environment is", async () => {
+    const { code, environment } = await doctor({ env: { SHELL: "/bin/false" } });
+    expect(code).toBe(0);
+    expect(environment).toMatchObject({
+      status: "warning",
+      found: expect.stringContaining("commands get the host's own environment: /bin/false -l ended with 1"),
+    });
   });
 
   it("only warns when git and the sandbox are missing", async () => {

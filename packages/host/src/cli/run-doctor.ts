@@ -5,6 +5,7 @@ import { nodePlatform } from "../platform/node.ts";
 import { BOBBIN_VERSION } from "../version.ts";
 import { askToolServer } from "./ask-tool-server.ts";
 import { type Check, checkAll, type Finding } from "./doctor-check.ts";
+import { environmentFinding } from "./doctor-environment.ts";
 import {
   configFinding,
   gitFinding,
@@ -49,6 +50,11 @@ export async function doctor(options: { json?: boolean; config?: readonly string
           (server) => askToolServer(server, platform, process.env, TOOL_SERVER_MS),
           process.env,
         ),
+    },
+    {
+      name: "environment",
+      needed: false,
+      look: (signal) => environmentFinding(config, platform, signal),
     },
     { name: "sandbox", needed: false, look: (signal) => sandboxFinding(process.platform, signal) },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },

@@ -10,12 +10,14 @@ import { type ProjectDocSettings, USUAL_DOCS } from "../core/life/project-docs.t
 import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
+import type { ShellEnvironmentPolicy } from "../process/command-environment.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readAnswerLimits } from "./answer-limits.ts";
 import { readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
 import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
+import { readShellEnvironment } from "./shell-environment.ts";
 import { readSubjects, type SubjectSettings } from "./subjects.ts";
 import { list, oneOf, subtable, type Table, text, whole } from "./table.ts";
 import { readRap } from "./tool-servers.ts";
@@ -47,6 +49,8 @@ export interface Config {
   /** What may be touched; `workspaceWrite` is for those who ask for that mode. */
   readonly sandbox: SandboxChoice;
   readonly workspaceWrite: ReturnType<typeof readWorkspaceWrite>;
+  /** Which variables a model's commands get. */
+  readonly shellEnvironment: ShellEnvironmentPolicy;
   readonly serviceTier: string | null;
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
@@ -101,6 +105,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     approvalsReviewer: reviewer === undefined || reviewer === "user" ? "user" : "auto_review",
     sandbox: readSandbox(table, workspaceWrite),
     workspaceWrite,
+    shellEnvironment: readShellEnvironment(table),
     serviceTier: tier === undefined ? null : serviceTier(tier),
     effort: text(table, "model_reasoning_effort") ?? null,
     summary: oneOf(table, "model_reasoning_summary", ["auto", "concise", "detailed", "none"]) ?? null,

@@ -1,0 +1,43 @@
+import type { Config } from "../config/config.ts";
+import { hostSecretNames } from "../config/host-secrets.ts";
+import { pinoLog } from "../observe/log.ts";
+import { Supervisor } from "../observe/supervise.ts";
+import type { Platform } from "../platform/platform.ts";
+import { allowLine } from "../process/command-environment.ts";
+import { LoginEnvironments } from "../process/login-environment.ts";
+import { ProcessManager } from "../process/process-manager.ts";
+import type { Verdict } from "./doctor-check.ts";
+
+/** Shorter than a check may take. */
+const LOGIN_MS = 2_500;
+
+/** What a model's commands get of the environment, and whether the login shell says what that is. */
+export async function environmentFinding(
+  config: Promise<Config>,
+  platform: Platform,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const known = await config.catch(() => undefined);
+  if (known === undefined)
+    return { works: false, found: "not known", advice: "Correct the configuration first." };
+  const log = pinoLog({ level: "silent", format: "text", write() {} });
+  const processes = new ProcessManager({ platform, supervisor: new Supervisor(log) });
+  signal.addEventListener("abort", () => void processes.close(), { once: true });
+  const secrets = hostSecretNames(known);
+  const shell = platform.env.SHELL || "/bin/sh";
+  const login = new LoginEnvironments({ platform, processes, maxMs: LOGIN_MS });
+  const { removed, problem } = await login.forCommand({ shell, secrets, policy: known.shellEnvironment });
+  if (problem !== null)
+    return {
+      works: false,
+      found: `commands get the host's own environment: ${problem}`,
+      advice: `Make \`${shell} -lc true\` work without a terminal, or set SHELL.`,
+    };
+  if (removed.length === 0) return { works: true, found: `from ${shell} -l` };
+  const line = allowLine(removed, secrets);
+  return {
+    works: true,
+    found: `from ${shell} -l; removed for commands: ${removed.join(", ")}`,
+    ...(line !== undefined && { advice: `To pass them on, add to config.toml: ${line}` }),
+  };
+}
