@@ -113,6 +113,9 @@ describe("check", () => {
     const value = { threadId: "t", gitInfo: { branch: null } };
     expect(params("thread/metadata/update", value)).toBeUndefined();
     expect(value.gitInfo.branch).toBeNull();
+    const spawn = { command: ["true"], cwd: "/", processHandle: "one", timeoutMs: null };
+    expect(params("process/spawn", spawn, { experimental: true })).toBeUndefined();
+    expect(spawn.timeoutMs).toBeNull();
   });
 
   it("wants a nullable key to be there", () => {

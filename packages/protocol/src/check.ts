@@ -141,7 +141,7 @@ function walkShape(
     named++;
     if (field.outside === "refused") return within(segment(field.key), expected("nothing", item, depth));
     if (item === null && field.optional) {
-      if (!field.nullable) value[field.key] = undefined;
+      if (!field.nullable && field.node.kind !== "nullable") value[field.key] = undefined;
       continue;
     }
     const failure = walk(field.node, item, value, field.key, depth + 1);
