@@ -19,6 +19,7 @@ export const toolLines = {
   "PROC-6": "A client's program ends with its connection, and no other connection can reach it.",
   "PROC-7": "A client's program ends with the host.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
+  "PROC-9": "The output that a program wrote before its exit reaches its client, however slowly it is read.",
 
   // The environment of commands.
   "ENV-1": "A model's command gets no variable that the host itself uses.",

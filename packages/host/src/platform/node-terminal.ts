@@ -73,10 +73,7 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
     pid,
     tty: true,
     output,
-    stopReading() {
-      finish();
-      output.stop();
-    },
+    stopReading: () => output.stop(finish),
     write: (bytes) => writeTo(over ? null : (master as unknown as Writable), bytes),
     // Ctrl-D: a terminal has no other end of input.
     endInput: () => void (over || (master as unknown as Writable).write(Uint8Array.of(4))),

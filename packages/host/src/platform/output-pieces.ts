@@ -7,7 +7,8 @@ const MAX_PIECE = 64 * 1024;
 /** Streams of a program's output as one, in the order in which their pieces can be read. Nothing is read ahead of demand. */
 export class OutputPieces implements AsyncIterable<OutputPiece> {
   readonly #open: Map<OutputPiece["stream"], Readable>;
-  #stopped = false;
+  /** What was read of streams that are closed. */
+  readonly #rest: OutputPiece[] = [];
   #wake: () => void = () => {};
 
   constructor(streams: Readonly<Record<string, Readable>>) {
@@ -24,15 +25,15 @@ export class OutputPieces implements AsyncIterable<OutputPiece> {
     }
   }
 
-  stop(): void {
-    this.#stopped = true;
-    for (const stream of this.#open.values()) stream.destroy();
-    this.#wake();
+  /** Ends it behind what was written so far, and then runs `stopped`. */
+  stop(stopped: () => void = () => {}): void {
+    // Two rounds of the event loop: whatever was in a pipe has been read then.
+    setImmediate(() => setImmediate(() => this.#close(stopped)));
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<OutputPiece> {
-    while (!this.#stopped) {
-      const piece = this.#next();
+    for (;;) {
+      const piece = this.#rest.shift() ?? this.#next();
       if (piece !== undefined) yield piece;
       else if (this.#open.size === 0) return;
       else
@@ -40,6 +41,14 @@ export class OutputPieces implements AsyncIterable<OutputPiece> {
           this.#wake = resolve;
         });
     }
+  }
+
+  #close(stopped: () => void): void {
+    for (let piece = this.#next(); piece !== undefined; piece = this.#next()) this.#rest.push(piece);
+    for (const stream of this.#open.values()) stream.destroy();
+    this.#open.clear();
+    stopped();
+    this.#wake();
   }
 
   #next(): OutputPiece | undefined {

@@ -108,7 +108,7 @@ export interface RunningProgram {
   readonly tty: boolean;
   /**
    * What it writes, taken piece by piece: while nobody takes the next piece, the program waits. It ends when the
-   * program, and all that have its output open, are gone, or with `stopReading`.
+   * program, and all that have its output open, are gone. `stopReading` ends it behind what was written until then.
    */
   readonly output: AsyncIterable<OutputPiece>;
   stopReading(): void;

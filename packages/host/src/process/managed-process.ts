@@ -1,4 +1,5 @@
 import type {
+  Cancel,
   OutputPiece,
   Platform,
   ProgramExit,
@@ -9,7 +10,7 @@ import type {
 /** Hears what a process writes. While the promise that it gives is not resolved, the process is not read. */
 export type ProcessListener = (piece: OutputPiece) => void | Promise<void>;
 
-/** How long processes that have the output open may live on when their program has exited. */
+/** How long output may stay away after the program has exited while other processes hold it open. */
 const DRAIN_MS = 250;
 
 /** A process with an owner. It has ended when its program has exited and its output was read. */
@@ -17,16 +18,22 @@ export class ManagedProcess {
   /** Resolves when it is gone and nothing more will be heard of it. Never rejects. */
   readonly ended: Promise<ProgramExit>;
   readonly #program: RunningProgram;
+  readonly #timers: Platform["timers"];
+  #hasExited = false;
+  /** Whether the reader waits for output, and not for its listener. */
+  #waitsForOutput = false;
+  #cancelDrain: Cancel = () => {};
 
   constructor(program: RunningProgram, { timers }: Pick<Platform, "timers">, listener: ProcessListener) {
     this.#program = program;
+    this.#timers = timers;
     const read = this.#read(listener);
     this.ended = program.exited.then(async (exit) => {
+      this.#hasExited = true;
       // What it left behind goes with it, and with that the output ends.
       program.signal("SIGKILL");
-      const cancel = timers.after(DRAIN_MS, () => program.stopReading());
+      this.#limitDrain();
       await read;
-      cancel();
       return exit;
     });
   }
@@ -51,6 +58,22 @@ export class ManagedProcess {
   }
 
   async #read(listener: ProcessListener): Promise<void> {
-    for await (const piece of this.#program.output) await listener(piece);
+    this.#waitsForOutput = true;
+    for await (const piece of this.#program.output) {
+      this.#waitsForOutput = false;
+      this.#cancelDrain();
+      await listener(piece);
+      this.#waitsForOutput = true;
+      this.#limitDrain();
+    }
+    this.#waitsForOutput = false;
+    this.#cancelDrain();
+  }
+
+  /** After the exit, output that is there is read to its end, however slowly; output that does not come is not waited for. */
+  #limitDrain(): void {
+    if (!this.#hasExited || !this.#waitsForOutput) return;
+    this.#cancelDrain();
+    this.#cancelDrain = this.#timers.after(DRAIN_MS, () => this.#program.stopReading());
   }
 }
