@@ -4,6 +4,7 @@ import type { Disk } from "./disk.ts";
 import { FakeFiles } from "./fake-files.ts";
 import type { Locks } from "./fake-liveness.ts";
 import type { FakeNetwork } from "./fake-network.ts";
+import type { FakeProcesses } from "./fake-spawn.ts";
 import { fakeWorkspace } from "./fake-workspace.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
@@ -11,12 +12,20 @@ export interface FakePlatform extends Platform {
   readonly files: FakeFiles;
 }
 
+/** What hosts find around them, and what outlives them. */
+export interface Surroundings {
+  readonly scheduler: Scheduler;
+  readonly disk: Disk;
+  readonly locks: Locks;
+  readonly network: FakeNetwork;
+  readonly processes: FakeProcesses;
+  /** The environment of the hosts. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** The world as one incarnation of a host sees it; when that dies, nothing reaches it any more. */
 export function fakePlatform(
-  scheduler: Scheduler,
-  disk: Disk,
-  locks: Locks,
-  network: FakeNetwork,
+  { scheduler, disk, locks, network, processes, env }: Surroundings,
   owner: Owner,
 ): FakePlatform {
   const now = () => scheduler.wallClock;
@@ -31,8 +40,8 @@ export function fakePlatform(
     http: (url, request) => network.send(url, request, owner),
     prepare() {},
     listen: (place, handle) => network.listen(place, handle, owner),
-    env: {},
-    spawn: () => Promise.reject(new Error("the simulation has no processes")),
+    env,
+    spawn: (start) => processes.spawn(start, owner),
     giveBackMemory() {},
     worker: () => undefined,
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),

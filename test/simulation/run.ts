@@ -69,6 +69,8 @@ async function drive(world: World, scenario: Scenario): Promise<void> {
     await microtasks();
   }
   await end;
+  const left = world.processes.alive.map(({ name, argv }) => `${name} (${argv.join(" ")})`);
+  if (left.length > 0) throw new Error(`processes are left: ${left.join(", ")}`);
 }
 
 function step(world: World): void {

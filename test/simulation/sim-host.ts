@@ -37,7 +37,7 @@ export class SimHost implements Owner {
   private constructor(world: World, name: string, makeHost: (host: SimHost) => Host) {
     this.name = name;
     this.#world = world;
-    this.platform = fakePlatform(world.scheduler, world.disk, world.locks, world.network, this);
+    this.platform = fakePlatform(world, this);
     this.#index = world.index.open();
     this.#host = makeHost(this);
   }
@@ -97,7 +97,11 @@ export class SimHost implements Owner {
     if (!this.alive) return;
     this.#world.check(() => {
       const { scheduler } = this.#world;
-      const left = [...scheduler.left(this), ...[...this.platform.files.open].map((name) => `open ${name}`)];
+      const left = [
+        ...scheduler.left(this),
+        ...[...this.platform.files.open].map((name) => `open ${name}`),
+        ...this.#world.processes.of(this).map(({ name, argv }) => `${name}: ${argv.join(" ")}`),
+      ];
       if (left.length > 0) throw new Error(`${this.name} is closed and left ${left.join(", ")}`);
       const owed = this.clients.flatMap((client) => client.owed);
       if (owed.length > 0) throw new Error(owed.join("; "));
@@ -123,6 +127,8 @@ export class SimHost implements Owner {
     this.#world.scheduler.drop(this);
     this.#world.network.drop(this);
     this.#world.locks.drop(this);
+    if (kind === "power") this.#world.processes.powerCut(this);
+    else this.#world.processes.hostKilled(this);
     for (const client of this.clients) client.cut("killed");
     this.#index.lose(this.#world.random);
     if (kind === "power") {

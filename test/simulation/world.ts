@@ -3,13 +3,14 @@ import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";
 import { FakeModel } from "./fake-model.ts";
 import { FakeNetwork } from "./fake-network.ts";
+import { FakeProcesses } from "./fake-spawn.ts";
 import { IndexFile } from "./memory-index.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { SimClient } from "./sim-client.ts";
 import { SimHost } from "./sim-host.ts";
 
-/** Everything around the hosts of one run, which outlives them: time, the disk, the network, the model. */
+/** Everything around the hosts of one run, which outlives them: time, the disk, the network, processes, the model. */
 export class World {
   readonly random: Random;
   readonly scheduler: Scheduler;
@@ -18,6 +19,9 @@ export class World {
   readonly index: IndexFile;
   readonly model: FakeModel;
   readonly network: FakeNetwork;
+  readonly processes: FakeProcesses;
+  /** The environment of every host; a scenario may change it before it starts one. */
+  env: Readonly<Record<string, string>> = { PATH: "/usr/bin:/bin", HOME: "/home/of", SHELL: "/bin/sh" };
   readonly clients: SimClient[] = [];
   /** Rejects with the first thing that went wrong. */
   readonly failed: Promise<never>;
@@ -32,6 +36,7 @@ export class World {
     this.index = new IndexFile(this.disk);
     this.model = new FakeModel(this.scheduler);
     this.network = new FakeNetwork(this.scheduler);
+    this.processes = new FakeProcesses(this.scheduler);
     this.failed = new Promise((_, reject) => {
       this.#reject = reject;
     });
