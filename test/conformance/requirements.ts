@@ -158,6 +158,9 @@ const lines = {
     "An answer past a limit (an item, the answer, calls of an answer or a turn) is cut there, and its turn fails with that limit's code.",
   "MODEL-8": "model/list is never empty.",
   "MODEL-11": "A turn on the offline model warns when its thread names another model.",
+  "OFFLINE-1":
+    "The offline model runs commands, patches files, calls tools, asks and starts helpers when it is asked to in words.",
+  "OFFLINE-2": "The offline model reports what a tool gave.",
   "MODEL-9": "Pictures that are elsewhere are refused; one that is broken is put in words for the model.",
 } as const;
 

@@ -39,7 +39,7 @@ describe("bobbin exec", () => {
   ])("reads the prompt from stdin for %s", async (_name, words) => {
     const { code, stdout } = await program.run(["exec", ...words], { stdin: "\ufeffÄpfel\nund Birnen\r\n" });
     expect(code).toBe(0);
-    expect(stdout).toContain("You said: Äpfel\nund Birnen\n\nTo");
+    expect(stdout).toContain("You said: Äpfel\nund Birnen\n\n");
   });
 
   it("does not wait for stdin when there is a prompt", async () => {

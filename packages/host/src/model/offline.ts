@@ -1,24 +1,30 @@
 import type { Model } from "@bobbin/protocol";
-import type { Platform, Timers } from "../platform/platform.ts";
+import type { Ids, Platform, Timers } from "../platform/platform.ts";
 import {
   type ContextItem,
+  type ModelEvent,
   type ModelProvider,
   type ModelRequest,
   type ModelStream,
   OFFLINE_MODEL,
 } from "./model.ts";
+import { OFFLINE_WORDS, reactionTo } from "./offline-request.ts";
+import { outputText } from "./plain-context.ts";
 
 const CONTEXT_WINDOW = 128_000;
 
+/** What the model repeats of a tool's output. */
+const MAX_OUTPUT_CHARACTERS = 8_000;
+
 /**
  * The built-in model: no key, no network, no intelligence. It makes a first conversation possible on a bare
- * machine, and says what it is.
+ * machine, says what it is, and calls tools when it is asked to in fixed words.
  */
 export function offlineProvider({ timers, ids }: Platform): ModelProvider {
   return {
     id: OFFLINE_MODEL,
     models: async () => [description],
-    stream: (request, signal) => stream(timers, ids.uuid(), request, signal),
+    stream: (request, signal) => stream(timers, ids, request, signal),
   };
 }
 
@@ -29,7 +35,8 @@ const description: Model = {
   upgradeInfo: null,
   availabilityNux: null,
   displayName: "Offline (built in)",
-  description: "Not a language model: a built-in stand-in that echoes, for trying things out without a key.",
+  description:
+    "Not a language model: a built-in stand-in that echoes and calls tools on request, for trying things out without a key.",
   modelSpecialty: null,
   hidden: false,
   supportedReasoningEfforts: [{ reasoningEffort: "none", description: "It does not reason." }],
@@ -44,22 +51,28 @@ const description: Model = {
   isDefault: true,
 };
 
-async function* stream(
-  timers: Timers,
-  itemId: string,
-  request: ModelRequest,
-  signal: AbortSignal,
-): ModelStream {
-  const said = lastUserText(request.context);
-  const pace = pacing(said);
-  const text = answer(said, request.context);
-  yield [{ type: "messageStarted", itemId }];
-  for (const word of text.match(/\s*\S+\s*/g) ?? [text]) {
-    await pause(timers, pace, signal);
-    yield [{ type: "messageDelta", itemId, text: word }];
+async function* stream(timers: Timers, ids: Ids, request: ModelRequest, signal: AbortSignal): ModelStream {
+  const { context } = request;
+  const said = lastUserText(context);
+  const reaction = isAsked(context) ? reactionTo(said, request.tools, () => `call_${ids.uuid()}`) : undefined;
+  const inputTokens = tokens(context.map(textOf).join("\n"));
+  if (reaction?.kind === "call") {
+    const { call } = reaction;
+    yield [{ type: "toolCall", call }, done(inputTokens, tokens(call.arguments))];
+    return;
   }
-  const inputTokens = tokens(request.context.map(textOf).join("\n"));
-  const outputTokens = tokens(text);
+  const itemId = ids.uuid();
+  const pace = pacing(said);
+  const text = reaction?.kind === "say" ? reaction.text : (reported(context) ?? answer(said, request));
+  yield [{ type: "messageStarted", itemId }];
+  for (const piece of pieces(text)) {
+    await pause(timers, pace, signal);
+    yield [{ type: "messageDelta", itemId, text: piece }];
+  }
+  yield [{ type: "messageDone", itemId, text }, done(inputTokens, tokens(text))];
+}
+
+function done(inputTokens: number, outputTokens: number): ModelEvent {
   const usage = {
     totalTokens: inputTokens + outputTokens,
     inputTokens,
@@ -68,21 +81,67 @@ async function* stream(
     outputTokens,
     reasoningOutputTokens: 0,
   };
-  yield [
-    { type: "messageDone", itemId, text },
-    { type: "done", usage, contextWindow: CONTEXT_WINDOW },
-  ];
+  return { type: "done", usage, contextWindow: CONTEXT_WINDOW };
 }
 
-function answer(said: string, items: readonly ContextItem[]): string {
-  const turns = items.filter((item) => isUserMessage(item)).length;
+/** Word by word; what is long comes line by line. */
+function pieces(text: string): readonly string[] {
+  const each = text.length > 2_000 ? /.*\n|.+$/g : /\s*\S+\s*/g;
+  return text.match(each) ?? [text];
+}
+
+/** Whether a message of the user is what comes last: else it was reacted to already. */
+function isAsked(items: readonly ContextItem[]): boolean {
+  const last = items.findLast((item) => item.type !== "message" || item.role !== "developer");
+  return last !== undefined && isUserMessage(last);
+}
+
+/** The outputs that came since the model last said something; undefined if there are none. */
+function reported(items: readonly ContextItem[]): string | undefined {
+  const names = new Map(
+    items.flatMap((item) => (item.type === "toolCall" ? [[item.callId, item.name]] : [])),
+  );
+  const since = items.findLastIndex((item) => item.type === "message" && item.role !== "developer");
+  const outputs = items.slice(since + 1).flatMap((item) => {
+    if (item.type !== "toolOutput") return [];
+    const name = names.get(item.callId) ?? "the tool";
+    const text = outputText(item.output).trimEnd();
+    if (text === "") return [`\`${name}\` ${item.success ? "succeeded" : "failed"} and says nothing.`];
+    return [`\`${name}\` ${item.success ? "gave this:" : "failed:"}\n\n${fenced(shortened(text))}`];
+  });
+  return outputs.length === 0 ? undefined : outputs.join("\n\n");
+}
+
+function shortened(text: string): string {
+  if (text.length <= MAX_OUTPUT_CHARACTERS) return text;
+  return `${text.slice(0, MAX_OUTPUT_CHARACTERS)}\n(… ${text.length - MAX_OUTPUT_CHARACTERS} more characters)`;
+}
+
+/** In a fence that is longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+function answer(said: string, { context, tools }: ModelRequest): string {
+  const turns = context.filter((item) => isUserMessage(item)).length;
   const echo = said === "" ? "Your message has no text that I could echo." : `You said: ${said}`;
   if (turns > 1) return `${echo}\n\n(Offline model, message ${turns} of this thread.)`;
   return [
     "This is Bobbin's built-in offline model: it needs no key and no network, and it does not think.",
     echo,
+    ...invitation(tools),
     "To talk to a real model, set `model_provider` in config.toml.",
   ].join("\n\n");
+}
+
+/** The words that work in this thread, if it has tools. */
+function invitation(tools: ModelRequest["tools"]): readonly string[] {
+  const names = new Set(tools.map((tool) => (tool.kind === "webSearch" ? null : tool.name)));
+  if (tools.length === 0) return [];
+  const words = OFFLINE_WORDS.filter(({ tool }) => tool === null || names.has(tool));
+  return [`It uses tools when you ask in these words:\n${words.map(({ say }) => `- ${say}`).join("\n")}`];
 }
 
 /** "slowly" in the message makes it stream like a real one: good for trying interrupt and reconnect. */
