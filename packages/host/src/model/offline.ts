@@ -63,9 +63,12 @@ async function* stream(timers: Timers, ids: Ids, request: ModelRequest, signal: 
   }
   const itemId = ids.uuid();
   const pace = pacing(said);
-  const text = reaction?.kind === "say" ? reaction.text : (reported(context) ?? answer(said, request));
+  const report = reaction === undefined ? reported(context) : undefined;
+  const text = reaction?.kind === "say" ? reaction.text : (report ?? answer(said, request));
   yield [{ type: "messageStarted", itemId }];
-  for (const piece of pieces(text)) {
+  // A tool's output can be long: it comes line by line, everything else word by word.
+  const pieces = text.match(text === report ? /.*\n|.+$/g : /\s*\S+\s*/g) ?? [text];
+  for (const piece of pieces) {
     await pause(timers, pace, signal);
     yield [{ type: "messageDelta", itemId, text: piece }];
   }
@@ -82,12 +85,6 @@ function done(inputTokens: number, outputTokens: number): ModelEvent {
     reasoningOutputTokens: 0,
   };
   return { type: "done", usage, contextWindow: CONTEXT_WINDOW };
-}
-
-/** Word by word; what is long comes line by line. */
-function pieces(text: string): readonly string[] {
-  const each = text.length > 2_000 ? /.*\n|.+$/g : /\s*\S+\s*/g;
-  return text.match(each) ?? [text];
 }
 
 /** Whether a message of the user is what comes last: else it was reacted to already. */
