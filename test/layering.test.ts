@@ -35,7 +35,8 @@ const AREAS: Record<string, readonly string[]> = {
   migrate: [...GROUND, "config", "journal"],
   feedback: [...GROUND, "config"],
   thread: [...GROUND, "journal"],
-  turn: [...GROUND, "journal", "model", "tool", "thread"],
+  workspace: [...GROUND, "process", "sandbox"],
+  turn: [...GROUND, "journal", "model", "tool", "thread", "workspace"],
   server: [
     ...GROUND,
     "config",

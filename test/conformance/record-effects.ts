@@ -141,6 +141,7 @@ export const recordEffects: Readonly<
   callCancelled: leadsTo("callCancelled", "/cancel_tool_call to the tool server"),
   approvalGranted: { none: "Later calls of that kind are not asked for; nothing is done because of it." },
   planUpdated: leadsTo("planUpdated", "turn/plan/updated"),
+  turnDiffed: leadsTo("turnDiffed", "turn/diff/updated"),
   compactionRequested: [
     ...leadsTo("compactionRequested", "a call of the model for a summary"),
     also("that call again", droppedTurn),

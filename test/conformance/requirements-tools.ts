@@ -42,6 +42,10 @@ export const toolLines = {
   "PATCH-10": "A patch is asked about in a read-only sandbox, and always for the policy `untrusted`.",
   "PATCH-11": "A patch over several files is whole after a crash and the next start.",
 
+  // What a turn changes in files.
+  "DIFF-1": "After each patch and before the turn's end, clients are sent what the turn has changed so far.",
+  "DIFF-2": "A diff that a client missed is sent again with the other notifications that it missed.",
+
   // Questions to clients.
   "ASK-1":
     "The first answer counts, later ones are ignored, and all subscribers are told that it is resolved.",

@@ -58,7 +58,14 @@ export const actingTools: ToolSource = {
   ],
 };
 
-const ARGS: Readonly<Record<string, unknown>> = { request_user_input: QUESTION, update_plan: PLAN };
+/** Changes files in the same way however often it is applied. */
+const PATCH = ["*** Begin Patch", "*** Add File: patched.txt", "+new", "*** End Patch"].join("\n");
+
+const ARGS: Readonly<Record<string, unknown>> = {
+  request_user_input: QUESTION,
+  update_plan: PLAN,
+  apply_patch: { input: PATCH },
+};
 
 const done: ModelScript = { steps: [{ do: "say", pieces: ["all ", "done"] }] };
 
@@ -233,6 +240,15 @@ const choice: Scene = {
   },
 };
 
+const patch: Scene = {
+  name: "what a turn changes in files",
+  model: callsTools,
+  async live({ client }) {
+    const threadId = await client.startThread({ sandbox: "workspace-write", approvalPolicy: "never" });
+    await turn(client, threadId, "call apply_patch");
+  },
+};
+
 const queue: Scene = {
   name: "what waits in a queue",
   model: callsTools,
@@ -315,6 +331,7 @@ export const scenes: readonly Scene[] = [
   toolServer,
   subscription,
   choice,
+  patch,
   queue,
   goal,
   parked,

@@ -44,6 +44,7 @@ import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { Pasts } from "./turn/past.ts";
 import { Runners } from "./turn/runners.ts";
+import { TurnFiles } from "./workspace/turn-files.ts";
 
 export interface HostOptions {
   readonly home: string;
@@ -139,6 +140,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
+    turnFiles: new TurnFiles({ ...platform, filesOf: (owner) => reachLookup.of(owner).files }),
   });
   const registry: Registry = new Registry({
     platform,

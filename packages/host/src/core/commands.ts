@@ -13,6 +13,7 @@ import type { CallReport, RapEvent, View } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
 import type { Blobs } from "./turn/blobs.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
+import type { WorkingTree } from "./turn/changes.ts";
 import type { ContextEntry } from "./turn/given-context.ts";
 import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
@@ -141,6 +142,16 @@ export type TurnCommand =
       readonly turnId: string;
       readonly attempt: number;
       readonly outcome: SampleOutcome;
+    }
+  /** What the turn has changed in files. `diff` null: clients need not be sent it now. */
+  | {
+      readonly kind: "showDiff";
+      readonly at: number;
+      readonly turnId: string;
+      readonly upTo: number;
+      readonly diff: string | null;
+      readonly digest: string;
+      readonly trees: readonly WorkingTree[];
     }
   /** `label`: what people call it; `prompt`: what the reviewer is asked. */
   | {

@@ -47,6 +47,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "modelServed":
     case "saveText":
     case "sampled":
+    case "showDiff":
     case "startReview":
     case "compact":
     case "compactFirst":

@@ -1,6 +1,7 @@
 import type { Child, DueChoice } from "./rap/records.ts";
-import type { ThreadState } from "./state.ts";
+import type { ThreadState, TurnState } from "./state.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
+import { isDiffDue } from "./turn/changes.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
 
 /** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
@@ -13,7 +14,8 @@ export type Effect =
   | ContinueGoalEffect
   | LateCallEffect
   | PostChoiceEffect
-  | ChildEffect;
+  | ChildEffect
+  | DiffEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -70,6 +72,15 @@ export interface StartEventsEffect {
   readonly kind: "startEvents";
 }
 
+/** Clients are shown what the turn has changed in files. */
+export interface DiffEffect {
+  readonly key: string;
+  readonly kind: "diff";
+  readonly turnId: string;
+  /** After so many calls that may have changed some. */
+  readonly upTo: number;
+}
+
 /** Input that waited begins its turn. */
 export interface StartQueuedEffect {
   readonly key: string;
@@ -97,9 +108,10 @@ export function next(state: ThreadState): readonly Effect[] {
 function nextOfTurn(state: ThreadState): readonly Effect[] {
   if (state.turn === null) return nextTurn(state);
   const { id: turnId, attempt, sampled, retryAt, calls, compacting } = state.turn;
+  const diff = diffOf(state.turn);
   if (compacting !== null) {
     const key = `compact ${turnId} ${attempt}`;
-    return [{ key, kind: "compact", turnId, attempt, due: retryAt, compacting }];
+    return [...diff, { key, kind: "compact", turnId, attempt, due: retryAt, compacting }];
   }
   const sample: Effect = {
     key: `sample ${turnId} ${attempt}`,
@@ -108,8 +120,16 @@ function nextOfTurn(state: ThreadState): readonly Effect[] {
     attempt,
     due: retryAt,
   };
-  return [...(sampled ? [] : [sample]), ...calls.flatMap((one) => effectsOfCall(turnId, one))];
+  return [...diff, ...(sampled ? [] : [sample]), ...calls.flatMap((one) => effectsOfCall(turnId, one))];
 }
+
+function diffOf(turn: TurnState): readonly DiffEffect[] {
+  const { id: turnId, changes } = turn;
+  if (changes === undefined || !isDiffDue(turn)) return NO_DIFF;
+  return [{ key: `diff ${turnId} ${changes.shown}`, kind: "diff", turnId, upTo: changes.ended }];
+}
+
+const NO_DIFF: readonly DiffEffect[] = [];
 
 /** A call that is as far as before has the same effect: there may be thousands, and each commit asks for all. */
 const known = new WeakMap<CallState, readonly CallEffect[]>();

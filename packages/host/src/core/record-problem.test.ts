@@ -53,7 +53,7 @@ function damages(change: (holder: Json, key: string) => void): { refused: number
 
 /** What a record holds of clients, models and tool servers as it came: nothing in it is read by the core. */
 const FREE =
-  /\b(arguments|carry\.data|outputSchema|items\.N|kept\.N\.item|result|shown\.(content\.N|_meta)|params\._meta|view|views\.N\.content)\b/;
+  /\b(arguments|carry\.data|plan(?!\.N)|outputSchema|items\.N|kept\.N\.item|result|shown\.(content\.N|_meta)|params\._meta|view|views\.N\.content)\b/;
 
 describe("a record from disk", () => {
   it("is read if it is as this program writes it", () => {

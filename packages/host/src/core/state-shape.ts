@@ -25,7 +25,7 @@ import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS } from "./life/shapes.ts";
 import { RAP_STATE } from "./rap/shapes.ts";
 import { PENDING_REQUEST } from "./requests/shapes.ts";
 import { count, time } from "./shapes.ts";
-import { CALL_STAGE, CONTEXT_ENTRY, compacting, TOOL_CALL, TURN_KIND } from "./turn/shapes.ts";
+import { CALL_STAGE, CONTEXT_ENTRY, compacting, TOOL_CALL, TURN_CHANGES, TURN_KIND } from "./turn/shapes.ts";
 
 const TURN_STATE = inline(() => ({
   id: string(),
@@ -49,6 +49,7 @@ const TURN_STATE = inline(() => ({
   answer: nullable(ThreadItem),
   open: array(ThreadItem),
   saved: record(string()),
+  changes: omittable(TURN_CHANGES),
 }));
 
 /**

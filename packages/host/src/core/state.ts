@@ -13,6 +13,7 @@ import type { RapState } from "./rap/records.ts";
 import type { PendingRequest } from "./requests/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { CallState } from "./turn/calls.ts";
+import type { TurnChanges } from "./turn/changes.ts";
 import type { ContextEntry } from "./turn/given-context.ts";
 import type { Compacting, TurnKind } from "./turn/records.ts";
 
@@ -120,4 +121,6 @@ export interface TurnState {
   readonly open: readonly ThreadItem[];
   /** Their texts as far as they were saved, by `textKey`. */
   readonly saved: Readonly<Record<string, string>>;
+  /** What it has done to files; missing as long as no call of it could. */
+  readonly changes?: TurnChanges | undefined;
 }

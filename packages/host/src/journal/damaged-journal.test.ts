@@ -14,7 +14,8 @@ import { sessionPath } from "./paths.ts";
 import { recall } from "./recall.ts";
 
 const OTHER = "01a1e11e-8538-703d-834a-e6eb57dc6a9b";
-const LINES = await goldenLines();
+/** What was added to it later is left out: the tests name its last commits by their numbers. */
+const LINES = (await goldenLines()).slice(0, 63);
 /** The commits with checkpoints. */
 const [MIDDLE, CLOSED] = [40, 59];
 

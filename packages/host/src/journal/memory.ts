@@ -4,11 +4,15 @@ import type { AppendOutcome, Placed, ThreadJournal } from "./journal.ts";
 
 const NOWHERE: Place = { path: null, archived: false };
 
+/** What an ephemeral thread may keep beside its journal. */
+const MAX_BLOB_BYTES = 16 * 1024 * 1024;
+
 /** For ephemeral threads: nothing outlives the load, all else is as with files. A place is an index. */
 export class MemoryJournal implements ThreadJournal {
   readonly place = NOWHERE;
   readonly undone = false;
   readonly #commits: Commit[] = [];
+  readonly #blobs = new Map<string, Uint8Array>();
 
   async append(...commits: Commit[]): Promise<AppendOutcome> {
     if (commits[0]?.prev !== (this.#commits.at(-1)?.seq ?? 0)) return { kind: "conflict" };
@@ -42,14 +46,25 @@ export class MemoryJournal implements ThreadJournal {
     return this.#commits.length === 0;
   }
 
-  /** What its users name as files is read again each time: it does not live long. */
-  async blob(): Promise<undefined> {
-    return undefined;
+  async blob(name: string): Promise<Uint8Array | undefined> {
+    return this.#blobs.get(name);
+  }
+
+  /** Beyond its bound the oldest ones are gone. */
+  async keep(name: string, bytes: Uint8Array): Promise<void> {
+    this.#blobs.delete(name);
+    this.#blobs.set(name, bytes);
+    let total = 0;
+    for (const blob of this.#blobs.values()) total += blob.length;
+    for (const [oldest, { length }] of this.#blobs) {
+      if (total <= MAX_BLOB_BYTES) break;
+      this.#blobs.delete(oldest);
+      total -= length;
+    }
   }
 
   leaveUndone(): void {}
   madeGood(): void {}
-  async keep(): Promise<void> {}
   async sync(): Promise<void> {}
   async rest(): Promise<void> {}
   async close(): Promise<void> {}

@@ -41,10 +41,13 @@ const FULL = 0.9;
 export class ModelCalls {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
+  /** Resolves when clients were shown what the turn has changed so far; undefined if they were. */
+  readonly #diffing: () => Promise<void> | undefined;
 
-  constructor(actor: Actor, ports: RunnerPorts) {
+  constructor(actor: Actor, ports: RunnerPorts, diffing: () => Promise<void> | undefined) {
     this.#actor = actor;
     this.#ports = ports;
+    this.#diffing = diffing;
   }
 
   async sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
@@ -197,7 +200,16 @@ export class ModelCalls {
     return { kind: "failed", error, retry: { of: retry.of, afterMs } };
   }
 
-  #sampled({ turnId, attempt }: SampleEffect, outcome: SampleOutcome): void {
+  /** An answer may end its turn: what that has changed is shown before. */
+  #sampled(effect: SampleEffect, outcome: SampleOutcome): void {
+    const diffing = this.#diffing();
+    if (diffing !== undefined) {
+      const sampled = () => this.#sampled(effect, outcome);
+      // Who performs it reports why it failed.
+      this.#ports.supervisor.take("an answer that waits for a diff", diffing.then(sampled, sampled));
+      return;
+    }
+    const { turnId, attempt } = effect;
     this.#actor.offer({ kind: "sampled", at: this.#now(), turnId, attempt, outcome });
   }
 

@@ -3,6 +3,7 @@ import type {
   CallEffect,
   ChildEffect,
   ContinueGoalEffect,
+  DiffEffect,
   Effect,
   LateCallEffect,
   PostChoiceEffect,
@@ -12,6 +13,8 @@ import type {
 import type { Child } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
+import type { CallStep } from "../core/turn/calls.ts";
+import type { FilesBefore } from "../core/turn/changes.ts";
 import { Fault } from "../errors.ts";
 import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -24,9 +27,11 @@ import { keepOutput } from "../tool/kept-output.ts";
 import { retryDelay } from "../tool/retry-delay.ts";
 import { refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
+import type { TurnFiles } from "../workspace/turn-files.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { nextStep } from "./next-step.ts";
 import type { Pasts } from "./past.ts";
+import { showChanges } from "./shown-changes.ts";
 import { waitUntil } from "./waiting.ts";
 
 /** What a runner needs from around it. */
@@ -45,6 +50,7 @@ export interface RunnerPorts {
   filesOf(owner: string): ReadableFiles;
   /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
   child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
+  readonly turnFiles: TurnFiles;
   /** Takes what providers say about limits. */
   limits(snapshot: RateLimitSnapshot): void;
 }
@@ -82,11 +88,13 @@ export class Runner {
   readonly #running = new Map<string, { readonly controller: AbortController; wantedIn: number }>();
   /** Counts the calls of `reconcile`. */
   #round = 0;
+  /** Set while clients are to be shown what the turn has changed: it does not end before that. */
+  #diffing: Promise<void> | undefined;
 
   constructor(actor: Actor, ports: RunnerPorts) {
     this.#actor = actor;
     this.#ports = ports;
-    this.#modelCalls = new ModelCalls(actor, ports);
+    this.#modelCalls = new ModelCalls(actor, ports, () => this.#diffing);
   }
 
   /** Nothing is under way. */
@@ -139,11 +147,21 @@ export class Runner {
         return this.#expire(effect, state, signal);
       case "child":
         return this.#child(effect, state, signal);
+      case "diff":
+        return this.#diff(effect, state, signal);
       case "postChoice":
         return effect.due === null
           ? this.#bySource(effect, state, signal)
           : this.#later(effect.due, state, signal, (later) => this.#bySource(effect, later, signal));
     }
+  }
+
+  #diff(effect: DiffEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+    const diffing = showChanges(this.#actor, this.#ports, effect, state, signal).finally(() => {
+      if (this.#diffing === diffing) this.#diffing = undefined;
+    });
+    this.#diffing = diffing;
+    return diffing;
   }
 
   async #startQueued({ id }: StartQueuedEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
@@ -237,6 +255,13 @@ export class Runner {
     return { ...step, ...kept };
   }
 
+  /** Saves what a call is about to change, when clients were shown what the calls before it have changed. */
+  async #filesBefore(step: Step): Promise<FilesBefore | undefined> {
+    if (step.kind !== "dispatch" || step.changes === undefined) return undefined;
+    await this.#diffing?.catch(() => {});
+    return this.#ports.turnFiles.before(await this.#actor.peek(), this.#actor.journal, step.changes);
+  }
+
   /** Takes a call one step further. Whatever a tool does, the model gets an answer. */
   async #call(effect: CallEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
     const { platform, supervisor, toolbox } = this.#ports;
@@ -245,8 +270,10 @@ export class Runner {
     if (later !== undefined) await later;
     if (signal.aborted) return;
     let step: Step;
+    let before: FilesBefore | undefined;
     try {
       step = await this.#kept(await nextStep(toolbox, effect, state, platform.clock.now(), signal));
+      before = await this.#filesBefore(step);
     } catch (cause) {
       if (signal.aborted) return;
       supervisor.report(`tool ${call.name}`, cause);
@@ -259,9 +286,23 @@ export class Runner {
       turnId,
       callId: call.callId,
       from: stage.kind,
-      step: step.kind === "ask" ? { ...step, requestId: platform.ids.integer() } : step,
+      step: recordable(step, platform.ids, before),
     } as const;
     this.#actor.offer(command, mustOutlivePower(step));
+  }
+}
+
+/** A step as the thread takes it. */
+function recordable(step: Step, ids: Platform["ids"], before: FilesBefore | undefined): CallStep {
+  switch (step.kind) {
+    case "ask":
+      return { ...step, requestId: ids.integer() };
+    case "dispatch": {
+      const { changes: _, ...dispatch } = step;
+      return before === undefined ? dispatch : { ...dispatch, before };
+    }
+    default:
+      return step;
   }
 }
 

@@ -3,6 +3,7 @@ import type { GoalCommand } from "../commands.ts";
 import type { Ask, RequestAnswer } from "../requests/records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import type { Blobs } from "./blobs.ts";
+import type { FilesBefore } from "./changes.ts";
 import type { ToolCall } from "./records.ts";
 
 /** One call of a tool, and how far it is. */
@@ -58,6 +59,8 @@ export type CallStep =
       readonly until?: number | undefined;
       /** What the tool is about to do, as plain data: a host that follows a lost one goes on from it. */
       readonly plan?: unknown;
+      /** The files that it may change, as they are. */
+      readonly before?: FilesBefore | undefined;
     } & Shown)
   | { readonly kind: "wait"; readonly until: number | null }
   | ({

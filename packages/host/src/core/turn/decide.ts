@@ -65,6 +65,10 @@ export function decideTurn(
       const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
       return running ? [{ type: "textSaved", ...saved }] : [];
     }
+    case "showDiff": {
+      const { kind: _, ...shown } = command;
+      return turn?.id === command.turnId ? [{ type: "turnDiffed", ...shown }] : [];
+    }
     case "startReview":
       return startReview(state, command, shown);
     case "compact":

@@ -13,6 +13,7 @@ import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
 import { count, time } from "../shapes.ts";
 import { withAccepted } from "./accepted.ts";
+import { foldTurnDiffed, withBefore } from "./changes.ts";
 import { withMoreContext } from "./context-size.ts";
 import {
   foldCompacted,
@@ -33,7 +34,18 @@ import {
 } from "./fold.ts";
 import { contextAfter } from "./given-context.ts";
 import type { TurnRecord } from "./records.ts";
-import { BLOBS, CARRY, CONTEXT_ENTRY, compacting, KEPT, outcome, TEXT_PART, TOOL_CALL } from "./shapes.ts";
+import {
+  BLOBS,
+  CARRY,
+  CONTEXT_ENTRY,
+  compacting,
+  FILES_BEFORE,
+  KEPT,
+  outcome,
+  TEXT_PART,
+  TOOL_CALL,
+  WORKING_TREE,
+} from "./shapes.ts";
 import { turnCompleted, turnStarted } from "./views.ts";
 
 export const TURN_RECORDS: RecordEntries<TurnRecord> = {
@@ -161,10 +173,14 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
       via: omittable(string()),
       until: omittable(time()),
       plan: omittable(unknown()),
+      before: omittable(FILES_BEFORE),
     })),
     fold: (state, record) => {
-      const { again, via, at, until, plan } = record;
-      return withStage(state, record, { kind: "dispatched", again, via, at, until, plan });
+      const { again, via, at, until, plan, before } = record;
+      const dispatched = withStage(state, record, { kind: "dispatched", again, via, at, until, plan });
+      return before === undefined
+        ? dispatched
+        : withTurn(dispatched, record.turnId, (turn) => withBefore(turn, before));
     },
     notify: silent,
     durability: "written",
@@ -225,6 +241,23 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
     ],
     durability: "written",
     inFork: "withTurn",
+  },
+  turnDiffed: {
+    version: 1,
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      upTo: count(),
+      diff: nullable(string()),
+      digest: string(),
+      trees: array(WORKING_TREE),
+    })),
+    fold: foldTurnDiffed,
+    notify: (threadId, { turnId, diff }) =>
+      diff === null ? [] : [toSubscribers("turn/diff/updated", { threadId, turnId, diff })],
+    durability: "written",
+    // What it is made from is not copied.
+    inFork: "never",
   },
   compactionRequested: {
     version: 1,

@@ -5,6 +5,7 @@ import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { addCall, findCall, stageCall } from "./call-list.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
+import { afterItem } from "./changes.ts";
 import { withContextTokens, withMoreContext, withUserMessage } from "./context-size.ts";
 import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
@@ -121,7 +122,8 @@ export function foldItemCompleted(state: ThreadState, { turnId, item }: Of<"item
   const completed = withTurn(state, turnId, (turn) => {
     const open = turn.open.filter(({ id }) => id !== item.id);
     const saved = Object.fromEntries(Object.entries(turn.saved).filter(([key]) => !isTextOf(key, item.id)));
-    return item.type === "agentMessage" ? { open, saved, answer: item } : { open, saved };
+    const completed = { open, saved, ...afterItem(turn, item) };
+    return item.type === "agentMessage" ? { ...completed, answer: item } : completed;
   });
   return item.type === "userMessage" ? withUserMessage(completed, item.content) : completed;
 }

@@ -9,6 +9,7 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import type { Blobs } from "./blobs.ts";
+import type { FilesBefore, WorkingTree } from "./changes.ts";
 import type { ContextEntry } from "./given-context.ts";
 import type { TextPart } from "./texts.ts";
 
@@ -80,6 +81,8 @@ export type TurnRecord =
       readonly until?: number | undefined;
       /** What the tool is about to do, where a host that follows a lost one has to know. */
       readonly plan?: unknown;
+      /** The files that it may change, as they were. */
+      readonly before?: FilesBefore | undefined;
     }
   /** The tool has taken the call, and its answer comes by itself; null: whenever that is. */
   | {
@@ -110,6 +113,20 @@ export type TurnRecord =
       readonly turnId: string;
       readonly explanation: string | null;
       readonly plan: readonly TurnPlanStep[];
+    }
+  /**
+   * What the turn has changed in files, after so many of its calls that may change some. `diff` null: clients have it, or
+   * are sent it later.
+   */
+  | {
+      readonly type: "turnDiffed";
+      readonly turnId: string;
+      readonly at: number;
+      readonly upTo: number;
+      readonly diff: string | null;
+      readonly digest: string;
+      /** The working trees of git as they were then. */
+      readonly trees: readonly WorkingTree[];
     }
   /** The model is due to be asked for a summary, in place of an answer. */
   | ({

@@ -22,6 +22,23 @@ export const TEXT_PART = string() as Schema<TextPart>;
 
 export const BLOBS = record(string());
 
+export const WORKING_TREE = inline(() => ({ top: string(), tree: string() }));
+
+export const FILES_BEFORE = inline(() => ({
+  pack: nullable(string()),
+  files: array(inline(() => ({ path: string(), mode: count(), from: count(), length: nullable(count()) }))),
+  trees: array(WORKING_TREE),
+  missing: omittable(string()),
+}));
+
+export const TURN_CHANGES = inline(() => ({
+  before: array(FILES_BEFORE),
+  ended: count(),
+  shown: count(),
+  digest: nullable(string()),
+  sent: count(),
+}));
+
 export const CARRY = inline(() => ({ provider: string(), data: unknown() }));
 
 export const CONTEXT_ENTRY = inline(() => ({

@@ -41,6 +41,7 @@ export function stepCall(
           ...(step.via && { via: step.via }),
           ...(step.until !== undefined && { until: step.until }),
           ...(step.plan !== undefined && { plan: step.plan }),
+          ...(step.before !== undefined && { before: step.before }),
         },
       ];
     case "wait":

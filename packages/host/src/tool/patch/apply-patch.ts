@@ -180,7 +180,8 @@ async function dispatch(
     files: plannedFiles(planned.writes),
     allowed: await realPaths(ports, planned),
   };
-  return { kind: "dispatch", again: true, plan, ...(item && { item }) };
+  const changes = plan.files.map(({ path }) => path);
+  return { kind: "dispatch", again: true, plan, changes, ...(item && { item }) };
 }
 
 /** What of the recorded plan is not done yet, or why it cannot be done. */

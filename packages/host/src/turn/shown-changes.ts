@@ -1,0 +1,28 @@
+import type { DiffEffect } from "../core/next.ts";
+import type { ThreadState } from "../core/state.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Actor } from "../thread/actor.ts";
+import type { TurnFiles } from "../workspace/turn-files.ts";
+
+interface Ports {
+  readonly platform: Pick<Platform, "clock">;
+  readonly turnFiles: TurnFiles;
+}
+
+/** Sends clients what the running turn has changed in files, unless they have it. */
+export async function showChanges(
+  actor: Actor,
+  { platform, turnFiles }: Ports,
+  { turnId, upTo }: DiffEffect,
+  state: ThreadState,
+  signal: AbortSignal,
+): Promise<void> {
+  const changes = state.turn?.changes;
+  if (changes === undefined) return;
+  const shown = await turnFiles.diff(state, actor.journal, changes, signal);
+  if (signal.aborted) return;
+  const { diff, digest, trees } = shown;
+  const isKnown = digest === changes.digest || (diff === "" && changes.digest === null);
+  const at = platform.clock.now();
+  actor.offer({ kind: "showDiff", at, turnId, upTo, diff: isKnown ? null : diff, digest, trees });
+}

@@ -1,0 +1,140 @@
+// What clients are sent about the files that a turn changes, on the real program with real files.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import type { WireClient } from "../support/wire-client.ts";
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const patchCall = (callId: string, ...lines: readonly string[]): Reply => {
+  const input = ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
+  return stream(responses.stream(responses.call("apply_patch", JSON.stringify({ input }), callId)));
+};
+
+async function stage(replies: readonly Reply[]) {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await modelHome("responses", model.url, {
+    top: ['sandbox_mode = "workspace-write"'],
+  });
+  await writeFile(join(cwd, "a.txt"), "one\ntwo\nthree\n");
+  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+  const client = await host.join(undefined, { experimentalApi: true });
+  return { model, host, client, threadId: await client.startThread({ cwd }), cwd };
+}
+
+/** The items of patches, the diffs and the end of a turn, in their order. */
+function story(client: WireClient, from: number): string[] {
+  return client.frames.slice(from).flatMap(({ method, params }) => {
+    if (method === "turn/diff/updated") return [params.diff];
+    if (method === "turn/completed") return [`turn ${params.turn.status}`];
+    return params?.item?.type === "fileChange" ? [`${method} ${params.item.status}`] : [];
+  });
+}
+
+const FIRST = [
+  "diff --git a/a.txt b/a.txt",
+  "index 4cb29ea38f70d7c61b2a3a25b02e3bdf44905402..ddc897f039f57aa91e16efa6dfde386c4255206f 100644",
+  "--- a/a.txt",
+  "+++ b/a.txt",
+  "@@ -1,3 +1,3 @@",
+  " one",
+  "-two",
+  "+TWO",
+  " three",
+  "diff --git a/new.txt b/new.txt",
+  "new file mode 100644",
+  "index 0000000000000000000000000000000000000000..94954abda49de8615a048f8d2e64b5de848e27a1",
+  "--- /dev/null",
+  "+++ b/new.txt",
+  "@@ -0,0 +1,2 @@",
+  "+hello",
+  "+world",
+  "",
+].join("\n");
+
+describe("a turn that patches files", () => {
+  it("[DIFF-1] shows what it has changed so far after each patch, and before it ends", async () => {
+    const { client, threadId } = await stage([
+      patchCall(
+        "call_1",
+        "*** Update File: a.txt",
+        "@@",
+        " one",
+        "-two",
+        "+TWO",
+        " three",
+        "*** Add File: new.txt",
+        "+hello",
+        "+world",
+      ),
+      patchCall("call_2", "*** Update File: a.txt", "@@", "-TWO", "+two", "*** Delete File: new.txt"),
+      patchCall("call_3", "*** Update File: a.txt", "*** Move to: b.txt", "@@", " two", "-three", "+3"),
+      say("done"),
+    ]);
+    const from = client.frames.length;
+    await client.turn(threadId, "change it");
+    const told = story(client, from);
+    expect(told.slice(0, 6)).toEqual([
+      "item/started inProgress",
+      "item/completed completed",
+      FIRST,
+      "item/started inProgress",
+      "item/completed completed",
+      // All is as it was.
+      "",
+    ]);
+    expect(told.slice(6, 8)).toEqual(["item/started inProgress", "item/completed completed"]);
+    expect(told[8]).toContain("rename from a.txt\nrename to b.txt\n");
+    expect(told[8]).toContain("\n two\n-three\n+3\n");
+    expect(told.slice(9)).toEqual(["turn completed"]);
+  });
+
+  it("[DIFF-1] counts each turn by itself, and is not sent by turns that change nothing", async () => {
+    const { client, threadId } = await stage([
+      patchCall("call_1", "*** Add File: x.txt", "+1"),
+      say("done"),
+      say("hello"),
+      patchCall("call_2", "*** Update File: x.txt", "@@", "-1", "+2"),
+      say("done"),
+    ]);
+    await client.turn(threadId, "change it");
+    const from = client.frames.length;
+    await client.turn(threadId, "say hello");
+    expect(story(client, from)).toEqual(["turn completed"]);
+    await client.turn(threadId, "change it again");
+    expect(client.told("turn/diff/updated").at(-1)!.params.diff).toContain("@@ -1 +1 @@\n-1\n+2\n");
+  });
+
+  it("[DIFF-1] shows it in ephemeral threads, too", async () => {
+    const { client, cwd } = await stage([
+      patchCall("call_1", "*** Update File: a.txt", "@@", "-two", "+TWO"),
+      say("done"),
+    ]);
+    await client.turn(await client.startThread({ cwd, ephemeral: true }), "change it");
+    expect(client.told("turn/diff/updated").at(-1)!.params.diff).toContain("\n-two\n+TWO\n");
+  });
+
+  it("[DIFF-2] is sent to clients that were away, with the rest of what they missed", async () => {
+    const { host, client, threadId } = await stage([
+      say("hello"),
+      patchCall("call_1", "*** Add File: x.txt", "+1"),
+      say("done"),
+    ]);
+    const other = await host.join(undefined, { experimentalApi: true, eventCursor: true });
+    await other.call("thread/resume", { threadId });
+    await client.turn(threadId, "say hello");
+    const { params } = await other.waitFor(
+      ({ method }) => method === "turn/completed",
+      "the first turn's end",
+    );
+    await other.close();
+    await client.turn(threadId, "change it");
+    const again = await host.join(undefined, { experimentalApi: true, eventCursor: true });
+    await again.call("thread/resume", { threadId, excludeTurns: true, afterCursor: params.cursor });
+    await again.waitFor(({ method }) => method === "turn/completed", "the second turn's end");
+    const [diff] = again.told("turn/diff/updated");
+    expect(diff!.params.diff).toContain("+++ b/x.txt\n@@ -0,0 +1 @@\n+1\n");
+  });
+});
