@@ -131,6 +131,8 @@ export const lifeLines = {
   "FAULT-22": "thread/unload frees a thread whose journal failed in a turn, with and without interrupt.",
   "FAULT-23":
     "A disk that fails is told as `storageFailed`, whatever was being done, and never as `internal`.",
+  "FAULT-24":
+    "Another host finds a thread whose journal is being made as it was started, or not yet; after a kill in between, always as it was started.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",

@@ -36,26 +36,34 @@ export interface ReadingPorts {
   pause(): Promise<void>;
 }
 
-/** A journal that is only read; the end is where it is when reading starts. */
+/**
+ * Reads a journal up to the place where it ended when reading began. Another host may append meanwhile: two looks that
+ * saw different ends would contradict each other.
+ */
 export class FileReader implements JournalReader {
   readonly place: Place;
   readonly blob: JournalReader["blob"];
   readonly #threadId: string;
   readonly #file: LastRead;
   readonly #ports: ReadingPorts;
+  /** Behind the last whole line. */
+  #end: Promise<number> | undefined;
 
+  /** `end`: where the last whole line ends, if that is known. */
   constructor(
     threadId: string,
     place: Place,
     file: ReadFile,
     ports: ReadingPorts,
     blob: JournalReader["blob"],
+    end?: number,
   ) {
     this.#threadId = threadId;
     this.place = place;
     this.#file = new LastRead(file);
     this.#ports = ports;
     this.blob = blob;
+    this.#end = end === undefined ? undefined : Promise.resolve(end);
   }
 
   backwards(before?: number, wanted?: WantedRecords): AsyncIterable<Placed> {
@@ -71,18 +79,18 @@ export class FileReader implements JournalReader {
   }
 
   async *linesBefore(before: number | undefined): AsyncGenerator<readonly Line[]> {
-    yield* linesBackwards(this.#file, await this.#end(before));
-  }
-
-  /** From a place that is known to be the end of a line. */
-  linesBeforeEnd(end: number): AsyncGenerator<readonly Line[]> {
-    return linesBackwards(this.#file, end);
+    const end = await this.#wholeEnd();
+    // `before` may come from another journal, and be no line's end.
+    yield* linesBackwards(
+      this.#file,
+      before === undefined || before >= end ? end : await this.#endIn(before),
+    );
   }
 
   async *linesFrom(from = 0): AsyncGenerator<readonly Line[]> {
     // From the byte before, which ends a line if the place is right: then nothing of a line is left of it.
     const start = Math.max(0, from - 1);
-    for await (const lines of linesForwards(this.#file, start, await this.#file.size())) {
+    for await (const lines of linesForwards(this.#file, start, await this.#wholeEnd())) {
       yield lines[0]!.start < from ? lines.slice(1) : lines;
     }
   }
@@ -92,20 +100,25 @@ export class FileReader implements JournalReader {
   }
 
   async locate(seq: number): Promise<number> {
-    return locate(this.#file, await this.#end(), seq);
+    return locate(this.#file, await this.#wholeEnd(), seq);
   }
 
   async isEmpty(): Promise<boolean> {
-    return (await this.#end()) === 0;
+    return (await this.#wholeEnd()) === 0;
   }
 
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  /** Behind the last whole line: someone may be writing the next, and `before` may come from another journal. */
-  async #end(before = Number.POSITIVE_INFINITY): Promise<number> {
-    const size = Math.min(before, await this.#file.size());
+  /** Found once. Someone may be writing the next line. */
+  #wholeEnd(): Promise<number> {
+    this.#end ??= this.#file.size().then((size) => this.#endIn(size));
+    return this.#end;
+  }
+
+  /** Behind the last whole line of the first `size` bytes. */
+  async #endIn(size: number): Promise<number> {
     // Whoever asks reads on from there, and most need no more than this: it is read once for both.
     await this.#file.read(Math.max(0, size - CHUNK_BYTES), Math.min(size, CHUNK_BYTES));
     return endOfLastLine(this.#file, size);

@@ -203,10 +203,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
   }
 
   backwards(before?: number, wanted?: WantedRecords): AsyncIterable<Placed> {
-    return this.#commits(
-      (reader) => (before === undefined ? reader.linesBeforeEnd(this.#size) : reader.linesBefore(before)),
-      wanted,
-    );
+    return this.#commits((reader) => reader.linesBefore(before), wanted);
   }
 
   forwards(from?: number, wanted?: WantedRecords): AsyncIterable<Placed> {
@@ -341,6 +338,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     await this.#make();
     const file = await this.#shared.files.openRead(this.#path);
     if (file === undefined) throw new Error(`the journal ${this.#path} is gone`);
-    return new FileReader(this.#threadId, this.place, file, this.#shared.reading, (name) => this.blob(name));
+    const { reading } = this.#shared;
+    return new FileReader(this.#threadId, this.place, file, reading, (name) => this.blob(name), this.#size);
   }
 }

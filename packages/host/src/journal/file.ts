@@ -54,25 +54,28 @@ export function fileJournal(
     return (await files.exists(archived)) ? { path: archived, archived: true } : undefined;
   };
 
-  /** Makes the journals that hosts which are gone did not get to make. */
-  const takeUp = () =>
-    leases.takeUp(async (threadId, line) => {
-      const path = (await look(threadId))?.path ?? sessionPath(home, threadId);
-      const file = await files.openAppend(path).catch((cause: unknown) => {
-        // Other threads do not wait for what is no file.
-        if (!isNoFile(cause)) throw cause;
-        log.warn("a new thread has no journal: there is no file in its place", { path, cause });
-      });
-      if (file === undefined) return;
-      try {
-        // It may be there without a whole line in it.
-        await cutTornTail(files, file, path, log);
-        if (file.size === 0) await file.append(line);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+  const makeStarted = async (threadId: string, line: Uint8Array): Promise<void> => {
+    const path = (await look(threadId))?.path ?? sessionPath(home, threadId);
+    const file = await files.openAppend(path).catch((cause: unknown) => {
+      // Other threads do not wait for what is no file.
+      if (!isNoFile(cause)) throw cause;
+      log.warn("a new thread has no journal: there is no file in its place", { path, cause });
     });
+    if (file === undefined) return;
+    try {
+      // It may be there without a whole line in it. If it has one, a living host may be writing the next.
+      if ((await tornBytes(files, file, path)) === file.size) {
+        await cutTornTail(files, file, path, log);
+        await file.append(line);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  };
+
+  /** Makes the journals that hosts which are gone did not get to make. */
+  const takeUp = () => leases.takeUp(makeStarted);
 
   const find = async (threadId: string): Promise<Place | undefined> => {
     // First: a file that is just being made must not be taken for one that a dead host left empty.
@@ -81,6 +84,26 @@ export function fileJournal(
     if (place !== undefined) return place;
     await takeUp();
     return look(threadId);
+  };
+
+  const readerAt = async (threadId: string, place: Place): Promise<FileReader | undefined> => {
+    const file = await files.openRead(place.path!).catch(asDamage);
+    const folders = blobFolders(home, threadId, place.archived);
+    const blob = (name: string) => readBlob(files, folders, name);
+    return file && new FileReader(threadId, place, file, shared.reading, blob);
+  };
+
+  const read = async (threadId: string): Promise<FileReader | undefined> => {
+    const place = await find(threadId);
+    const reader = place && (await readerAt(threadId, place));
+    if (reader !== undefined && !(await orClosed(reader, reader.isEmpty()))) return reader;
+    await reader?.close();
+    if (place === undefined) return undefined;
+    // It was moved to or from the archive meanwhile, or a host died while it made the file. A living host that makes it
+    // has told nobody but its own clients of the thread.
+    await takeUp();
+    const now = await look(threadId);
+    return now && readerAt(threadId, now);
   };
 
   /** For writing. A host that died while it made the file left it empty, and what goes into it among its starts. */
@@ -136,25 +159,14 @@ export function fileJournal(
         return undefined;
       });
     },
-    async read(threadId) {
-      const place = await find(threadId);
-      if (place === undefined) return undefined;
-      let file = await files.openRead(place.path!).catch(asDamage);
-      if (file !== undefined && (await file.size()) === 0) {
-        await file.close();
-        await takeUp();
-        file = await files.openRead(place.path!);
-      }
-      const folders = blobFolders(home, threadId, place.archived);
-      return (
-        file &&
-        new FileReader(threadId, place, file, shared.reading, (name) => readBlob(files, folders, name))
-      );
-    },
+    read,
     sync(threadId) {
       return saved(async () => {
-        const place = await find(threadId);
-        if (place === undefined) return;
+        // Not the half of a first line that a dead host left: what that was made of would stay unsynced.
+        const reader = await read(threadId);
+        if (reader === undefined) return;
+        await reader.close();
+        const { place } = reader;
         // The names of its folders may be as new as its own.
         for (let path = place.path!; path !== home && path !== dirname(path); path = dirname(path))
           await files.sync(path);
@@ -203,7 +215,7 @@ function asDamage(cause: unknown): never {
 }
 
 /** A file that nothing can be done with does not stay open. */
-function orClosed<T>(file: AppendFile, work: Promise<T>): Promise<T> {
+function orClosed<T>(file: { close(): Promise<void> }, work: Promise<T>): Promise<T> {
   return work.catch(async (cause: unknown) => {
     await file.close();
     throw cause;
