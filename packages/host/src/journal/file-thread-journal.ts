@@ -22,6 +22,8 @@ export interface Shared {
   readonly leases: Leases;
   readonly openFiles: OpenFiles;
   readonly starts: Starts;
+  /** Nothing that any host keeps of a thread's start makes the thread again. */
+  settleStarts(threadId: string): Promise<void>;
   readonly making: FewAtOnce;
   /** Threads whose journals were made here. */
   readonly made: MadeThreads;
@@ -295,7 +297,7 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     // Before anything that is left of it could make it again.
     if (this.#birth.kind === "acknowledged") await this.#shared.starts.made(this.#threadId);
     this.#birth = { kind: "made" };
-    await this.#shared.leases.settleStarts(this.#threadId);
+    await this.#shared.settleStarts(this.#threadId);
     for (const folder of this.#blobs) await saved(() => this.#shared.files.remove(folder, { synced: true }));
     await saved(() => this.#shared.files.remove(this.#path, { synced: true }));
     this.madeGood();

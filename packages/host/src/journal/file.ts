@@ -8,7 +8,7 @@ import { blobFolders, readBlob } from "./blobs.ts";
 import { cutTornTail, FileReader, tornBytes } from "./file-reader.ts";
 import { FileThreadJournal, type Shared } from "./file-thread-journal.ts";
 import type { Journal } from "./journal.ts";
-import { Leases } from "./leases.ts";
+import { Leases, type MakeStarted } from "./leases.ts";
 import { LeftOut } from "./left-out.ts";
 import { MadeThreads } from "./made-threads.ts";
 import { OpenFiles } from "./open-files.ts";
@@ -38,6 +38,7 @@ export function fileJournal(
     leases,
     openFiles: new OpenFiles(MAX_OPEN),
     starts: leases.starts,
+    settleStarts: (threadId) => leases.settleStarts(threadId, makeStarted),
     making: new FewAtOnce(MAX_MAKING),
     made,
     log,
@@ -54,7 +55,7 @@ export function fileJournal(
     return (await files.exists(archived)) ? { path: archived, archived: true } : undefined;
   };
 
-  const makeStarted = async (threadId: string, line: Uint8Array): Promise<void> => {
+  const makeStarted: MakeStarted = async (threadId, line) => {
     const path = (await look(threadId))?.path ?? sessionPath(home, threadId);
     const file = await files.openAppend(path).catch((cause: unknown) => {
       // Other threads do not wait for what is no file.

@@ -179,6 +179,12 @@ describe("a thread whose host was killed while it made the journal", () => {
         expect(opened!.undone).toBe(true);
         await opened!.rest();
       });
+
+      it("[FAULT-14] is deleted for good", async () => {
+        await (await host(false).open(ID))!.destroy();
+        expect(await readdir(dirname(path))).toEqual([]);
+        expect(await headOf(host(false))).toBeUndefined();
+      });
     });
   }
 });

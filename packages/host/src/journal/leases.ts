@@ -19,6 +19,9 @@ const ASK_AGAIN_MS = 20;
 /** How long after a failure claims are given back again. */
 const GIVE_BACK_AGAIN_MS = 5000;
 
+/** Makes the journal of a thread of its first line, unless there is one. */
+export type MakeStarted = (threadId: string, line: Uint8Array) => Promise<void>;
+
 /**
  * Which host has which thread. `live/` holds a claim per thread, with the id of the host that has it, and a lock per
  * host, which ends with the host however that ends: no process ids, no heartbeats.
@@ -232,35 +235,40 @@ export class Leases {
    * New threads that a host which is gone had acknowledged and not made: `make` makes each, and its claim is left
    * as if that host had.
    */
-  async takeUp(make: (threadId: string, line: Uint8Array) => Promise<void>): Promise<void> {
+  async takeUp(make: MakeStarted): Promise<void> {
     for (const { name } of await this.#files.list(this.#folder)) {
-      if (!name.endsWith(STARTS)) continue;
-      const host = name.slice(0, -STARTS.length);
-      if (await this.#lives(host)) continue;
-      await this.power.make();
-      await this.exclusively(async () => {
-        if (await this.#liveness.alive(this.#lock(host))) return;
-        const path = join(this.#folder, name);
-        const { lines, newer } = await unmade(this.#files, path);
-        for (const [threadId, line] of lines) {
-          await this.#files.claim(this.#claim(threadId), host);
-          await make(threadId, line);
-        }
-        // For good: what is in it must not make again what someone deletes later.
-        if (!newer) await this.#files.remove(path, { synced: true });
-        else if (lines.size > 0) await markMade(this.#files, path, lines.keys());
-      });
+      if (name.endsWith(STARTS)) await this.#takeUp(name, make);
     }
+  }
+
+  async #takeUp(name: string, make: MakeStarted): Promise<void> {
+    const host = name.slice(0, -STARTS.length);
+    if (await this.#lives(host)) return;
+    await this.power.make();
+    await this.exclusively(async () => {
+      if (await this.#liveness.alive(this.#lock(host))) return;
+      const path = join(this.#folder, name);
+      const { lines, newer } = await unmade(this.#files, path);
+      for (const [threadId, line] of lines) {
+        await this.#files.claim(this.#claim(threadId), host);
+        await make(threadId, line);
+      }
+      // For good: what is in it must not make again what someone deletes later.
+      if (!newer) await this.#files.remove(path, { synced: true });
+      else if (lines.size > 0) await markMade(this.#files, path, lines.keys());
+    });
   }
 
   /**
    * A thread is about to be deleted: nothing that a host, living or dead, keeps of its start makes it again, not even
-   * what a power cut brings back.
+   * what a power cut brings back. A host that was killed after it made the thread may not have marked it as made.
    */
-  async settleStarts(threadId: string): Promise<void> {
+  async settleStarts(threadId: string, make: MakeStarted): Promise<void> {
     await this.starts.erase(threadId);
     for (const { name } of await this.#files.list(this.#folder)) {
-      if (name.endsWith(STARTS)) await this.#files.sync(join(this.#folder, name));
+      if (!name.endsWith(STARTS)) continue;
+      await this.#takeUp(name, make);
+      await this.#files.sync(join(this.#folder, name));
     }
     await this.#files.sync(this.#folder);
   }
