@@ -19,6 +19,10 @@ export const toolLines = {
   "PROC-6": "A client's program ends with its connection, and no other connection can reach it.",
   "PROC-7": "A client's program ends with the host.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
+  "PROC-10":
+    "After the end of a host, also by SIGKILL, no process that it started is left, nor one that these started.",
+  "PROC-11": "What a host and its watchdog left running is ended by the next start on the same home.",
+  "PROC-12": "Ending a program, or its owner, also ends what it started in sessions of their own.",
   "PROC-9": "The output that a program wrote before its exit reaches its client, however slowly it is read.",
 
   // The environment of commands.

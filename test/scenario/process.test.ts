@@ -1,9 +1,9 @@
 // Programs that clients run by themselves: process/spawn and what belongs to it.
-import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
+import { withMark } from "../support/processes.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
 const EXPERIMENTAL = { experimentalApi: true };
@@ -28,18 +28,6 @@ function streamed(client: WireClient, handle: string): string {
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-
-/** Processes whose environment has a text. */
-function withMark(mark: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
-    } catch {
-      return false;
-    }
-  });
-}
 
 describe("a program that a client starts", () => {
   it("[PROC-1] replies when it runs, and notifies of its output and its exit", async () => {

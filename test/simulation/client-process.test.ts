@@ -35,11 +35,33 @@ const family: FakeProgram = async (process) => {
   return process.argv[1] === "stay" ? process.forever() : 7;
 };
 
+/** Leaves a child in a session of its own, which has other output. */
+const daemon: FakeProgram = async (process) => {
+  process.fork(
+    async (child) => {
+      child.fork(hang, { setsid: true });
+      return child.forever();
+    },
+    { setsid: true, silent: true },
+  );
+  return process.argv[1] === "stay" ? process.forever() : 0;
+};
+
 function addPrograms({ processes: { programs } }: World): void {
-  for (const [name, program] of Object.entries({ talk, cat, hang, family })) programs.set(name, program);
+  for (const [name, program] of Object.entries({ talk, cat, hang, family, daemon }))
+    programs.set(name, program);
 }
 
-const COMMANDS = [["talk", "0"], ["talk", "30", "3"], ["cat"], ["hang"], ["family"], ["family", "stay"]];
+const COMMANDS = [
+  ["talk", "0"],
+  ["talk", "30", "3"],
+  ["cat"],
+  ["hang"],
+  ["family"],
+  ["family", "stay"],
+  ["daemon"],
+  ["daemon", "stay"],
+];
 
 async function spawn(client: SimClient, handle: string, command: readonly string[], more: object = {}) {
   const params = { command, cwd: "/work", processHandle: handle, timeoutMs: null, streamStdin: true };
@@ -97,32 +119,88 @@ describe("programs that clients start", () => {
     },
   );
 
-  simulate("leave nothing behind, whatever ends them", { count: 100, full: 2000 }, async (world) => {
+  const live = async (world: World, client: SimClient): Promise<void> => {
     const { random } = world;
-    addPrograms(world);
-    const host = await world.start();
-    const live = async (client: SimClient): Promise<void> => {
-      await client.initialize({ experimentalApi: true });
-      const handles: string[] = [];
-      for (let left = random.between(1, 4); left > 0; left--) {
-        const handle = `${client.name} ${left}`;
-        const limits = { timeoutMs: random.pick([null, null, 50]), outputBytesCap: random.pick([null, 10]) };
-        if (await spawn(client, handle, random.pick(COMMANDS), limits)) handles.push(handle);
-        for (let moments = random.between(0, 20); moments > 0; moments--) await world.moment();
-      }
-      for (const processHandle of handles) {
-        if (random.chance(0.5)) await client.request("process/kill", { processHandle });
-        else if (random.chance(0.3))
-          await client.request("process/writeStdin", { processHandle, closeStdin: true });
-      }
-      if (random.chance(0.5)) client.cut();
-    };
-    const lives = [host.connect(), host.connect()].map((client) => live(client).catch(() => {}));
-    if (random.chance(0.5)) await Promise.all([host.crashIn(random.between(5, 200)), ...lives]);
-    else {
-      await Promise.all(lives);
-      await host.close();
+    await client.initialize({ experimentalApi: true });
+    const handles: string[] = [];
+    for (let left = random.between(1, 4); left > 0; left--) {
+      const handle = `${client.name} ${left}`;
+      const limits = { timeoutMs: random.pick([null, null, 50]), outputBytesCap: random.pick([null, 10]) };
+      if (await spawn(client, handle, random.pick(COMMANDS), limits)) handles.push(handle);
+      for (let moments = random.between(0, 20); moments > 0; moments--) await world.moment();
     }
-    await world.scheduler.quiet();
-  });
+    for (const processHandle of handles) {
+      if (random.chance(0.5)) await client.request("process/kill", { processHandle });
+      else if (random.chance(0.3))
+        await client.request("process/writeStdin", { processHandle, closeStdin: true });
+    }
+    if (random.chance(0.5)) client.cut();
+  };
+
+  simulate(
+    "[PROC-10] leave nothing behind, whatever ends them",
+    { count: 100, full: 2000 },
+    async (world) => {
+      const { random } = world;
+      addPrograms(world);
+      const host = await world.start();
+      const lives = [host.connect(), host.connect()].map((client) => live(world, client).catch(() => {}));
+      if (random.chance(0.5)) {
+        const kind = random.pick(["kill", "power"] as const);
+        await Promise.all([host.crashIn(random.between(5, 200), () => kind), ...lives]);
+      } else {
+        await Promise.all(lives);
+        await host.close();
+      }
+    },
+  );
+
+  simulate(
+    "[PROC-11] are ended by the next start if the watchdog was killed before the host",
+    { count: 50, full: 1000 },
+    async (world) => {
+      addPrograms(world);
+      const host = await world.start();
+      const lives = [host.connect(), host.connect()].map((client) => live(world, client).catch(() => {}));
+      world.scheduler.inSteps(world.random.between(5, 200), "watchdogs die", () =>
+        world.processes.killWatchdogs(host),
+      );
+      await Promise.all([host.crashIn(world.random.between(5, 200)), ...lives]);
+      const next = await world.start();
+      await world.scheduler.quiet();
+      world.check(() => assert.deepEqual(world.processes.of(host), []));
+      await next.close();
+      world.check(() => assert.deepEqual(world.disk.list("/home/of/bobbin/processes"), []));
+    },
+  );
+
+  simulate(
+    "that started others in sessions of their own are ended with these",
+    { count: 20 },
+    async (world) => {
+      addPrograms(world);
+      const host = await world.start();
+      const [one, other] = [host.connect(), host.connect()];
+      await Promise.all([
+        one.initialize({ experimentalApi: true }),
+        other.initialize({ experimentalApi: true }),
+      ]);
+      const alive = async (expected: number): Promise<void> => {
+        await world.scheduler.quiet();
+        world.check(() => assert.equal(world.processes.alive.length, expected));
+      };
+      await spawn(one, "stay", ["daemon", "stay"]);
+      await spawn(one, "left", ["daemon"]);
+      await spawn(other, "stay", ["daemon", "stay"]);
+      await exited(one, "left");
+      await alive(3 + 2 + 3);
+      await one.call("process/kill", { processHandle: "stay" });
+      await exited(one, "stay");
+      await alive(2 + 3);
+      one.cut();
+      await alive(3);
+      await host.close();
+      await alive(0);
+    },
+  );
 });

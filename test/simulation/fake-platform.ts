@@ -42,6 +42,7 @@ export function fakePlatform(
     listen: (place, handle) => network.listen(place, handle, owner),
     env,
     spawn: (start) => processes.spawn(start, owner),
+    markedProcesses: processes.marked(owner),
     giveBackMemory() {},
     worker: () => undefined,
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),

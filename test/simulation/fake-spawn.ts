@@ -1,4 +1,5 @@
 import type {
+  MarkedProcesses,
   OutputPiece,
   ProgramExit,
   ProgramSignal,
@@ -20,6 +21,7 @@ export class FakeProcesses {
   readonly programs = new Map<string, FakeProgram>();
   readonly #scheduler: Scheduler;
   readonly #alive = new Set<FakeProcess>();
+  readonly #watchdogs = new Set<FakeWatchdog>();
   #pids = 100;
 
   constructor(scheduler: Scheduler) {
@@ -50,20 +52,63 @@ export class FakeProcesses {
     });
   }
 
+  /** The port of a host that finds processes by their environment. */
+  marked(host: Owner): MarkedProcesses {
+    const step = <T>(label: string, run: () => T): Promise<T> =>
+      new Promise((resolve) => this.#scheduler.post(`${host.name} marks`, label, () => resolve(run()), host));
+    return {
+      end: (marks) =>
+        step("end the marked", () => {
+          for (const mark of marks) this.#endMarked(mark);
+        }),
+      watch: (mark) =>
+        step("start a watchdog", () => {
+          const watchdog = { host, mark, notifyGone: () => {} };
+          this.#watchdogs.add(watchdog);
+          const gone = new Promise<void>((resolve) => {
+            watchdog.notifyGone = resolve;
+          });
+          const stop = () => step("stop the watchdog", () => this.#endWatchdog(watchdog));
+          return { gone, stop };
+        }),
+    };
+  }
+
+  /** Somebody kills the watchdogs of a host. */
+  killWatchdogs(host: Owner): void {
+    for (const watchdog of this.#watchdogs) if (watchdog.host === host) this.#endWatchdog(watchdog);
+  }
+
   /**
-   * A host was killed: nobody reads its pipes any more, and its programs end. Those in a session of their own stay, as on a
-   * real machine.
+   * A host was killed. Nobody reads its pipes any more, what was started to die with its parent does, and a moment later its
+   * watchdog kills the others.
    */
   hostKilled(host: Owner): void {
     for (const process of this.of(host)) {
       process.pipe.stopReading();
-      if (!process.detached) process.die({ code: null, signal: "SIGKILL" });
+      if (process.diesWithHost) process.die({ code: null, signal: "SIGKILL" });
+    }
+    for (const watchdog of this.#watchdogs) {
+      if (watchdog.host !== host) continue;
+      this.#watchdogs.delete(watchdog);
+      this.#scheduler.post(`watchdog of ${host.name}`, "sweeps", () => this.#endMarked(watchdog.mark));
     }
   }
 
   /** The machine lost its power. */
   powerCut(host: Owner): void {
+    this.killWatchdogs(host);
     for (const process of this.of(host)) process.die({ code: null, signal: "SIGKILL" });
+  }
+
+  #endMarked(mark: string): void {
+    for (const process of this.alive)
+      if (Object.values(process.env).some((value) => value.includes(mark))) process.signal("SIGKILL");
+  }
+
+  #endWatchdog(watchdog: FakeWatchdog): void {
+    this.#watchdogs.delete(watchdog);
+    watchdog.notifyGone();
   }
 
   #run(start: FakeStart, program: FakeProgram, host: Owner): RunningProgram {
@@ -72,7 +117,6 @@ export class FakeProcesses {
     const root = new FakeProcess({
       pid: group,
       group,
-      detached: false,
       host,
       start,
       pipe,
@@ -113,6 +157,12 @@ export class FakeProcesses {
   }
 }
 
+interface FakeWatchdog {
+  readonly host: Owner;
+  readonly mark: string;
+  notifyGone(): void;
+}
+
 /** What was asked for, with the words of a shell's script in place of the shell. */
 type FakeStart = Omit<ProgramStart, "argv"> & { readonly argv: readonly string[] };
 
@@ -120,8 +170,6 @@ interface FakeProcessParts {
   readonly pid: number;
   /** The process group, which is the session, too. */
   readonly group: number;
-  /** In another session than the program that the host started. */
-  readonly detached: boolean;
   readonly host: Owner;
   readonly start: FakeStart;
   readonly pipe: FakePipe;
@@ -156,8 +204,9 @@ export class FakeProcess implements Owner {
     return this.#parts.group;
   }
 
-  get detached(): boolean {
-    return this.#parts.detached;
+  /** As bubblewrap does with `--die-with-parent`; it takes all that is inside with it. */
+  get diesWithHost(): boolean {
+    return this.#parts.start.argv.includes("--die-with-parent");
   }
 
   get host(): Owner {
@@ -238,7 +287,6 @@ export class FakeProcess implements Owner {
       ...this.#parts,
       pid,
       group: setsid ? pid : this.group,
-      detached: setsid || this.detached,
       pipe: silent ? new FakePipe(scheduler, undefined) : this.pipe,
       input: new FakeInput(),
     });

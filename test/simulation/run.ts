@@ -69,6 +69,11 @@ async function drive(world: World, scenario: Scenario): Promise<void> {
     await microtasks();
   }
   await end;
+  // A host that was killed last has a watchdog that is still at work.
+  for (let steps = 0; world.processes.alive.length > 0 && steps < MAX_STEPS; steps++) {
+    if (!world.scheduler.step()) break;
+    await microtasks();
+  }
   const left = world.processes.alive.map(({ name, argv }) => `${name} (${argv.join(" ")})`);
   if (left.length > 0) throw new Error(`processes are left: ${left.join(", ")}`);
 }

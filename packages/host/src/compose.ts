@@ -23,6 +23,7 @@ import { watchedTimers } from "./observe/watched-timers.ts";
 import type { Platform } from "./platform/platform.ts";
 import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
+import { ProcessMarks } from "./process/process-marks.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
@@ -186,7 +187,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     unlist: (threadId) => index.forget(threadId),
     sync: (threadId) => journal.sync(threadId),
   });
-  const processes = new ProcessManager({ platform, supervisor });
+  const marks = new ProcessMarks({ home, platform, log });
+  const processes = new ProcessManager({ platform, supervisor, marks });
   const clientProcesses = new ClientProcesses(processes, platform.timers);
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
@@ -237,7 +239,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       supervisor,
       unloadDelayMs:
         config.threadUnloadDelaySecs === undefined ? undefined : config.threadUnloadDelaySecs * 1000,
-      listen: () => toolbox.start(),
+      listen: () => {
+        toolbox.start();
+        supervisor.take("ending processes of hosts that are gone", marks.sweepAbandoned());
+      },
       left: (connection) => supervisor.take("ending a client's processes", clientProcesses.left(connection)),
       endClientProcesses: () => clientProcesses.close(),
       leave: () => journal.leave(),

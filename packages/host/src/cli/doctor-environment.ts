@@ -6,6 +6,7 @@ import type { Platform } from "../platform/platform.ts";
 import { allowLine } from "../process/command-environment.ts";
 import { LoginEnvironments } from "../process/login-environment.ts";
 import { ProcessManager } from "../process/process-manager.ts";
+import { ProcessMarks } from "../process/process-marks.ts";
 import type { Verdict } from "./doctor-check.ts";
 
 /** Shorter than a check may take. */
@@ -21,12 +22,14 @@ export async function environmentFinding(
   if (known === undefined)
     return { works: false, found: "not known", advice: "Correct the configuration first." };
   const log = pinoLog({ level: "silent", format: "text", write() {} });
-  const processes = new ProcessManager({ platform, supervisor: new Supervisor(log) });
+  const marks = new ProcessMarks({ home: undefined, platform, log });
+  const processes = new ProcessManager({ platform, supervisor: new Supervisor(log), marks });
   signal.addEventListener("abort", () => void processes.close(), { once: true });
   const secrets = hostSecretNames(known);
   const shell = platform.env.SHELL || "/bin/sh";
   const login = new LoginEnvironments({ platform, processes, maxMs: LOGIN_MS });
   const { removed, problem } = await login.forCommand({ shell, secrets, policy: known.shellEnvironment });
+  await processes.close();
   if (problem !== null)
     return {
       works: false,

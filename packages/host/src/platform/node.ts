@@ -30,6 +30,10 @@ export function nodePlatform(): Platform {
     listen: nodeListen,
     env: process.env,
     spawn: (start) => import("./node-spawn.ts").then(({ nodeSpawn }) => nodeSpawn(start)),
+    markedProcesses: {
+      end: async (marks) => (await loadMarked()).endMarked(marks),
+      watch: async (mark) => (await loadMarked()).watch(mark),
+    },
     clock: { now: () => Date.now(), monotonic },
     timers: {
       after,
@@ -44,6 +48,8 @@ export function nodePlatform(): Platform {
 
 const loadWorkspace = async (): Promise<WorkspaceFiles> =>
   (await import("./node-workspace.ts")).nodeWorkspace;
+
+const loadMarked = () => import("./node-marked.ts");
 
 /** Loaded with its first use: most threads change no files. */
 const lateWorkspace: WorkspaceFiles = {

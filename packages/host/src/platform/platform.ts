@@ -19,6 +19,7 @@ export interface Platform {
   /** The environment of this process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly spawn: Spawn;
+  readonly markedProcesses: MarkedProcesses;
   /** A thread of its own for what would hold up everything else; undefined where there is none. */
   worker(name: "search"): Worker | undefined;
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
@@ -119,6 +120,24 @@ export interface RunningProgram {
   /** To all processes of its session's first group, as Ctrl-C and the like. */
   signal(signal: ProgramSignal): void;
   readonly exited: Promise<ProgramExit>;
+}
+
+/**
+ * Processes with a mark in their environment: those that the host started and whatever these started, in whichever session
+ * they are. A process that clears its environment, or that runs as another user, is not found.
+ */
+export interface MarkedProcesses {
+  /** Kills every process that has one of the marks; resolves when none is left. */
+  end(marks: readonly string[]): Promise<void>;
+  /** Starts a watchdog: when this process ends, however that is, it kills every process that has the mark. */
+  watch(mark: string): Promise<Watchdog>;
+}
+
+export interface Watchdog {
+  /** Ends the watchdog; no process is killed. */
+  stop(): Promise<void>;
+  /** Resolves when it is gone, also if somebody else ended it. */
+  readonly gone: Promise<void>;
 }
 
 export interface OutputPiece {

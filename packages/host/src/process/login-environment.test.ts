@@ -10,6 +10,7 @@ import type { Timers } from "../platform/platform.ts";
 import { USUAL_SHELL_ENVIRONMENT } from "./command-environment.ts";
 import { LoginEnvironments } from "./login-environment.ts";
 import { ProcessManager } from "./process-manager.ts";
+import { ProcessMarks } from "./process-marks.ts";
 
 let home: string;
 beforeAll(async () => {
@@ -26,7 +27,8 @@ async function people(profile: string, { env = {}, timers }: { env?: object; tim
   await writeFile(join(home, ".profile"), `echo start >> "$HOME/starts"\n${profile}\n`);
   await writeFile(join(home, "starts"), "");
   const platform = { ...nodePlatform(), env: { PATH, HOME: home, ...env } };
-  const processes = new ProcessManager({ platform, supervisor: new Supervisor(log) });
+  const marks = new ProcessMarks({ home: undefined, platform, log });
+  const processes = new ProcessManager({ platform, supervisor: new Supervisor(log), marks });
   return new LoginEnvironments({ platform: { ...platform, ...(timers && { timers }) }, processes });
 }
 const starts = async (): Promise<number> =>

@@ -13,20 +13,29 @@ export type ProcessListener = (piece: OutputPiece) => void | Promise<void>;
 /** How long output may stay away after the program has exited while other processes hold it open. */
 const DRAIN_MS = 250;
 
+export interface ManagedProcessPorts {
+  readonly timers: Platform["timers"];
+  readonly listener: ProcessListener;
+  /** Ends what the program started, also what left its process group. */
+  endDescendants(): Promise<void>;
+}
+
 /** A process with an owner. It has ended when its program has exited and its output was read. */
 export class ManagedProcess {
   /** Resolves when it is gone and nothing more will be heard of it. Never rejects. */
   readonly ended: Promise<ProgramExit>;
   readonly #program: RunningProgram;
   readonly #timers: Platform["timers"];
+  readonly #endDescendants: () => Promise<void>;
   #hasExited = false;
   /** Whether the reader waits for output, and not for its listener. */
   #waitsForOutput = false;
   #cancelDrain: Cancel = () => {};
 
-  constructor(program: RunningProgram, { timers }: Pick<Platform, "timers">, listener: ProcessListener) {
+  constructor(program: RunningProgram, { timers, listener, endDescendants }: ManagedProcessPorts) {
     this.#program = program;
     this.#timers = timers;
+    this.#endDescendants = endDescendants;
     const read = this.#read(listener);
     this.ended = program.exited.then(async (exit) => {
       this.#hasExited = true;
@@ -51,10 +60,16 @@ export class ManagedProcess {
     this.#program.resize(size);
   }
 
-  /** Ends it and everything that it started; resolves when it is gone. */
+  /** Ends it and everything that it started, in whichever session; resolves when all of it is gone. */
   async terminate(): Promise<void> {
-    this.#program.signal("SIGKILL");
+    this.kill();
+    await this.#endDescendants();
     await this.ended;
+  }
+
+  /** Kills the program and the rest of its process group. */
+  kill(): void {
+    this.#program.signal("SIGKILL");
   }
 
   async #read(listener: ProcessListener): Promise<void> {

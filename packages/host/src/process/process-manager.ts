@@ -1,22 +1,36 @@
 import type { Supervisor } from "../observe/supervise.ts";
 import type { Platform, ProgramStart } from "../platform/platform.ts";
 import { ManagedProcess, type ProcessListener } from "./managed-process.ts";
+import type { ProcessMarks } from "./process-marks.ts";
 
 /**
- * Whose a process is: it never outlives its owner. A connection owns what its client started.
+ * Whose a process is: a connection, a thread. No process outlives its owner, nor does anything that it started, in whichever
+ * session.
  */
 export type ProcessOwner = object;
 
 export interface ProcessManagerPorts {
-  readonly platform: Pick<Platform, "spawn" | "timers">;
+  readonly platform: Pick<Platform, "spawn" | "timers" | "markedProcesses">;
   readonly supervisor: Supervisor;
+  readonly marks: ProcessMarks;
+}
+
+/** What an owner has started. */
+interface Owned {
+  /** Begins the mark of each of its processes. */
+  readonly mark: string;
+  readonly starting: Set<Promise<unknown>>;
+  readonly running: Set<ManagedProcess>;
+  started: number;
 }
 
 /** Every process that the host has started and that is not gone. */
 export class ProcessManager {
   readonly #ports: ProcessManagerPorts;
-  readonly #byOwner = new Map<ProcessOwner, Set<ManagedProcess>>();
-  /** Owners that are gone for good: what is still being started for one ends at once. */
+  readonly #owners = new WeakMap<ProcessOwner, Owned>();
+  /** Those with a process that runs or is being started. */
+  readonly #active = new Map<ProcessOwner, Owned>();
+  #ownersEver = 0;
   #closed = false;
 
   constructor(ports: ProcessManagerPorts) {
@@ -29,35 +43,81 @@ export class ProcessManager {
     program: ProgramStart,
     listener: ProcessListener,
   ): Promise<ManagedProcess> {
-    const { platform, supervisor } = this.#ports;
     if (this.#closed) throw new Error("the host is ending");
-    const running = await platform.spawn(program);
-    const managed = new ManagedProcess(running, platform, listener);
-    const owned = this.#byOwner.get(owner) ?? new Set();
-    this.#byOwner.set(owner, owned.add(managed));
-    supervisor.take(
-      "a process",
-      managed.ended.then(() => {
-        owned.delete(managed);
-        if (owned.size === 0 && this.#byOwner.get(owner) === owned) this.#byOwner.delete(owner);
-      }),
-    );
-    if (this.#closed) void managed.terminate();
-    return managed;
+    const owned = this.#owned(owner);
+    const starting = this.#start(owner, owned, program, listener);
+    owned.starting.add(starting);
+    this.#active.set(owner, owned);
+    try {
+      return await starting;
+    } finally {
+      owned.starting.delete(starting);
+      this.#rest(owner, owned);
+    }
   }
 
-  #of(owner: ProcessOwner): readonly ManagedProcess[] {
-    return [...(this.#byOwner.get(owner) ?? [])];
-  }
-
-  /** Ends all processes of an owner; resolves when they are gone. */
+  /** Ends all processes of an owner, and what they left running; resolves when they are gone. */
   async end(owner: ProcessOwner): Promise<void> {
-    await Promise.all(this.#of(owner).map((process) => process.terminate()));
+    const owned = this.#owners.get(owner);
+    if (owned === undefined) return;
+    // What is being started finds that its owner is gone.
+    this.#owners.delete(owner);
+    await Promise.allSettled(owned.starting);
+    for (const process of owned.running) process.kill();
+    await this.#ports.platform.markedProcesses.end([owned.mark]);
+    await Promise.all([...owned.running].map(({ ended }) => ended));
   }
 
   /** Ends every process; none can be started any more. */
   async close(): Promise<void> {
+    const { platform, marks } = this.#ports;
     this.#closed = true;
-    await Promise.all([...this.#byOwner.keys()].map((owner) => this.end(owner)));
+    await Promise.all([...this.#active.keys()].map((owner) => this.end(owner)));
+    if (marks.isUsed) await platform.markedProcesses.end([marks.host]);
+    await marks.close();
+  }
+
+  async #start(
+    owner: ProcessOwner,
+    owned: Owned,
+    program: ProgramStart,
+    listener: ProcessListener,
+  ): Promise<ManagedProcess> {
+    const { platform, supervisor, marks } = this.#ports;
+    await marks.ready();
+    const mark = `${owned.mark}${++owned.started}.`;
+    const running = await platform.spawn({ ...program, env: { ...program.env, ...marks.variable(mark) } });
+    const managed = new ManagedProcess(running, {
+      timers: platform.timers,
+      listener,
+      endDescendants: () => platform.markedProcesses.end([mark]),
+    });
+    owned.running.add(managed);
+    supervisor.take(
+      "a process",
+      managed.ended.then(() => {
+        owned.running.delete(managed);
+        this.#rest(owner, owned);
+      }),
+    );
+    return managed;
+  }
+
+  #owned(owner: ProcessOwner): Owned {
+    const known = this.#owners.get(owner);
+    if (known !== undefined) return known;
+    const mark = `${this.#ports.marks.host}.${++this.#ownersEver}.`;
+    const owned = {
+      mark,
+      starting: new Set<Promise<unknown>>(),
+      running: new Set<ManagedProcess>(),
+      started: 0,
+    };
+    this.#owners.set(owner, owned);
+    return owned;
+  }
+
+  #rest(owner: ProcessOwner, { starting, running }: Owned): void {
+    if (starting.size === 0 && running.size === 0) this.#active.delete(owner);
   }
 }

@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { eachFewAtOnce } from "./few-at-once.ts";
+import type { Watchdog } from "./platform.ts";
+
+/** A program that starts others faster than they are found is given up after this many looks. */
+const MAX_ROUNDS = 100;
+/** How many processes are looked at at once. */
+const AT_ONCE = 16;
+
+/** Linux only: elsewhere nobody else's environment can be read, and nothing is found. */
+export async function endMarked(marks: readonly string[]): Promise<void> {
+  const wanted = marks.map((mark) => Buffer.from(mark));
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = await marked(wanted);
+    if (found.length === 0) return;
+    for (const pid of found) kill(pid);
+  }
+}
+
+async function marked(marks: readonly Buffer[]): Promise<readonly number[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const found: number[] = [];
+  await eachFewAtOnce(AT_ONCE, pids, async (pid) => {
+    // One that is gone, or is somebody else's, has none of our marks.
+    const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
+    if (environment !== undefined && marks.some((mark) => environment.includes(mark))) found.push(pid);
+  });
+  return found;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone already.
+  }
+}
+
+/**
+ * Waits until its input ends, which the operating system sees to when the host is gone. Then it kills what has the mark,
+ * until it finds nothing twice: the host may have died between fork and exec, when its child has no mark yet.
+ */
+const WATCHDOG = `
+read -r _
+round=0
+none=0
+while [ $none -lt 2 ] && [ $round -lt ${MAX_ROUNDS} ]; do
+  round=$((round + 1))
+  found=$(grep -lsF -- "$1" /proc/[0-9]*/environ)
+  if [ -z "$found" ]; then
+    none=$((none + 1))
+    sleep 0.1 || sleep 1
+  else
+    none=0
+    for file in $found; do
+      pid=\${file#/proc/}
+      kill -9 "\${pid%/environ}"
+    done
+  fi
+done`;
+
+/** A shell, which takes a twentieth of the memory of another Node process. It has no mark, and a session of its own. */
+export async function watch(mark: string): Promise<Watchdog> {
+  const child = spawn("/bin/sh", ["-c", WATCHDOG, "bobbin-watchdog", mark], {
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+  });
+  await once(child, "spawn");
+  child.stdin.on("error", () => {});
+  // Nothing waits for it: the host ends when it has nothing else to do.
+  child.unref();
+  (child.stdin as unknown as { unref(): void }).unref();
+  return {
+    gone,
+    async stop() {
+      child.ref();
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
