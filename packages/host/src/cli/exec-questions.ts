@@ -1,7 +1,7 @@
 import type { BobbinClient, Notification } from "@bobbin/client";
 import type { McpServerElicitationRequestParams, ToolRequestUserInputParams } from "@bobbin/protocol";
 import { RpcError } from "@bobbin/rpc";
-import { NEEDS_APPROVAL } from "../tool/rap/rap-tool.ts";
+import { NEEDS_APPROVAL } from "../tool/consent/decide.ts";
 
 /** How a turn in the terminal answers questions: nobody is there to be asked. */
 export interface AnswerPolicy {

@@ -4,6 +4,7 @@ import { addAppServer } from "./app-server.ts";
 import { addCompletion } from "./completion.ts";
 import { addDoctor } from "./doctor.ts";
 import { addExec } from "./exec.ts";
+import { addRules } from "./rules.ts";
 import { addTools } from "./tools.ts";
 
 /** The whole command line. Commands load what they need when they run. */
@@ -30,6 +31,7 @@ export function program(): Command {
   addAppServer(bobbin);
   addExec(bobbin);
   addTools(bobbin);
+  addRules(bobbin);
   addDoctor(bobbin);
   addCompletion(bobbin);
   for (const command of bobbin.commands) inherit(command);

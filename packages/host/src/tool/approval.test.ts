@@ -32,9 +32,17 @@ const FORM: ApprovalQuestion["ask"] = {
 const DISPATCH: Step = { kind: "dispatch", again: false };
 const tool: Tool = { name: "act", namespace: null, spec: null, begin: () => DISPATCH };
 
-function invocation(grants: readonly string[] = []): Invocation {
+function invocation(grants: readonly string[] = [], approvalPolicy = "on-request"): Invocation {
+  const settings = { approvalPolicy, sandbox: { type: "readOnly", networkAccess: false } };
   const call = { callId: "c", name: "act", namespace: null, arguments: "{}", kind: "function" } as const;
-  return { thread: { grants } as unknown as ThreadState, turnId: "u", call, args: {}, startedAt: 1, now: 1 };
+  return {
+    thread: { grants, settings } as unknown as ThreadState,
+    turnId: "u",
+    call,
+    args: {},
+    startedAt: 1,
+    now: 1,
+  };
 }
 
 const heard = (asking: ApprovalQuestion["ask"], answer: RequestAnswer) =>
@@ -59,6 +67,16 @@ describe("a call that has to be approved", () => {
     const granted = { ...DISPATCH, grant: "act" };
     expect(await heard(COMMAND, result({ decision: "acceptForSession" }))).toEqual(granted);
     expect(await heard(FORM, result({ action: "accept", _meta: { persist: "session" } }))).toEqual(granted);
+  });
+
+  it("is refused where nobody may be asked, in words for the model", async () => {
+    const asked = withApproval(tool, () => ({ ask: COMMAND, key: "act" }));
+    expect(await asked.begin(invocation([], "never"))).toEqual({
+      kind: "settle",
+      output: "This call needs the user's approval, and this thread is set to ask for none.",
+      success: false,
+    });
+    expect(await asked.begin(invocation(["act"], "never"))).toEqual(DISPATCH);
   });
 
   it("is declined by whatever is not plainly a yes, and the model is told", async () => {

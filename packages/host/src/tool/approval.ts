@@ -1,10 +1,9 @@
-import type { McpServerElicitationRequestResponse } from "@bobbin/protocol";
-import type { Ask, RequestAnswer } from "../core/requests/records.ts";
-import type { ThreadState } from "../core/state.ts";
+import type { Ask } from "../core/requests/records.ts";
+import { decisionOf } from "./consent/answer.ts";
+import type { Intent } from "./consent/consent.ts";
+import { decideConsent } from "./consent/decide.ts";
+import { NO_RULES } from "./consent/rules.ts";
 import { type Invocation, refusal, type Step, type Tool } from "./tool.ts";
-
-/** What the user said to a call. */
-export type Approval = "accept" | "acceptForSession" | "decline" | "cancel";
 
 /** How one kind of call is asked for. */
 export interface ApprovalQuestion {
@@ -17,34 +16,47 @@ export interface ApprovalQuestion {
 const APPROVAL = "approval";
 
 /**
- * A tool whose calls are asked for first. `question` says how, or undefined for a call that needs no asking. One
- * step of the loop for whatever tool needs it: it begins when the user has agreed.
+ * A tool whose calls need consent before they begin. `question` says how people are asked, or undefined for a call that
+ * needs no asking; `refused` is the step for a call that may not be asked about.
  */
 export function withApproval(
   tool: Tool,
   question: (invocation: Invocation) => ApprovalQuestion | undefined,
+  refused: (invocation: Invocation, reason: string) => Step = (_, reason) => refusal(reason),
 ): Tool {
   return {
     ...tool,
     begin(invocation) {
       const asked = question(invocation);
-      if (asked === undefined || isGranted(invocation.thread, asked.key)) return tool.begin(invocation);
-      return { kind: "ask", ask: asked.ask, question: APPROVAL };
+      const consent = consentTo(invocation, {
+        kind: "tool",
+        key: asked?.key ?? "",
+        asks: asked !== undefined,
+      });
+      switch (consent.kind) {
+        case "ask":
+          return { kind: "ask", ask: asked!.ask, question: APPROVAL };
+        case "refuse":
+          return refused(invocation, consent.reason);
+        default:
+          return tool.begin(invocation);
+      }
     },
     async heard(invocation, { name, method }, answer) {
       const asked = question(invocation);
       // One of the tool's own questions, after its call was approved. Journals of before have no names of questions.
       if (asked === undefined || (name ?? APPROVAL) !== APPROVAL || asked.ask.method !== method)
         return tool.heard!(invocation, { name, method }, answer);
-      switch (approvalOf(method, answer)) {
+      const decision = decisionOf(method, answer);
+      switch (decision.kind) {
         case "accept":
+        case "acceptWithRule":
+        case "networkRule":
           return tool.begin(invocation);
         case "acceptForSession":
           return withGrant(await tool.begin(invocation), asked.key);
         case "decline":
-          return refusal(
-            "The user declined this call. Do not try it again in another way; ask what to do instead.",
-          );
+          return refusal(`The call was not made: ${decision.words}`);
         case "cancel":
           return { kind: "interrupt" };
       }
@@ -52,29 +64,19 @@ export function withApproval(
   };
 }
 
-function isGranted({ grants }: ThreadState, key: string): boolean {
-  return grants.includes(key);
+function consentTo({ thread }: Invocation, what: Intent) {
+  const { approvalPolicy: policy, sandbox } = thread.settings;
+  return decideConsent({
+    what,
+    policy,
+    sandbox,
+    roots: [],
+    sandboxProblem: null,
+    rules: NO_RULES,
+    grants: thread.grants,
+  });
 }
 
 function withGrant(step: Step, grant: string): Step {
   return step.kind === "wait" || step.kind === "interrupt" ? step : { ...step, grant };
-}
-
-/** Whatever is not plainly a yes is a no. */
-function approvalOf(method: Ask["method"], answer: RequestAnswer): Approval {
-  if (answer.kind !== "result") return "decline";
-  if (method === "mcpServer/elicitation/request") {
-    const { action, _meta: meta } = answer.result as McpServerElicitationRequestResponse;
-    const persist = (meta as { persist?: unknown } | null | undefined)?.persist;
-    return action === "accept" && persist === "session" ? "acceptForSession" : action;
-  }
-  const { decision } = answer.result as { decision?: unknown };
-  switch (decision) {
-    case "accept":
-    case "acceptForSession":
-    case "cancel":
-      return decision;
-    default:
-      return "decline";
-  }
 }

@@ -1,43 +1,40 @@
 import { sep } from "node:path";
-import type { AskForApproval, SandboxPolicy } from "@bobbin/protocol";
+import type { SandboxPolicy } from "@bobbin/protocol";
+import { type Consent, type ConsentRequest, mayAsk } from "./consent.ts";
 
-/** What is known when a patch asks to be applied. Paths are real ones: all links are followed. */
-export interface PatchRequest {
-  readonly policy: AskForApproval;
-  readonly sandbox: SandboxPolicy;
-  /** The workspace: what commands may write in the sandbox `workspaceWrite`. */
-  readonly roots: readonly string[];
-  readonly paths: readonly string[];
-  /** Paths that the user allowed to change for as long as the thread is loaded. */
-  readonly granted: readonly string[];
-}
-
-export type PatchConsent =
-  | { readonly kind: "apply" }
-  | { readonly kind: "ask"; readonly reason: string | null }
-  /** In words for the model. */
-  | { readonly kind: "refuse"; readonly reason: string };
-
-/** Decides whether a patch is applied, asked about or refused. */
-export function patchConsent(request: PatchRequest): PatchConsent {
-  const { policy, sandbox, roots, paths, granted } = request;
-  const outside = paths.filter((path) => !granted.includes(path) && !isWritable(path, sandbox, roots));
-  if (policy === "untrusted") {
-    const unknown = paths.filter((path) => !granted.includes(path));
-    return unknown.length === 0 ? { kind: "apply" } : { kind: "ask", reason: null };
-  }
-  if (outside.length === 0) return { kind: "apply" };
+/** Decides whether a patch is applied, asked about or refused. Paths are real ones: all links are followed. */
+export function patchConsent(request: ConsentRequest, paths: readonly string[]): Consent {
+  const { policy, sandbox, roots } = request;
+  const granted = grantedPaths(request.grants);
+  const unknown = paths.filter((path) => !granted.includes(path));
+  const outside = unknown.filter((path) => !isWritable(path, sandbox, roots));
+  if (outside.length === 0 && (policy !== "untrusted" || unknown.length === 0)) return { kind: "sandboxed" };
   const where = outside.slice(0, 3).join(", ");
-  if (!mayAsk(policy))
+  if (!mayAsk(policy, "sandbox_approval"))
     return {
       kind: "refuse",
       reason: `The patch was not applied: ${where} may not be written in this sandbox, and the approval policy forbids to ask for more. Work within the folders that may be written.`,
     };
-  return { kind: "ask", reason: reasonFor(sandbox, where) };
+  const reason = policy === "untrusted" ? null : reasonFor(sandbox, where);
+  return { kind: "ask", reason, amendment: null, grant: patchGrant(paths), runs: "sandboxed" };
+}
+
+const GRANT = "patch ";
+
+/** The key of consent to change these files. */
+export function patchGrant(paths: readonly string[]): string {
+  return GRANT + JSON.stringify(paths);
+}
+
+/** Paths that people allowed to change for as long as the thread lives. */
+function grantedPaths(grants: readonly string[]): readonly string[] {
+  return grants
+    .filter((grant) => grant.startsWith(GRANT))
+    .flatMap((grant) => JSON.parse(grant.slice(GRANT.length)) as string[]);
 }
 
 /** Whether a path may be written without asking. `.git` and what makes hosts act are never changed unasked. */
-export function isWritable(path: string, sandbox: SandboxPolicy, roots: readonly string[]): boolean {
+function isWritable(path: string, sandbox: SandboxPolicy, roots: readonly string[]): boolean {
   switch (sandbox.type) {
     case "dangerFullAccess":
     case "externalSandbox":
@@ -59,10 +56,6 @@ function isProtected(within: string): boolean {
 
 function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-function mayAsk(policy: AskForApproval): boolean {
-  return typeof policy === "object" ? policy.granular.sandbox_approval : policy !== "never";
 }
 
 function reasonFor(sandbox: SandboxPolicy, where: string): string | null {

@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
-import type { RequestAnswer } from "../../core/requests/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
-import { type PatchConsent, patchConsent } from "../consent/patch-consent.ts";
+import { decisionOf } from "../consent/answer.ts";
+import type { Consent } from "../consent/consent.ts";
+import { decideConsent } from "../consent/decide.ts";
+import { patchGrant } from "../consent/patch-consent.ts";
+import { NO_RULES } from "../consent/rules.ts";
 import { type Invocation, refusal, type Step, type Tool, type ToolSource } from "../tool.ts";
 import { applyPlan, digestOf, MAX_FILE_BYTES, type PlannedFile, plannedFiles } from "./apply-plan.ts";
 import { GRAMMAR } from "./grammar.ts";
@@ -60,7 +63,8 @@ function patchTool(ports: PatchPorts): Tool {
       const item = itemOf(invocation, planned.changes, "inProgress");
       const consent = await consentTo(ports, invocation.thread, planned);
       switch (consent.kind) {
-        case "apply":
+        case "sandboxed":
+        case "unsandboxed":
           return dispatch(ports, planned, item);
         case "ask":
           return { kind: "ask", question: APPROVAL, item, ask: askAbout(invocation, consent.reason) };
@@ -68,7 +72,7 @@ function patchTool(ports: PatchPorts): Tool {
           return refusal(consent.reason);
       }
     },
-    async heard(invocation, _question, answer) {
+    async heard(invocation, { method }, answer) {
       const planned = await plan(ports, invocation);
       const shown = shownChanges(invocation);
       if (planned instanceof PatchError)
@@ -77,18 +81,21 @@ function patchTool(ports: PatchPorts): Tool {
           shown,
           `${planned.message} The files were changed while the user was asked.`,
         );
-      switch (decisionOf(answer)) {
+      const decision = decisionOf(method, answer);
+      switch (decision.kind) {
         case "accept":
+        case "acceptWithRule":
+        case "networkRule":
           return dispatch(ports, planned);
         case "acceptForSession":
           return {
             ...(await dispatch(ports, planned)),
-            grant: grantOf(await realPaths(ports, planned)),
+            grant: patchGrant(await realPaths(ports, planned)),
           };
         case "decline":
           return {
             kind: "settle",
-            output: `The patch was not applied: ${refusalWords(answer)}`,
+            output: `The patch was not applied: ${decision.words}`,
             success: false,
             item: itemOf(invocation, shown, "declined"),
           };
@@ -120,7 +127,6 @@ function patchTool(ports: PatchPorts): Tool {
 }
 
 const APPROVAL = "approval";
-const GRANT = "patch ";
 
 async function plan(ports: PatchPorts, invocation: Invocation): Promise<PatchPlan | PatchError> {
   const { thread } = invocation;
@@ -149,11 +155,19 @@ async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): 
   }
 }
 
-async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchPlan): Promise<PatchConsent> {
+async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchPlan): Promise<Consent> {
   const { approvalPolicy: policy, sandbox } = thread.settings;
   const roots = await rootsOf(ports, thread);
   const paths = await realPaths(ports, planned);
-  return patchConsent({ policy, sandbox, roots, paths, granted: granted(thread) });
+  return decideConsent({
+    what: { kind: "patch", paths },
+    policy,
+    sandbox,
+    roots,
+    sandboxProblem: null,
+    rules: NO_RULES,
+    grants: thread.grants,
+  });
 }
 
 async function rootsOf({ files }: PatchPorts, { settings }: ThreadState): Promise<readonly string[]> {
@@ -237,32 +251,6 @@ async function replan(
 function kindOf(before: string | null, after: string | null): "A" | "M" | "D" {
   if (before === null) return "A";
   return after === null ? "D" : "M";
-}
-
-function granted({ grants }: ThreadState): readonly string[] {
-  return grants
-    .filter((grant) => grant.startsWith(GRANT))
-    .flatMap((grant) => JSON.parse(grant.slice(GRANT.length)) as string[]);
-}
-
-function grantOf(paths: readonly string[]): string {
-  return GRANT + JSON.stringify(paths);
-}
-
-type Decision = "accept" | "acceptForSession" | "decline" | "cancel";
-
-/** Whatever is not plainly a yes is a no. */
-function decisionOf(answer: RequestAnswer): Decision {
-  const { decision } = (answer.kind === "result" ? answer.result : {}) as { decision?: unknown };
-  return decision === "accept" || decision === "acceptForSession" || decision === "cancel"
-    ? decision
-    : "decline";
-}
-
-function refusalWords(answer: RequestAnswer): string {
-  return answer.kind === "expired"
-    ? "nobody was there to allow it. Go on without it, and say what is left to do."
-    : "the user declined it. Do not try it again in another way; ask what to do instead.";
 }
 
 function askAbout(

@@ -25,25 +25,23 @@ export interface RapToolPorts {
   send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance>;
 }
 
-/** Why a call is refused that nobody is asked about. */
-export const NEEDS_APPROVAL = "This call needs the user's approval, and this thread is set to ask for none.";
-
 /** The tools of one toolset. */
 export function rapTools(server: ToolServerSettings, toolset: Toolset, ports: RapToolPorts): readonly Tool[] {
   return toolset.tools.map((definition) => {
     const item = itemOf(toolset, definition);
     const tool = plainTool(server, toolset, definition, item, ports);
     if (!needsApproval(server, definition)) return tool;
-    const asking = withApproval(tool, (invocation) => question(toolset, definition, invocation));
-    return {
-      ...asking,
-      begin(invocation) {
-        if (invocation.thread.settings.approvalPolicy !== "never") return asking.begin(invocation);
-        // Nobody was asked, so the item is all that people see of it.
-        const refused = item(invocation, NEEDS_APPROVAL, invocation.now);
-        return { kind: "settle", output: NEEDS_APPROVAL, success: false, item: refused };
-      },
-    };
+    return withApproval(
+      tool,
+      (invocation) => question(toolset, definition, invocation),
+      // Nobody was asked, so the item is all that people see of it.
+      (invocation, reason) => ({
+        kind: "settle",
+        output: reason,
+        success: false,
+        item: item(invocation, reason, invocation.now),
+      }),
+    );
   });
 }
 

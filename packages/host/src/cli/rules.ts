@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+
+export function addRules(bobbin: Command): void {
+  const rules = bobbin
+    .command("rules")
+    .description("Show and change what commands of models may do without asking.");
+  rules
+    .command("check")
+    .description("Show what would happen to a command, and why.")
+    .argument("<command>", "the text of the command, in quotes")
+    .option("-C, --cd <dir>", "the folder that it would run in, instead of the current one")
+    .option("--outside", "as if the model asked to run it outside of the sandbox")
+    .option("--json", "print the answer as JSON")
+    .addHelpText("after", NOTES)
+    .action(async (text: string, options: CheckOptions, self: Command) => {
+      const { checkRules } = await import("./run-rules.ts");
+      process.exitCode = await checkRules(text, { ...options, config: self.optsWithGlobals().config });
+    });
+}
+
+export interface CheckOptions {
+  readonly cd?: string;
+  readonly outside?: boolean;
+  readonly json?: boolean;
+}
+
+const NOTES = `
+Rules are in the home's rules/*.rules, in the format of the Codex CLI.
+Exit code: 0 when the command runs without a question, 1 when it is asked about or refused.
+
+Examples:
+  bobbin rules check 'git push --force'
+  bobbin rules check --outside 'npm install'
+  bobbin rules check -c approval_policy=untrusted 'ls && cat x'
+`;

@@ -1,0 +1,63 @@
+import type { McpServerElicitationRequestResponse } from "@bobbin/protocol";
+import type { Ask, RequestAnswer } from "../../core/requests/records.ts";
+
+/** What a person decided about something that was asked. */
+export type Decision =
+  | { readonly kind: "accept" }
+  /** For all things like it, for as long as the thread lives. */
+  | { readonly kind: "acceptForSession" }
+  /** For good: commands that begin with these words. */
+  | { readonly kind: "acceptWithRule"; readonly prefix: readonly string[] }
+  /** For good: connections to this host. */
+  | { readonly kind: "networkRule"; readonly host: string; readonly action: "allow" | "deny" }
+  /** `words`: the end of a sentence for the model. */
+  | { readonly kind: "decline"; readonly words: string }
+  /** The turn ends. */
+  | { readonly kind: "cancel" };
+
+const DECLINED = "the user declined it. Do not try it again in another way; ask what to do instead.";
+const EXPIRED = "nobody was there to allow it. Go on without it, and say what is left to do.";
+const FAILED = "no client could ask the user about it. Go on without it, and say what is left to do.";
+
+/** Reads the answer to a question for approval. Whatever is not plainly a yes is a no. */
+export function decisionOf(method: Ask["method"], answer: RequestAnswer): Decision {
+  switch (answer.kind) {
+    case "expired":
+      return { kind: "decline", words: EXPIRED };
+    case "failed":
+      return { kind: "decline", words: FAILED };
+    case "cleared":
+      return { kind: "decline", words: DECLINED };
+    case "result":
+      return method === "mcpServer/elicitation/request"
+        ? elicited(answer.result as McpServerElicitationRequestResponse)
+        : decided((answer.result as { decision?: unknown } | null)?.decision);
+  }
+}
+
+function elicited({ action, _meta: meta }: McpServerElicitationRequestResponse): Decision {
+  if (action === "decline") return { kind: "decline", words: DECLINED };
+  const persist = (meta as { persist?: unknown } | null | undefined)?.persist;
+  return { kind: action === "accept" && persist === "session" ? "acceptForSession" : action };
+}
+
+function decided(decision: unknown): Decision {
+  if (decision === "accept" || decision === "acceptForSession" || decision === "cancel")
+    return { kind: decision };
+  if (typeof decision === "object" && decision !== null) {
+    const { acceptWithExecpolicyAmendment: rule, applyNetworkPolicyAmendment: network } = decision as {
+      acceptWithExecpolicyAmendment?: { execpolicy_amendment?: unknown };
+      applyNetworkPolicyAmendment?: { network_policy_amendment?: { host?: unknown; action?: unknown } };
+    };
+    const prefix = rule?.execpolicy_amendment;
+    if (isWords(prefix)) return { kind: "acceptWithRule", prefix };
+    const { host, action } = network?.network_policy_amendment ?? {};
+    if (typeof host === "string" && (action === "allow" || action === "deny"))
+      return { kind: "networkRule", host, action };
+  }
+  return { kind: "decline", words: DECLINED };
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}

@@ -1,0 +1,69 @@
+import type { AskForApproval, SandboxPolicy } from "@bobbin/protocol";
+import type { NetworkProtocol, Rules } from "./rules.ts";
+import type { ParsedCommand } from "./shell.ts";
+
+/** Something that needs consent. */
+export type Intent =
+  | {
+      readonly kind: "command";
+      readonly command: ParsedCommand;
+      /** It is to run outside of the sandbox. */
+      readonly escalate: boolean;
+      readonly justification: string | null;
+      /** The words that the model suggests to allow for good. */
+      readonly prefixRule: readonly string[] | null;
+      readonly workdir: string;
+    }
+  /** Input to a process. `outside`: it runs outside of the sandbox. */
+  | { readonly kind: "stdin"; readonly process: string; readonly outside: boolean }
+  /** Real paths: all links are followed. */
+  | { readonly kind: "patch"; readonly paths: readonly string[] }
+  /** A call of a tool server, an MCP server or a client. `asks`: its settings say that people are asked first. */
+  | { readonly kind: "tool"; readonly key: string; readonly asks: boolean }
+  | { readonly kind: "permissions"; readonly key: string; readonly reason: string | null }
+  | {
+      readonly kind: "network";
+      readonly host: string;
+      readonly port: number;
+      readonly protocol: NetworkProtocol;
+    };
+
+/** What is known when something needs consent. */
+export interface ConsentRequest {
+  readonly what: Intent;
+  readonly policy: AskForApproval;
+  readonly sandbox: SandboxPolicy;
+  /** The workspace: what commands may write in the sandbox `workspaceWrite`. */
+  readonly roots: readonly string[];
+  /** Why this machine has no sandbox; null if it has one. */
+  readonly sandboxProblem: string | null;
+  readonly rules: Rules;
+  /** Keys of what people allowed for all things like it. */
+  readonly grants: readonly string[];
+  /** Nothing of this thread may leave the sandbox, whatever rules or people say. */
+  readonly confined?: boolean;
+}
+
+export type Consent =
+  | { readonly kind: "sandboxed" }
+  | { readonly kind: "unsandboxed"; readonly because: string }
+  | {
+      readonly kind: "ask";
+      /** For people; null if the question says it all. */
+      readonly reason: string | null;
+      /** The words that a person may allow for good, if that may be offered. */
+      readonly amendment: readonly string[] | null;
+      /** The key to remember for `acceptForSession`. */
+      readonly grant: string;
+      readonly runs: "sandboxed" | "unsandboxed";
+    }
+  /** In words for the model. */
+  | { readonly kind: "refuse"; readonly reason: string };
+
+/** Whether people may be asked a question of a kind. */
+export function mayAsk(
+  policy: AskForApproval,
+  kind: "sandbox_approval" | "rules" | "mcp_elicitations" | "request_permissions",
+): boolean {
+  return typeof policy === "object" ? (policy.granular[kind] ?? false) : policy !== "never";
+}

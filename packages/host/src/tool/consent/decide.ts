@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import type { SandboxPolicy } from "@bobbin/protocol";
+import { amendmentFor } from "./amendment.ts";
+import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
+import { patchConsent } from "./patch-consent.ts";
+import { networkRuleFor, type PrefixRule, ruleFor } from "./rules.ts";
+
+/** Why a tool call is refused that nobody is asked about. */
+export const NEEDS_APPROVAL = "This call needs the user's approval, and this thread is set to ask for none.";
+
+const SANDBOXED: Consent = { kind: "sandboxed" };
+
+/** Decides whether something is done, in the sandbox or outside of it, asked about or refused. */
+export function decideConsent(request: ConsentRequest): Consent {
+  const { what } = request;
+  switch (what.kind) {
+    case "command":
+      return commandConsent(request, what);
+    case "stdin":
+      return stdinConsent(request, what);
+    case "patch":
+      return patchConsent(request, what.paths);
+    case "tool":
+      if (!what.asks || request.grants.includes(what.key)) return SANDBOXED;
+      if (!mayAsk(request.policy, "mcp_elicitations")) return { kind: "refuse", reason: NEEDS_APPROVAL };
+      return { kind: "ask", reason: null, amendment: null, grant: what.key, runs: "sandboxed" };
+    case "permissions":
+      if (request.grants.includes(what.key)) return SANDBOXED;
+      if (!mayAsk(request.policy, "request_permissions"))
+        return {
+          kind: "refuse",
+          reason:
+            "No permissions were granted: this thread is set to ask for none. Work with what is allowed.",
+        };
+      return { kind: "ask", reason: what.reason, amendment: null, grant: what.key, runs: "sandboxed" };
+    case "network":
+      return networkConsent(request, what);
+  }
+}
+
+type Of<K extends Intent["kind"]> = Extract<Intent, { kind: K }>;
+
+function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
+  const { policy, grants, rules, confined = false } = request;
+  const { command } = what;
+  const matched = command.found.map((words) => ruleFor(rules, words));
+  const forbidden = matched.find((rule) => rule?.decision === "forbidden");
+  if (forbidden)
+    return {
+      kind: "refuse",
+      reason: `The command was not run: a rule forbids ${shown(forbidden)}.${because(forbidden)}`,
+    };
+  const needsSandbox = isRestricted(request.sandbox);
+  const outside = needsSandbox && (what.escalate || request.sandboxProblem !== null);
+  if (outside && confined)
+    return {
+      kind: "refuse",
+      reason: `The command was not run: this thread's commands only run in the sandbox${request.sandboxProblem === null ? "" : `, and ${request.sandboxProblem}`}.`,
+    };
+  const grant = commandGrant(command.text, what.workdir, outside);
+  const granted: Consent = outside
+    ? { kind: "unsandboxed", because: "it was allowed for the session" }
+    : SANDBOXED;
+  if (grants.includes(grant)) return granted;
+  const prompt = matched.find((rule) => rule?.decision === "prompt") ?? null;
+  const allowed = command.words?.map((words) => ruleFor(rules, words)) ?? [null];
+  if (prompt === null && allowed.every((rule) => rule?.decision === "allow"))
+    return confined ? SANDBOXED : { kind: "unsandboxed", because: `a rule allows ${shown(allowed[0]!)}` };
+  const why = whyAsked(request, what, prompt);
+  if (why === null) return SANDBOXED;
+  if (!mayAsk(policy, prompt === null ? "sandbox_approval" : "rules"))
+    return {
+      kind: "refuse",
+      reason: `The command was not run: ${why.model}, and this thread is set to ask nobody. ${why.advice}`,
+    };
+  return {
+    kind: "ask",
+    reason: why.person,
+    amendment: prompt === null && !confined ? amendmentFor(command, what.prefixRule, rules) : null,
+    grant,
+    runs: outside ? "unsandboxed" : "sandboxed",
+  };
+}
+
+interface Why {
+  /** For the question; null if there is nothing to add. */
+  readonly person: string | null;
+  /** The middle of a sentence for the model. */
+  readonly model: string;
+  readonly advice: string;
+}
+
+/** Why a command that no rule allows has to be asked about; null if it need not be. */
+function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRule | null): Why | null {
+  const { sandbox, sandboxProblem, policy } = request;
+  const { command, justification } = what;
+  if (prompt !== null)
+    return {
+      person: prompt.justification ?? `A rule asks about ${shown(prompt)}`,
+      model: `a rule asks the user about ${shown(prompt)}`,
+      advice: "Find another way.",
+    };
+  if (isRestricted(sandbox) && sandboxProblem !== null)
+    return {
+      person: withJustification(justification, `It runs without a sandbox: ${sandboxProblem}`),
+      model: `it cannot be confined, because ${sandboxProblem}`,
+      advice: "Go on without commands, or ask the user to allow it by a rule.",
+    };
+  if (command.problem !== null)
+    return {
+      person: withJustification(justification, `It could not be read: ${command.problem}`),
+      model: `it could not be read (${command.problem})`,
+      advice: "Use shorter commands.",
+    };
+  if (command.isDangerous)
+    return {
+      person: justification ?? "It removes files with force or with their folders",
+      model: "it removes files with force or recursion, which has to be approved",
+      advice: "Remove files one by one without such options, or leave them.",
+    };
+  if (isRestricted(sandbox) && what.escalate)
+    return {
+      person: justification,
+      model: "running it outside of the sandbox has to be approved",
+      advice: "Work inside of the sandbox.",
+    };
+  if (policy === "untrusted")
+    return { person: justification, model: "it has to be approved", advice: "Go on without it." };
+  return null;
+}
+
+function withJustification(justification: string | null, reason: string): string {
+  return justification === null ? reason : `${justification} (${reason})`;
+}
+
+function stdinConsent({ policy, sandbox, grants }: ConsentRequest, what: Of<"stdin">): Consent {
+  if (!what.outside || !isRestricted(sandbox)) return SANDBOXED;
+  const grant = `stdin ${what.process}`;
+  const because = "input to this process was allowed";
+  if (grants.includes(grant)) return { kind: "unsandboxed", because };
+  if (!mayAsk(policy, "sandbox_approval"))
+    return {
+      kind: "refuse",
+      reason:
+        "The input was not written: the process runs outside of the sandbox, and this thread is set to ask nobody.",
+    };
+  return {
+    kind: "ask",
+    reason: "The process runs outside of the sandbox",
+    amendment: null,
+    grant,
+    runs: "unsandboxed",
+  };
+}
+
+function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
+  const { policy, sandbox, grants, rules } = request;
+  const { host, port, protocol } = what;
+  const rule = networkRuleFor(rules, host, protocol);
+  if (rule?.decision === "forbidden")
+    return { kind: "refuse", reason: `A rule forbids connections to ${host}.${because(rule)}` };
+  const grant = `network ${protocol} ${host.toLowerCase()}:${port}`;
+  if (rule?.decision === "allow" || hasNetwork(sandbox) || grants.includes(grant)) return SANDBOXED;
+  if (!mayAsk(policy, rule === null ? "sandbox_approval" : "rules"))
+    return {
+      kind: "refuse",
+      reason: `The connection to ${host} was refused: the sandbox has no network, and this thread is set to ask nobody.`,
+    };
+  return { kind: "ask", reason: rule?.justification ?? null, amendment: null, grant, runs: "sandboxed" };
+}
+
+/** Exactly this text, in this folder, inside or outside of the sandbox. */
+function commandGrant(text: string, workdir: string, outside: boolean): string {
+  const key = JSON.stringify([outside ? "outside" : "inside", workdir, text]);
+  const short = key.length <= 1024 ? key : createHash("sha256").update(key).digest("hex");
+  return `command ${short}`;
+}
+
+function isRestricted({ type }: SandboxPolicy): boolean {
+  return type === "readOnly" || type === "workspaceWrite";
+}
+
+function hasNetwork(sandbox: SandboxPolicy): boolean {
+  switch (sandbox.type) {
+    case "dangerFullAccess":
+      return true;
+    case "externalSandbox":
+      return sandbox.networkAccess === "enabled";
+    default:
+      return sandbox.networkAccess ?? false;
+  }
+}
+
+function shown({ pattern }: PrefixRule): string {
+  return `\`${pattern.map((choices) => choices.join("|")).join(" ")}\``;
+}
+
+function because({ justification }: { readonly justification: string | null }): string {
+  return justification === null ? "" : ` ${justification}`;
+}
