@@ -127,6 +127,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     forgetSecrets(secrets, supervisor, commit, state);
   };
   const requests = new Slices<Connection>(platform);
+  const marks = new ProcessMarks({ home, platform, log });
+  const processes = new ProcessManager({ platform, supervisor, marks });
   const runners = new Runners({
     platform,
     work: new Slices(platform, requests),
@@ -141,7 +143,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
-    turnFiles: new TurnFiles({ ...platform, filesOf: (owner) => reachLookup.of(owner).files }),
+    turnFiles: new TurnFiles({
+      platform,
+      processes,
+      files: platform.files,
+      workspace: platform.workspace,
+      filesOf: (owner) => reachLookup.of(owner).files,
+    }),
   });
   const registry: Registry = new Registry({
     platform,
@@ -187,8 +195,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     unlist: (threadId) => index.forget(threadId),
     sync: (threadId) => journal.sync(threadId),
   });
-  const marks = new ProcessMarks({ home, platform, log });
-  const processes = new ProcessManager({ platform, supervisor, marks });
   const clientProcesses = new ClientProcesses(processes, platform.timers);
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
