@@ -24,6 +24,7 @@ import type { Platform } from "./platform/platform.ts";
 import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
 import { ProcessMarks } from "./process/process-marks.ts";
+import { lateSandbox } from "./sandbox/late-sandbox.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
@@ -97,6 +98,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     expire: (actor, requestId) => questions.expire(actor, requestId),
     left: (actor) => questions.left(actor),
   });
+  const sandbox = lateSandbox({ platform, home });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
@@ -214,6 +216,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     registry,
     rap,
     clientProcesses,
+    sandbox,
     supervisor,
     reachLookup,
     keyedStarts: new KeyedStarts(registry, journal),
