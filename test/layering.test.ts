@@ -26,7 +26,6 @@ const AREAS: Record<string, readonly string[]> = {
   platform: [],
   observe: ["platform"],
   process: GROUND,
-  sandbox: [...GROUND, "process"],
   journal: GROUND,
   model: GROUND,
   tool: [...GROUND, "model"],
@@ -50,7 +49,6 @@ const AREAS: Record<string, readonly string[]> = {
     "tool",
     "thread",
     "process",
-    "sandbox",
   ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */

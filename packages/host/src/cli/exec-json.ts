@@ -61,6 +61,9 @@ export class JsonReport implements ExecReport {
     }
   }
 
+  /** The question is on the terminal, and no event. */
+  asking(): void {}
+
   /** An event of ours; the reference program has none for it. */
   decided({ kind, question, answer, change }: Decision): void {
     this.#emit({ type: "question.decided", kind, question, answer, change });

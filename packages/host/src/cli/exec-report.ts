@@ -1,13 +1,11 @@
 import type { Notification } from "@bobbin/client";
 import type { Turn } from "@bobbin/protocol";
-import type { Decision } from "./exec-questions.ts";
+import type { QuestionReport } from "./exec-questions.ts";
 
 /** What a turn looks like to whoever started it. */
-export interface ExecReport {
+export interface ExecReport extends QuestionReport {
   started(thread: { readonly id: string; readonly model: string; readonly cwd: string }): void;
   notification(notification: Notification): void;
-  /** Something was decided in the user's place. */
-  decided(decision: Decision): void;
   /** It ended before there was a turn, or without the turn's end. */
   failed(message: string): void;
 }

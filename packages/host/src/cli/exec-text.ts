@@ -61,6 +61,10 @@ export class TextReport implements ExecReport {
     }
   }
 
+  asking(): void {
+    this.#endLine();
+  }
+
   decided({ kind, question, answer, change }: Decision): void {
     this.#endLine();
     const outcome = kind === "authorization" ? question : `${question} → ${answer ?? "not answered"}`;

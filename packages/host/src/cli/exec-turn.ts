@@ -3,6 +3,7 @@ import type { Turn } from "@bobbin/protocol";
 import { memoryPair } from "@bobbin/rpc";
 import { compose, type HostOptions } from "../compose.ts";
 import { BOBBIN_VERSION } from "../version.ts";
+import type { Access } from "./exec-access.ts";
 import { type AnswerPolicy, answerQuestions, unasked } from "./exec-questions.ts";
 import type { ExecReport } from "./exec-report.ts";
 
@@ -10,6 +11,7 @@ export interface TurnRequest {
   readonly prompt: string;
   readonly ephemeral: boolean;
   readonly outputSchema: unknown;
+  readonly access: Access;
   readonly policy: AnswerPolicy;
   /** Interrupts the turn. */
   readonly signal: AbortSignal;
@@ -31,9 +33,12 @@ export async function execTurn(
   const [ours, theirs] = memoryPair();
   theirs.attach(host.accept(theirs, { transport: "stdio", principal: { kind: "local" } }));
   const client = overLink(ours);
-  answerQuestions(client, request.policy, (decision) => report.decided(decision));
+  answerQuestions(client, request.policy, report);
   try {
-    await client.initialize({ name: "bobbin_exec", title: "Bobbin exec", version: BOBBIN_VERSION });
+    // Which answers a question takes is an experimental field.
+    const capabilities = { experimentalApi: true };
+    const info = { name: "bobbin_exec", title: "Bobbin exec", version: BOBBIN_VERSION };
+    await client.initialize(info, capabilities);
     return await runTurn(client, request, report);
   } finally {
     await client.close();
@@ -42,11 +47,10 @@ export async function execTurn(
 }
 
 async function runTurn(client: BobbinClient, request: TurnRequest, report: ExecReport): Promise<TurnOutcome> {
-  const { prompt, ephemeral, outputSchema, policy, signal } = request;
+  const { prompt, ephemeral, outputSchema, access, signal } = request;
   const { thread, ...started } = await client.request("thread/start", {
     ephemeral,
-    // Nobody is there to be asked, and models should know.
-    approvalPolicy: policy.approve ? "on-request" : "never",
+    ...access,
   });
   report.started({ id: thread.id, model: started.model, cwd: started.cwd });
   let answer: string | undefined;

@@ -11,11 +11,35 @@ export function addExec(bobbin: Command): void {
     .option("--output-schema <file>", "file with the JSON Schema that the answer must follow")
     .option("-o, --output-last-message <file>", "write the answer to this file as well")
     .option("--ephemeral", "do not save the thread")
-    .option("--approve", "approve every tool call that needs approval; without it they are declined")
     .addOption(
-      new Option("--answer <how>", "answer questions with their first option, or leave them to whoever asks")
-        .choices(["first", "default"])
-        .default("default"),
+      new Option("--access <preset>", "sandbox and approvals in one word (see below)").choices([
+        "read-only",
+        "full-auto",
+        "everything",
+      ]),
+    )
+    .option("--full-auto", "the same as --access full-auto")
+    .option("--dangerously-bypass-approvals-and-sandbox", "the same as --access everything")
+    .addOption(
+      new Option("-s, --sandbox <mode>", "what commands and patches may touch").choices([
+        "read-only",
+        "workspace-write",
+        "danger-full-access",
+      ]),
+    )
+    .addOption(
+      new Option("-a, --ask-for-approval <policy>", "when to ask before something is done").choices([
+        "untrusted",
+        "on-request",
+        "never",
+      ]),
+    )
+    .option("--approve", "approve everything that needs approval, without asking")
+    .addOption(
+      new Option(
+        "--answer <how>",
+        "answer questions with their first option, or leave them to whoever asks; without it, they are asked on the terminal",
+      ).choices(["first", "default"]),
     )
     // Passed by scripts that were written for the reference program; a folder needs no repository here.
     .addOption(new Option("--skip-git-repo-check").hideHelp())
@@ -30,7 +54,13 @@ export function addExec(bobbin: Command): void {
 }
 
 const NOTES = `
-Nobody is asked while the turn runs. What is decided instead is printed on stderr,
+Access presets, none of which asks; what goes beyond one is refused:
+  read-only    read files, write none
+  full-auto    write in the working folder, in a sandbox without network
+  everything   no sandbox: for machines that are thrown away
+
+Without a preset, approvals are asked on the terminal if there is one. If there is none,
+they are declined at once. What is decided in your place is printed on stderr,
 and with --json as an event "question.decided".
 
 Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line is wrong,
@@ -38,6 +68,7 @@ Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line 
 
 Examples:
   bobbin exec "What can you do?"
+  bobbin exec --full-auto "Make the tests pass"      may write in this folder
   git diff | bobbin exec -                           the prompt from stdin
   bobbin exec --json "Say hello" | jq -r .type       events, for programs
   bobbin exec -o answer.txt -C ../other "Sum it up"  the answer in a file as well

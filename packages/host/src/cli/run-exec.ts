@@ -6,9 +6,11 @@ import { messageOf } from "../errors.ts";
 import { OFFLINE_MODEL } from "../model/model.ts";
 import { logFor } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
+import { type AccessOptions, readAccess } from "./exec-access.ts";
 import { JsonReport } from "./exec-json.ts";
 import { readPrompt } from "./exec-prompt.ts";
 import type { AnswerPolicy } from "./exec-questions.ts";
+import { TerminalPerson } from "./exec-terminal.ts";
 import { TextReport } from "./exec-text.ts";
 import { execTurn, type TurnOutcome } from "./exec-turn.ts";
 import { checkHome } from "./home-check.ts";
@@ -16,7 +18,7 @@ import { modelProblem } from "./model-problem.ts";
 import { onSignals } from "./signals.ts";
 import { Output } from "./terminal.ts";
 
-export interface ExecOptions {
+export interface ExecOptions extends AccessOptions {
   readonly words: readonly string[];
   readonly config?: readonly string[];
   readonly model?: string;
@@ -25,8 +27,7 @@ export interface ExecOptions {
   readonly outputSchema?: string;
   readonly outputLastMessage?: string;
   readonly ephemeral?: boolean;
-  readonly approve?: boolean;
-  readonly answer: AnswerPolicy["answer"];
+  readonly answer?: NonNullable<AnswerPolicy["answer"]>;
 }
 
 /** Wrong usage: told as the command line tells it. */
@@ -80,6 +81,8 @@ async function run(
   // Other providers say themselves what is wrong; the offline model would answer to any name.
   const problem = config.modelProvider === OFFLINE_MODEL ? modelProblem(config, process.env) : undefined;
   if (problem !== undefined) return refuse(`${problem.found}\n${problem.advice}`);
+  const access = readAccess(options);
+  if (typeof access === "string") return refuse(access);
   const cwd = await readFolder(options.cd, refuse);
   const outputSchema = await readSchema(options.outputSchema, refuse);
   const prompt = await readPrompt(options.words, process.stdin, signal);
@@ -88,6 +91,7 @@ async function run(
   const report = options.json
     ? new JsonReport((event) => stdout.line(JSON.stringify(event)))
     : new TextReport(stdout, stderr);
+  const person = TerminalPerson.at(process.stdin, stderr);
   try {
     return await execTurn(
       { home, cwd, config, platform, log },
@@ -95,7 +99,8 @@ async function run(
         prompt: prompt.text,
         ephemeral: options.ephemeral ?? false,
         outputSchema,
-        policy: { approve: options.approve ?? false, answer: options.answer },
+        access,
+        policy: { approve: options.approve ?? false, answer: options.answer, person },
         signal,
       },
       report,
@@ -107,6 +112,8 @@ async function run(
     // In JSON the program was told, and the person was not.
     if (options.json) stderr.line(`bobbin: ${message}`);
     return undefined;
+  } finally {
+    person?.close();
   }
 }
 

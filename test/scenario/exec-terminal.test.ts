@@ -1,0 +1,171 @@
+// `bobbin exec` with somebody at the terminal: approvals and questions are asked there.
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { BOBBIN, environment } from "../support/host-process.ts";
+import { MockModel, responses } from "../support/mock-model.ts";
+import { answer, call, outputs, rapHome, say } from "../support/rap-stage.ts";
+import { runBobbin } from "../support/run-bobbin.ts";
+import { TerminalRun } from "../support/terminal-run.ts";
+import { FakeToolServer } from "../support/tool-server.ts";
+
+/** Runs a turn in a folder of its own. */
+async function exec(home: string, ...args: readonly string[]) {
+  const cwd = await freshFolder("work");
+  const run = await TerminalRun.start([process.execPath, BOBBIN, "exec", ...args], {
+    cwd,
+    env: environment(home),
+  });
+  return { run, cwd, file: join(cwd, "notes.txt") };
+}
+
+const WRITE = "write notes.txt: Hello!";
+
+describe("somebody at the terminal", () => {
+  it("[EXEC-5] is shown the change, and accepts it", async () => {
+    const { run, file } = await exec(await freshFolder("home"), WRITE);
+    await run.shows("> ");
+    expect(run.shown).toContain(
+      [
+        "Change this file?",
+        `  add ${file}`,
+        "  +Hello!",
+        "  [y] yes",
+        "  [s] yes, and do not ask again in this session",
+        "  [n] no",
+        "  [c] no, and end the turn",
+      ].join("\n"),
+    );
+    expect(existsSync(file)).toBe(false);
+    await run.type("y\n");
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(await readFile(file, "utf8")).toBe("Hello!\n");
+    expect(run.shown).toContain("The patch was applied.");
+  });
+
+  it("[EXEC-5] declines it, after a word that is no answer", async () => {
+    const { run, file } = await exec(await freshFolder("home"), WRITE);
+    await run.shows("> ");
+    await run.type("maybe\n");
+    await run.shows("Type one of y, s, n, c.");
+    await run.shows("> ", 2);
+    await run.type("n\n");
+    expect((await run.ended).code).toBe(0);
+    expect(run.shown).toContain("the user declined it");
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("[EXEC-5] ends the turn with the question, by an answer or by Ctrl-C", async () => {
+    for (const typed of ["c\n", "\x03"]) {
+      const { run, file } = await exec(await freshFolder("home"), WRITE);
+      await run.shows("> ");
+      await run.type(typed);
+      expect((await run.ended).code).toBe(typed === "c\n" ? 1 : 130);
+      expect(run.shown).toContain("interrupted");
+      expect(existsSync(file)).toBe(false);
+    }
+  });
+
+  it("[EXEC-5] is taken as absent when the input ends", async () => {
+    const { run, file } = await exec(await freshFolder("home"), WRITE);
+    await run.shows("> ");
+    await run.type("\x04");
+    expect((await run.ended).code).toBe(0);
+    expect(run.shown).toContain("no client could ask the user");
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("[EXEC-5] answers for the session, and is not asked again", async () => {
+    const server = await FakeToolServer.start({ wipe: { annotations: { destructive: true } } });
+    const model = await MockModel.start(
+      call(responses.call("wipe", "{}", "call_1")),
+      call(responses.call("wipe", "{}", "call_2")),
+      say("Done"),
+    );
+    const { home } = await rapHome(model.url, { servers: { desk: server } });
+    const { run } = await exec(home, "Go on");
+    await run.shows("> ");
+    expect(run.shown).toContain('Allow desk to run the tool "wipe"?\n  with {}\n  [y] yes\n  [s] yes, and');
+    await run.type("s\n");
+    await answer(await server.next("/invoke"), "wiped");
+    await answer(await server.next("/invoke", 2), "wiped again");
+    expect((await run.ended).code).toBe(0);
+    expect(run.shown.split("Allow desk")).toHaveLength(2);
+    expect(outputs(model, 2)).toEqual(["wiped", "wiped again"]);
+  });
+
+  it("[EXEC-5] answers a question by a number, or in words", async () => {
+    for (const [typed, chosen] of [
+      ["2\n", "Coffee"],
+      ["Water, please\n", "Water, please"],
+    ] as const) {
+      const { run } = await exec(await freshFolder("home"), "ask: Tea or coffee? | Tea | Coffee");
+      await run.shows("> ");
+      expect(run.shown).toContain("Tea or coffee?\n  [1] Tea");
+      await run.type(typed);
+      expect((await run.ended).code).toBe(0);
+      expect(run.shown).toContain(`{"answers":{"answer":{"answers":["${chosen}"]}}}`);
+    }
+  });
+
+  it("[EXEC-5] is not asked with a preset, or with --approve", async () => {
+    const home = await freshFolder("home");
+    const auto = await exec(home, "--full-auto", WRITE);
+    expect((await auto.run.ended).code).toBe(0);
+    expect(auto.run.shown).not.toContain("[y]");
+    expect(await readFile(auto.file, "utf8")).toBe("Hello!\n");
+    const reading = await exec(home, "--access", "read-only", WRITE);
+    expect((await reading.run.ended).code).toBe(0);
+    expect(reading.run.shown).not.toContain("[y]");
+    expect(existsSync(reading.file)).toBe(false);
+    const approved = await exec(home, "--approve", WRITE);
+    expect((await approved.run.ended).code).toBe(0);
+    expect(approved.run.shown).toContain(`Change ${approved.file}? → approved`);
+  });
+
+  it("[EXEC-5] is found although the prompt comes from a pipe", async () => {
+    const cwd = await freshFolder("work");
+    await writeFile(join(cwd, "prompt"), WRITE);
+    const shell = `cat prompt | '${process.execPath}' '${BOBBIN}' exec -`;
+    const env = environment(await freshFolder("home"));
+    const run = await TerminalRun.start(["/bin/sh", "-c", shell], { cwd, env });
+    await run.shows("> ");
+    await run.type("y\n");
+    expect((await run.ended).code).toBe(0);
+    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("Hello!\n");
+  });
+});
+
+it("[EXEC-6] declines at once where there is no terminal, and names the flags", async () => {
+  const cwd = await freshFolder("work");
+  const ran = await runBobbin(["exec", "-C", cwd, WRITE]);
+  expect(ran.code).toBe(0);
+  expect(ran.stderr).toContain(
+    `Change ${join(cwd, "notes.txt")}? → declined\n  With --approve it is approved. With --full-auto commands and patches need no approval within the folder.\n`,
+  );
+  expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
+  const everything = await runBobbin(["exec", "-C", "/", "--access", "everything", `write ${cwd}/a: x`]);
+  expect(everything.code).toBe(0);
+  expect(await readFile(join(cwd, "a"), "utf8")).toBe("x\n");
+});
+
+it("[EXEC-7] prints file changes as the Codex CLI does", async () => {
+  const cwd = await freshFolder("work");
+  const { stdout } = await runBobbin(["exec", "--json", "--full-auto", "-C", cwd, WRITE]);
+  const items = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ item }) => item?.type === "file_change");
+  const item = {
+    id: "item_0",
+    type: "file_change",
+    changes: [{ path: join(cwd, "notes.txt"), kind: "add" }],
+  };
+  expect(items).toEqual([
+    { type: "item.started", item: { ...item, status: "in_progress" } },
+    { type: "item.completed", item: { ...item, status: "completed" } },
+  ]);
+});
