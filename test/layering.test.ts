@@ -26,6 +26,7 @@ const AREAS: Record<string, readonly string[]> = {
   platform: [],
   observe: ["platform"],
   process: GROUND,
+  sandbox: [...GROUND, "process"],
   journal: GROUND,
   model: GROUND,
   tool: [...GROUND, "model"],
@@ -49,6 +50,7 @@ const AREAS: Record<string, readonly string[]> = {
     "tool",
     "thread",
     "process",
+    "sandbox",
   ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */

@@ -48,6 +48,10 @@ export const toolLines = {
 
   // What a turn changes in files.
   "DIFF-1": "After each patch and before the turn's end, clients are sent what the turn has changed so far.",
+  "DIFF-3":
+    "In a git repository the diff shows what commands changed, too, and the repository stays as it is.",
+  "DIFF-4": "Making the diff runs nothing that a repository names, and reads nobody else's.",
+  "DIFF-5": "The diff is bounded in size and time, and says what is not in it.",
   "DIFF-2": "A diff that a client missed is sent again with the other notifications that it missed.",
 
   // Questions to clients.

@@ -43,6 +43,7 @@ export function fakePlatform(
     env,
     spawn: (start) => processes.spawn(start, owner),
     markedProcesses: processes.marked(owner),
+    machine: { os: "linux", arch: "x64", uid: 1000, userHome: "/home/user" },
     giveBackMemory() {},
     worker: () => undefined,
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),

@@ -24,6 +24,7 @@ import type { Platform } from "./platform/platform.ts";
 import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
 import { ProcessMarks } from "./process/process-marks.ts";
+import { lateSandbox } from "./sandbox/late-sandbox.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
@@ -97,6 +98,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     expire: (actor, requestId) => questions.expire(actor, requestId),
     left: (actor) => questions.left(actor),
   });
+  const sandbox = lateSandbox({ platform, home });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
@@ -127,6 +129,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     forgetSecrets(secrets, supervisor, commit, state);
   };
   const requests = new Slices<Connection>(platform);
+  const marks = new ProcessMarks({ home, platform, log });
+  const processes = new ProcessManager({ platform, supervisor, marks });
   const runners = new Runners({
     platform,
     work: new Slices(platform, requests),
@@ -141,7 +145,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
-    turnFiles: new TurnFiles({ ...platform, filesOf: (owner) => reachLookup.of(owner).files }),
+    turnFiles: new TurnFiles({
+      platform,
+      processes,
+      files: platform.files,
+      workspace: platform.workspace,
+      filesOf: (owner) => reachLookup.of(owner).files,
+    }),
   });
   const registry: Registry = new Registry({
     platform,
@@ -187,8 +197,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     unlist: (threadId) => index.forget(threadId),
     sync: (threadId) => journal.sync(threadId),
   });
-  const marks = new ProcessMarks({ home, platform, log });
-  const processes = new ProcessManager({ platform, supervisor, marks });
   const clientProcesses = new ClientProcesses(processes, platform.timers);
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
@@ -208,6 +216,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     registry,
     rap,
     clientProcesses,
+    sandbox,
     supervisor,
     reachLookup,
     keyedStarts: new KeyedStarts(registry, journal),

@@ -53,7 +53,7 @@ describe.runIf(here("bash"))("in bash", () => {
   }
 
   it.each<[string, string[]]>([
-    ["bobbin ", ["app-server", "exec", "tools", "rules", "doctor", "completion", "help"]],
+    ["bobbin ", ["app-server", "exec", "tools", "rules", "sandbox", "doctor", "completion", "help"]],
     ["bobbin e", ["exec"]],
     ["bobbin exec --output", ["--output-schema", "--output-last-message"]],
     ["bobbin exec --skip", []],

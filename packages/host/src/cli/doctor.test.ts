@@ -205,7 +205,7 @@ describe("bobbin doctor", () => {
     const fails = await path("fails", { bwrap: `${version}\necho "bwrap: No permissions" >&2; exit 1` });
     expect((await doctor({ env: { PATH: fails } })).sandbox).toMatchObject({
       status: "warning",
-      found: "bubblewrap 0.11.0 is here but does not start: bwrap: No permissions",
+      found: `${fails}/bwrap cannot confine a program: bwrap: No permissions`,
     });
   });
 

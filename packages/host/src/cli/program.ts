@@ -5,6 +5,7 @@ import { addCompletion } from "./completion.ts";
 import { addDoctor } from "./doctor.ts";
 import { addExec } from "./exec.ts";
 import { addRules } from "./rules.ts";
+import { addSandbox } from "./sandbox.ts";
 import { addTools } from "./tools.ts";
 
 /** The whole command line. Commands load what they need when they run. */
@@ -32,6 +33,7 @@ export function program(): Command {
   addExec(bobbin);
   addTools(bobbin);
   addRules(bobbin);
+  addSandbox(bobbin);
   addDoctor(bobbin);
   addCompletion(bobbin);
   for (const command of bobbin.commands) inherit(command);

@@ -56,7 +56,7 @@ export async function doctor(options: { json?: boolean; config?: readonly string
       needed: false,
       look: (signal) => environmentFinding(config, platform, signal),
     },
-    { name: "sandbox", needed: false, look: (signal) => sandboxFinding(process.platform, signal) },
+    { name: "sandbox", needed: false, look: (signal) => sandboxFinding(platform, home, signal) },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },
     { name: "git", needed: false, look: gitFinding },
   ];

@@ -2,16 +2,14 @@ import { resolve } from "node:path";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { nodePlatform } from "../platform/node.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
 import { commandActions } from "../tool/consent/command-actions.ts";
 import type { Consent } from "../tool/consent/consent.ts";
 import { decideConsent } from "../tool/consent/decide.ts";
 import { type ParsedCommand, parseCommand } from "../tool/consent/shell.ts";
 import { loadRules } from "../tool/rules-store.ts";
-import { sandboxFinding } from "./doctor-sandbox.ts";
 import type { CheckOptions } from "./rules.ts";
 import { harmless, Output } from "./terminal.ts";
-
-const PATIENCE_MS = 5000;
 
 /** Shows what would happen to a command. Resolves with the exit code. */
 export async function checkRules(
@@ -20,10 +18,11 @@ export async function checkRules(
 ): Promise<number> {
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
-  const { files } = nodePlatform();
+  const platform = nodePlatform();
+  const { files } = platform;
   const { approvalPolicy: policy, sandbox } = await loadConfig(files, home, options.config ?? []);
   const { rules, bad } = await loadRules(files, home);
-  const machine = await sandboxFinding(process.platform, AbortSignal.timeout(PATIENCE_MS));
+  const problem = await createSandbox({ platform, home }).problem();
   const workdir = resolve(options.cd ?? ".");
   const command = parseCommand(text);
   const escalate = options.outside ?? false;
@@ -32,7 +31,7 @@ export async function checkRules(
     policy,
     sandbox: sandbox.sandbox,
     roots: [workdir],
-    sandboxProblem: machine.works ? null : machine.found,
+    sandboxProblem: problem?.reason ?? null,
     rules,
     grants: [],
   });

@@ -77,6 +77,10 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return { path: this.#path, archived: this.#archived };
   }
 
+  get folder(): string {
+    return this.#blobs[0];
+  }
+
   get #blobs(): readonly [string, string] {
     return blobFolders(this.#shared.home, this.#threadId, this.#archived);
   }

@@ -95,6 +95,8 @@ export interface ThreadJournal extends JournalReader {
   sync(): Promise<void>;
   /** Keeps what is too large for it, beside it. It survives a power cut before this returns. */
   keep(name: string, bytes: Uint8Array): Promise<void>;
+  /** Where programs of the host may write what belongs to the thread; it goes with the thread. Undefined: nowhere. */
+  readonly folder: string | undefined;
   /** Lets go of what costs memory or descriptors; the next use takes it again. */
   rest(): Promise<void>;
   /** Moves it to or from the archive. */

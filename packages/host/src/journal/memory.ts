@@ -11,6 +11,7 @@ const MAX_BLOB_BYTES = 16 * 1024 * 1024;
 export class MemoryJournal implements ThreadJournal {
   readonly place = NOWHERE;
   readonly undone = false;
+  readonly folder = undefined;
   readonly #commits: Commit[] = [];
   readonly #blobs = new Map<string, Uint8Array>();
 

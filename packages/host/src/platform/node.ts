@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
@@ -33,6 +34,9 @@ export function nodePlatform(): Platform {
     markedProcesses: {
       end: async (marks) => (await loadMarked()).endMarked(marks),
       watch: async (mark) => (await loadMarked()).watch(mark),
+    },
+    get machine() {
+      return { os: process.platform, arch: process.arch, uid: process.getuid?.(), userHome: homedir() };
     },
     clock: { now: () => Date.now(), monotonic },
     timers: {

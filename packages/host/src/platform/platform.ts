@@ -20,6 +20,7 @@ export interface Platform {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly spawn: Spawn;
   readonly markedProcesses: MarkedProcesses;
+  readonly machine: Machine;
   /** A thread of its own for what would hold up everything else; undefined where there is none. */
   worker(name: "search"): Worker | undefined;
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
@@ -30,6 +31,17 @@ export interface Platform {
     readonly residentMemoryBytes: number;
     readonly physicalFootprintBytes: null;
   };
+}
+
+/** The machine that programs are started on. */
+export interface Machine {
+  /** Node's names: `linux`, `darwin`; `x64`, `arm64`. */
+  readonly os: string;
+  readonly arch: string;
+  /** The number of the user that the host runs as; undefined where users have none. */
+  readonly uid: number | undefined;
+  /** The home folder of that user. */
+  readonly userHome: string;
 }
 
 export type Http = (url: URL, request: HttpRequest) => Promise<HttpAnswer>;

@@ -256,10 +256,11 @@ export class Runner {
   }
 
   /** Saves what a call is about to change, when clients were shown what the calls before it have changed. */
-  async #filesBefore(step: Step): Promise<FilesBefore | undefined> {
+  async #filesBefore(step: Step, signal: AbortSignal): Promise<FilesBefore | undefined> {
     if (step.kind !== "dispatch" || step.changes === undefined) return undefined;
     await this.#diffing?.catch(() => {});
-    return this.#ports.turnFiles.before(await this.#actor.peek(), this.#actor.journal, step.changes);
+    const { journal } = this.#actor;
+    return this.#ports.turnFiles.before(await this.#actor.peek(), journal, step.changes, signal);
   }
 
   /** Takes a call one step further. Whatever a tool does, the model gets an answer. */
@@ -273,7 +274,7 @@ export class Runner {
     let before: FilesBefore | undefined;
     try {
       step = await this.#kept(await nextStep(toolbox, effect, state, platform.clock.now(), signal));
-      before = await this.#filesBefore(step);
+      before = await this.#filesBefore(step, signal);
     } catch (cause) {
       if (signal.aborted) return;
       supervisor.report(`tool ${call.name}`, cause);

@@ -13,7 +13,7 @@ export interface FilePorts {
   readonly workspace: Pick<WorkspaceFiles, "read">;
   readonly files: Pick<Files, "realPath">;
   /** What threads of an owner may read. */
-  filesOf(owner: string): Pick<ReadableFiles, "openRead" | "exists">;
+  filesOf(owner: string): Pick<ReadableFiles, "openRead">;
 }
 
 /** A larger file is not saved, and not shown in diffs. */

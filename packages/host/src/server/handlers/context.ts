@@ -10,6 +10,7 @@ import type { ModelProviders } from "../../model/providers.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { Platform } from "../../platform/platform.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Idle } from "../../thread/idle.ts";
 import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
@@ -40,6 +41,8 @@ export interface HandlerContext {
   readonly sections: Sections;
   readonly rap: LazyRap;
   readonly clientProcesses: ClientProcesses;
+  /** Confines commands. */
+  readonly sandbox: Sandbox;
   /** Takes work that nobody awaits. */
   readonly supervisor: Supervisor;
   readonly reachLookup: ReachLookup;

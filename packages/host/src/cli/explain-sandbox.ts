@@ -1,0 +1,53 @@
+import type { Access } from "../sandbox/access.ts";
+import type { ConfinedCommand, SandboxProblem } from "../sandbox/sandbox.ts";
+import { harmless, type Output } from "./terminal.ts";
+
+const NAMES = {
+  readOnly: "read-only",
+  workspaceWrite: "workspace-write",
+  dangerFullAccess: "danger-full-access",
+  externalSandbox: "externalSandbox",
+} as const;
+
+/** What a command may do, for people. */
+export function explainSandbox(
+  { policy, program }: ConfinedCommand,
+  access: Access | null,
+  problem: SandboxProblem | null,
+  out: Pick<Output, "bold" | "yellow" | "dim">,
+): string {
+  const lines = ["", `  Sandbox: ${out.bold(NAMES[policy.type])}, in ${harmless(program.cwd)}`, ""];
+  if (access === null) lines.push("  The command is not confined: it may do all that you may.");
+  else {
+    lines.push(...section("may write", access.writable, "nothing"));
+    if (access.protected.length > 0) lines.push(...section("but not", access.protected));
+    lines.push(...section("may read", ["everything that you may read"]));
+    if (access.hidden.length > 0)
+      lines.push(
+        ...section(
+          "but not",
+          access.hidden.map(({ path }) => path),
+        ),
+      );
+    if (access.readable.length > 0) lines.push(...section("except for", access.readable));
+    lines.push(
+      ...section("network", [
+        access.network
+          ? "Internet addresses, this machine's own included; no Unix sockets"
+          : "none: no Internet, no Unix sockets",
+      ]),
+    );
+  }
+  if (problem !== null && access !== null)
+    lines.push(
+      "",
+      `  ${out.yellow("!")} It would not be run, because ${harmless(problem.reason)}.`,
+      `    ${out.dim(`→ ${harmless(problem.advice)}`)}`,
+    );
+  return `${lines.join("\n")}\n\n`;
+}
+
+function section(title: string, entries: readonly string[], none = ""): readonly string[] {
+  const shown = entries.length === 0 ? [none] : entries;
+  return shown.map((entry, at) => `  ${(at === 0 ? title : "").padEnd(12)}${harmless(entry)}`);
+}

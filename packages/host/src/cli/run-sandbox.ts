@@ -1,0 +1,123 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { resolve } from "node:path";
+import type { Writable } from "node:stream";
+import type { SandboxPolicy } from "@bobbin/protocol";
+import type { Config } from "../config/config.ts";
+import { homeDirectory } from "../config/home.ts";
+import { hostSecretNames } from "../config/host-secrets.ts";
+import { loadConfig } from "../config/load.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { ProgramStart } from "../platform/platform.ts";
+import { userEnvironment } from "../process/environment.ts";
+import { type ConfinedCommand, createSandbox } from "../sandbox/sandbox.ts";
+import { explainSandbox } from "./explain-sandbox.ts";
+import { Output } from "./terminal.ts";
+
+export interface SandboxOptions {
+  readonly words: readonly string[];
+  readonly explain?: boolean;
+  readonly readOnly?: boolean;
+  readonly workspaceWrite?: boolean;
+  readonly addDir?: readonly string[];
+  readonly network?: boolean;
+  readonly git?: boolean;
+  readonly cd?: string;
+  readonly config?: readonly string[];
+}
+
+const NO_SANDBOX = 126;
+const NOT_FOUND = 127;
+
+/** Runs a command confined, or shows what it could do. Resolves with the exit code. */
+export async function sandbox(options: SandboxOptions, refuse: (problem: string) => never): Promise<number> {
+  const [file, ...args] = options.words;
+  if (file === undefined && !options.explain)
+    refuse("missing required argument 'command': bobbin sandbox -- COMMAND");
+  const home = homeDirectory();
+  const platform = nodePlatform();
+  const config = await loadConfig(platform.files, home, options.config ?? []);
+  const cwd = resolve(options.cd ?? ".");
+  const confining = createSandbox({ platform, home });
+  const command: ConfinedCommand = {
+    program: {
+      argv: [file ?? "true", ...args],
+      cwd,
+      env: userEnvironment(process.env, hostSecretNames(config), {}),
+      stdin: "closed",
+    },
+    policy: policyOf(options, config),
+    roots: [cwd],
+    gitWritable: options.git === true,
+  };
+  const stdout = new Output(process.stdout);
+  const stderr = new Output(process.stderr);
+  if (options.explain) {
+    const out = file === undefined ? stdout : stderr;
+    out.write(explainSandbox(command, await confining.access(command), await confining.problem(), out));
+    await out.flushed();
+    if (file === undefined) return 0;
+  }
+  const confined = await confining.confine(command);
+  if (confined.kind === "unavailable") {
+    stderr.line(`bobbin: the command was not run, because ${confined.reason}.`);
+    stderr.line(confined.advice);
+    return NO_SANDBOX;
+  }
+  try {
+    return await run(confined.program);
+  } catch (cause) {
+    stderr.line(`bobbin: ${file} could not be started: ${(cause as Error).message}`);
+    return NOT_FOUND;
+  } finally {
+    await confined.release();
+  }
+}
+
+function policyOf(options: SandboxOptions, config: Config): SandboxPolicy {
+  const roots = (options.addDir ?? []).map((folder) => resolve(folder));
+  const configured = config.sandbox.sandbox;
+  const chosen: SandboxPolicy = options.readOnly
+    ? { type: "readOnly", networkAccess: false }
+    : options.workspaceWrite
+      ? config.workspaceWrite
+      : configured;
+  switch (chosen.type) {
+    case "readOnly":
+      return options.network ? { ...chosen, networkAccess: true } : chosen;
+    case "workspaceWrite":
+      return {
+        ...chosen,
+        writableRoots: [...(chosen.writableRoots ?? []), ...roots],
+        ...(options.network ? { networkAccess: true } : {}),
+      };
+    case "dangerFullAccess":
+    case "externalSandbox":
+      return chosen;
+  }
+}
+
+/** On this terminal, with this program's own input and output. */
+function run({ argv, cwd, env, inputs = [] }: ProgramStart): Promise<number> {
+  const [file, ...args] = argv;
+  return new Promise((done, fail) => {
+    const child = spawn(file, args, {
+      cwd,
+      env,
+      stdio: ["inherit", "inherit", "inherit", ...inputs.map(() => "pipe" as const)],
+    });
+    inputs.forEach((bytes, nth) => {
+      const pipe = child.stdio[3 + nth] as Writable | null | undefined;
+      pipe?.on("error", () => {});
+      pipe?.end(bytes);
+    });
+    // The terminal sends Ctrl-C to the command as well, and the command decides.
+    const ignore = (): void => {};
+    process.on("SIGINT", ignore);
+    child.once("error", fail);
+    child.once("exit", (code, signal) => {
+      process.off("SIGINT", ignore);
+      done(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}

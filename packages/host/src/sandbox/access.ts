@@ -1,0 +1,24 @@
+/**
+ * What a confined command may do, as plain data that each operating system's sandbox is made from. Paths are real:
+ * absolute, with all links followed. All else of the machine can be read.
+ */
+export interface Access {
+  readonly writable: readonly string[];
+  /** Inside of `writable`, and read-only nevertheless. */
+  readonly protected: readonly string[];
+  /** Not visible at all. */
+  readonly hidden: readonly HiddenPath[];
+  /** Inside of `hidden`, and readable nevertheless. */
+  readonly readable: readonly string[];
+  readonly network: boolean;
+}
+
+export interface HiddenPath {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+}
+
+/** Whether a path is a folder or something in it. Both are absolute and have no `..`. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}

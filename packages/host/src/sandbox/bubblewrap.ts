@@ -1,0 +1,93 @@
+import type { ProgramStart } from "../platform/platform.ts";
+import { type Access, isWithin } from "./access.ts";
+import { seccompFilter } from "./seccomp.ts";
+import type { Arch } from "./syscalls.ts";
+
+/** What is the same for every command. */
+const NAMESPACES = [
+  "--unshare-pid",
+  "--unshare-ipc",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+  "--die-with-parent",
+  // Root stays root inside: with capabilities it could mount everything anew.
+  "--cap-drop",
+  "ALL",
+] as const;
+
+/** The command line that starts a program inside of bubblewrap. */
+export function bubblewrapped(
+  bwrap: string,
+  arch: Arch,
+  program: ProgramStart,
+  access: Access,
+): ProgramStart {
+  const inputs = program.inputs ?? [];
+  const [options, filter] = [3 + inputs.length, 4 + inputs.length];
+  const args = [
+    ...NAMESPACES,
+    ...(access.network ? [] : ["--unshare-net"]),
+    ...mountOptions(access, program.cwd),
+    "--chdir",
+    program.cwd,
+    // Not in the environment of bubblewrap itself, which runs outside: LD_PRELOAD would load a library there.
+    "--clearenv",
+    ...Object.entries({ ...program.env, PWD: program.cwd }).flatMap(([name, value]) => [
+      "--setenv",
+      name,
+      value,
+    ]),
+    "--seccomp",
+    String(filter),
+  ];
+  return {
+    ...program,
+    argv: [bwrap, "--args", String(options), "--", ...program.argv],
+    env: {},
+    inputs: [...inputs, nulEnded(args), seccompFilter(arch, access)],
+  };
+}
+
+/** In the order in which they are made: a later one covers a part of an earlier one. */
+function mountOptions(
+  { writable, protected: kept, hidden, readable }: Access,
+  cwd: string,
+): readonly string[] {
+  const mounts = [
+    ...writable.map((path) => ({ path, options: ["--bind-try", path, path] })),
+    ...kept.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
+    ...hidden.map(({ path, kind }) => ({
+      path,
+      options: kind === "folder" ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path],
+    })),
+    ...readable.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
+  ].sort((a, b) => depth(a.path) - depth(b.path));
+  const folders = hidden.filter(({ kind }) => kind === "folder").map(({ path }) => path);
+  return [
+    "--ro-bind",
+    "/",
+    "/",
+    ...mounts.filter(({ path }) => path === "/").flatMap(({ options }) => options),
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--ro-bind",
+    "/proc/sys",
+    "/proc/sys",
+    ...mounts.filter(({ path }) => path !== "/").flatMap(({ options }) => options),
+    // A working folder that is not visible is an empty one.
+    ...(folders.some((folder) => isWithin(cwd, folder)) ? ["--dir", cwd] : []),
+    ...folders.flatMap((path) => ["--remount-ro", path]),
+  ];
+}
+
+function depth(path: string): number {
+  return path === "/" ? 0 : path.split("/").length;
+}
+
+function nulEnded(args: readonly string[]): Uint8Array {
+  const wrong = args.find((arg) => arg.includes("\0"));
+  if (wrong !== undefined) throw new Error("a path or variable contains a NUL character");
+  return new TextEncoder().encode(args.map((arg) => `${arg}\0`).join(""));
+}

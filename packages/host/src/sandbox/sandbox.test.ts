@@ -1,0 +1,215 @@
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SandboxPolicy } from "@bobbin/protocol";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasSandbox } from "../../../../test/support/sandbox-here.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { Platform } from "../platform/platform.ts";
+import { type ConfinedCommand, createSandbox, type Sandbox } from "./sandbox.ts";
+
+const READ_ONLY: SandboxPolicy = { type: "readOnly", networkAccess: false };
+/** Without /tmp, where the test's own folders are. */
+const WRITE: SandboxPolicy = {
+  type: "workspaceWrite",
+  writableRoots: [],
+  networkAccess: false,
+  excludeSlashTmp: true,
+  excludeTmpdirEnvVar: true,
+};
+
+let folder: string;
+let home: string;
+let workspace: string;
+let platform: Platform;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "bobbin-sandbox-")));
+  [home, workspace] = [join(folder, "home"), join(folder, "workspace")];
+  await mkdir(home);
+  await mkdir(workspace);
+  await writeFile(join(home, "auth.json"), "secret");
+  platform = nodePlatform();
+  sandbox = createSandbox({ platform, home });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a shell script confined. */
+async function run(
+  script: string,
+  policy: SandboxPolicy,
+  more: Partial<ConfinedCommand> & { env?: Record<string, string>; in?: Sandbox } = {},
+): Promise<{ code: number | null; signal: string | null; output: string }> {
+  const env = { PATH: process.env.PATH!, HOME: folder, ...more.env };
+  const confined = await (more.in ?? sandbox).confine({
+    program: { argv: ["/bin/sh", "-c", script], cwd: workspace, env, stdin: "closed" },
+    policy,
+    roots: [workspace],
+    gitWritable: false,
+    ...more,
+  });
+  if (confined.kind === "unavailable") throw new Error(confined.reason);
+  const running = await platform.spawn(confined.program);
+  let output = "";
+  for await (const { bytes } of running.output) output += new TextDecoder().decode(bytes);
+  const exit = await running.exited;
+  await confined.release();
+  return { ...exit, output };
+}
+
+describe.runIf(hasSandbox)("a confined command", () => {
+  it("reads everything and writes nothing under read-only", async () => {
+    await writeFile(join(workspace, "a.txt"), "old");
+    const { output, code } = await run("cat a.txt; echo new > a.txt; touch b.txt /tmp/x", READ_ONLY);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/^old/);
+    expect(output.match(/Read-only file system/g)).toHaveLength(3);
+    expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("old");
+  });
+
+  it("writes to its workspace, and to nothing else, under workspace-write", async () => {
+    const other = join(folder, "other");
+    await mkdir(other);
+    const { output } = await run(`echo new > a.txt; touch ${other}/b.txt`, WRITE);
+    expect(output).toContain("Read-only file system");
+    expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("new\n");
+    expect(await readdir(other)).toEqual([]);
+    await run(`touch ${other}/b.txt`, { ...WRITE, writableRoots: [other] });
+    expect(await readdir(other)).toEqual(["b.txt"]);
+  });
+
+  it("writes temporary files unless that is excluded", async () => {
+    const temporary = join(folder, "temporary");
+    await mkdir(temporary);
+    const named = createSandbox({
+      platform: { ...platform, env: { ...platform.env, TMPDIR: temporary } },
+      home,
+    });
+    const script = `touch ${temporary}/a && echo written; f=$(mktemp /tmp/bobbin-XXXXXX) && rm $f && echo made`;
+    const policy = { ...WRITE, excludeSlashTmp: false, excludeTmpdirEnvVar: false };
+    expect((await run(script, policy, { in: named })).output).toBe("written\nmade\n");
+    const refused = await run(script, WRITE, { in: named });
+    expect(refused.output).not.toMatch(/written|made/);
+  });
+
+  it("does not let a command name its own temporary folder", async () => {
+    const other = join(folder, "other");
+    await mkdir(other);
+    const policy = { ...WRITE, excludeTmpdirEnvVar: false };
+    const { output } = await run(`touch ${other}/a`, policy, { env: { TMPDIR: other } });
+    expect(output).toContain("Read-only file system");
+  });
+
+  it("does not see the home of the host, but for what is made readable", async () => {
+    const blobs = join(home, "threads", "t1");
+    await mkdir(blobs, { recursive: true });
+    await writeFile(join(blobs, "out.txt"), "all of it");
+    const script = `ls -A ${home}; cat ${home}/auth.json ${blobs}/out.txt; touch ${home}/x ${blobs}/x`;
+    for (const policy of [READ_ONLY, WRITE]) {
+      const hidden = await run(script, policy, { roots: [] });
+      expect(hidden.output).not.toMatch(/auth\.json\n|secret|all of it/);
+      const shown = await run(script, policy, { roots: [], readable: [blobs] });
+      expect(shown.output).toContain("threads\n");
+      expect(shown.output).toContain("all of it");
+      expect(shown.output).not.toContain("secret");
+    }
+    // Also where the workspace is around it.
+    const around = await run(script, WRITE, { roots: [folder] });
+    expect(around.output).not.toContain("secret");
+    expect(await readdir(home)).toEqual(["auth.json", "sandbox-caches", "threads"]);
+    expect(await readdir(blobs)).toEqual(["out.txt"]);
+  });
+
+  it("has no capabilities, no way to new ones, and a filter", async () => {
+    const { output } = await run(
+      "grep -E '^(CapEff|CapPrm|NoNewPrivs|Seccomp):' /proc/self/status",
+      READ_ONLY,
+    );
+    expect(output.replaceAll("\t", " ")).toBe(
+      "CapPrm: 0000000000000000\nCapEff: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2\n",
+    );
+  });
+
+  it("keeps the environment it is given, and none of it is used by the sandbox itself", async () => {
+    const { output, code } = await run('echo "$GREETING"; env | grep -c LD_PRELOAD', READ_ONLY, {
+      env: { GREETING: "hello\nworld", LD_PRELOAD: "/does/not/exist.so" },
+    });
+    expect(code).toBe(0);
+    expect(output).toContain("hello\nworld\n");
+    // One complaint each from sh, env and grep: bubblewrap, which runs outside, did not try to load it.
+    expect(output.match(/cannot be preloaded/g)).toHaveLength(3);
+  });
+
+  it("protects what decides over later programs: .git and folders of settings", async () => {
+    for (const name of [".git", ".codex", ".bobbin"]) await mkdir(join(workspace, name));
+    const { output } = await run(
+      "for f in .git .codex .bobbin; do touch $f/x; mv $f $f.old; rmdir $f; done; mkdir .agents && echo made",
+      WRITE,
+    );
+    expect(output.match(/Read-only file system/g)).toHaveLength(3);
+    expect(output).toContain("made");
+    expect((await readdir(workspace)).sort()).toEqual([".agents", ".bobbin", ".codex", ".git"]);
+  });
+
+  it("stops counting a root that a command has exchanged for a link", async () => {
+    const [nested, target] = [join(workspace, "nested"), join(folder, "target")];
+    await mkdir(nested);
+    await mkdir(target);
+    const policy = { ...WRITE, writableRoots: [nested] };
+    await run("touch nested/a", policy);
+    await rename(nested, `${nested}.old`);
+    await symlink(target, nested);
+    for (const confining of [sandbox, createSandbox({ platform, home })])
+      expect((await run("touch nested/b", policy, { in: confining })).output).toContain("Read-only");
+    expect(await readdir(target)).toEqual([]);
+  });
+
+  it("follows a root that is a link in a folder which no command can write", async () => {
+    const link = join(folder, "link");
+    await symlink(workspace, link);
+    const { code } = await run("touch a", WRITE, { roots: [link] });
+    expect(code).toBe(0);
+    expect(await readdir(workspace)).toEqual(["a"]);
+  });
+
+  it("installs into caches of its own, which no program outside uses", async () => {
+    await mkdir(join(folder, ".cache", "browsers"), { recursive: true });
+    await writeFile(join(folder, ".cache", "browsers", "one"), "found");
+    const at = { ...platform, machine: { ...platform.machine, userHome: folder } };
+    const confining = createSandbox({ platform: at, home });
+    const script =
+      'mkdir -p "$XDG_CACHE_HOME/tool" && touch "$XDG_CACHE_HOME/tool/a" && cat "$XDG_CACHE_HOME/browsers/one"; printenv npm_config_cache || echo none';
+    const off = await run(script, WRITE, { in: confining });
+    expect(off.output).toBe("foundnone\n");
+    const on = await run(script, { ...WRITE, networkAccess: true }, { in: confining });
+    expect(on.output).toMatch(/^found.*\/sandbox-caches\/\w+\/files\/npm\n$/);
+    expect(await readdir(join(folder, ".cache"))).toEqual(["browsers"]);
+  });
+
+  it("ends with everything that it started", async () => {
+    const { output } = await run("sleep 1000 & echo $$; exit 3", READ_ONLY);
+    expect(output).toMatch(/^\d+\n$/);
+  });
+
+  it("is given back as it is under full access and in a sandbox of somebody else", async () => {
+    const program = { argv: ["true"] as const, cwd: "/", env: {}, stdin: "closed" } as const;
+    for (const policy of [
+      { type: "dangerFullAccess" },
+      { type: "externalSandbox", networkAccess: "restricted" },
+    ] as const) {
+      const confined = await sandbox.confine({ program, policy, roots: [], gitWritable: false });
+      expect(confined).toMatchObject({ kind: "program", program });
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import type { SandboxPolicy } from "@bobbin/protocol";
+import type { Platform, ProgramStart } from "../platform/platform.ts";
+import type { Access } from "./access.ts";
+import { accessOf, type ConfiningPolicy } from "./access-of.ts";
+import { bubblewrapped } from "./bubblewrap.ts";
+import { PackageCaches } from "./package-caches.ts";
+import { findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
+import { RealRoots } from "./real-roots.ts";
+import { seatbelted } from "./seatbelt.ts";
+
+/** Starts commands so that they can do no more than a policy allows. */
+export interface Sandbox {
+  /** How to start a command confined to a policy, or why that cannot be done on this machine. */
+  confine(command: ConfinedCommand): Promise<Confined>;
+  /** What a command could do; null if it were not confined at all. */
+  access(command: ConfinedCommand): Promise<Access | null>;
+  /** Why commands cannot be confined on this machine; null where they can. Tried once for real, and remembered. */
+  problem(): Promise<SandboxProblem | null>;
+}
+
+export interface ConfinedCommand {
+  readonly program: ProgramStart;
+  readonly policy: SandboxPolicy;
+  /** The workspace: writable under `workspaceWrite`, with the policy's `writableRoots`. */
+  readonly roots: readonly string[];
+  /** The command consists of plain git commands only, so it may change the repository. */
+  readonly gitWritable: boolean;
+  /** Files and folders inside of hidden ones that can be read all the same, such as a thread's saved outputs. */
+  readonly readable?: readonly string[];
+}
+
+export type Confined =
+  | {
+      readonly kind: "program";
+      readonly program: ProgramStart;
+      /** To be called when the program has exited, or could not be started. */
+      readonly release: () => Promise<void>;
+    }
+  | ({ readonly kind: "unavailable" } & SandboxProblem);
+
+export interface SandboxProblem {
+  readonly reason: string;
+  /** What a person can do about it, in a sentence. */
+  readonly advice: string;
+}
+
+export interface SandboxPorts {
+  readonly platform: Pick<Platform, "spawn" | "files" | "env" | "clock" | "machine">;
+  /** The home of the host, which no command sees. */
+  readonly home: string;
+}
+
+export function createSandbox(ports: SandboxPorts): Sandbox {
+  return sandboxOf(
+    ports,
+    remembered(ports.platform.clock, () => findWrap(ports)),
+  );
+}
+
+type Wrap = (program: ProgramStart, access: Access) => ProgramStart;
+
+/** How programs are confined on this machine. */
+async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProblem> {
+  switch (platform.machine.os) {
+    case "linux": {
+      const found = await findBubblewrap(platform);
+      if ("reason" in found) return found;
+      return (program, access) => bubblewrapped(found.path, found.arch, program, access);
+    }
+    case "darwin": {
+      const found = await findSeatbelt(platform);
+      return "reason" in found ? found : seatbelted;
+    }
+    default:
+      return {
+        reason: `there is no sandbox for ${platform.machine.os}`,
+        advice: "Run Bobbin inside WSL, a container or a virtual machine.",
+      };
+  }
+}
+
+function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProblem>): Sandbox {
+  const roots = new RealRoots(ports.platform.files);
+  const caches = new PackageCaches(ports);
+  return {
+    async confine(command) {
+      const { program, policy } = command;
+      if (!isConfining(policy)) return { kind: "program", program, release: async () => {} };
+      const wrap = await find();
+      if (typeof wrap !== "function") return { kind: "unavailable", ...wrap };
+      // First: it is inside of the home, which has to be there to be hidden.
+      const folder = policy.type === "readOnly" ? undefined : await caches.folderOf(command.roots);
+      const access = await accessOf(ports, roots, command, policy);
+      const cached = folder === undefined ? { program, access } : caches.redirect(folder, program, access);
+      return { kind: "program", program: wrap(cached.program, cached.access), release: async () => {} };
+    },
+    async access(command) {
+      return isConfining(command.policy) ? accessOf(ports, roots, command, command.policy) : null;
+    },
+    async problem() {
+      const found = await find();
+      return typeof found === "function" ? null : found;
+    },
+  };
+}
+
+function isConfining(policy: SandboxPolicy): policy is ConfiningPolicy {
+  return policy.type === "readOnly" || policy.type === "workspaceWrite";
+}

@@ -1,0 +1,132 @@
+import {
+  type Arch,
+  AUDIT_ARCH,
+  INSPECTED,
+  MISSING,
+  NETWORK,
+  numberOn,
+  numbersOn,
+  REFUSED,
+} from "./syscalls.ts";
+
+/** Instructions of classic BPF that a filter needs. */
+const LOAD = 0x20;
+const JUMP_IF_EQUAL = 0x15;
+const JUMP_IF_AT_LEAST = 0x35;
+const JUMP_IF_ANY_BIT = 0x45;
+const AND = 0x54;
+const RETURN = 0x06;
+
+/** Where `struct seccomp_data` has what is looked at. Arguments: the lower half, as the kernel itself reads flags. */
+const NUMBER = 0;
+const ARCH = 4;
+const argument = (nth: number): number => 16 + 8 * nth;
+
+const ALLOW = 0x7fff0000;
+const KILL = 0x80000000;
+const EPERM = 0x00050001;
+const ENOSYS = 0x00050026;
+
+/** Numbers from here on belong to x32, a second set of the same calls. */
+const X32 = 0x40000000;
+
+const NEW_NAMESPACES =
+  0x00020000 | // CLONE_NEWNS
+  0x02000000 | // CLONE_NEWCGROUP
+  0x04000000 | // CLONE_NEWUTS
+  0x08000000 | // CLONE_NEWIPC
+  0x10000000 | // CLONE_NEWUSER
+  0x20000000 | // CLONE_NEWPID
+  0x40000000; // CLONE_NEWNET
+/** Only of `unshare`; in `clone` the same bit is part of a signal's number. */
+const NEW_TIME = 0x00000080;
+
+/** Put characters into a terminal as if somebody had typed them. */
+const TERMINAL_INPUT = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
+
+const INTERNET = [2 /* AF_INET */, 10 /* AF_INET6 */];
+const SOCKET_TYPE = 0xf;
+const DATAGRAM = 2;
+
+type Instruction = readonly [code: number, yes: number, no: number, value: number];
+
+/**
+ * The system calls that a confined program may make, as a program for the kernel (classic BPF, little endian). Mounts
+ * and namespaces confine it already; the filter closes what they leave open: Unix sockets of the machine, other
+ * processes' memory, input to the terminal, and the parts of the kernel with the most holes.
+ */
+export function seccompFilter(arch: Arch, { network }: { readonly network: boolean }): Uint8Array {
+  const [clone, unshare, ioctl, socket, socketpair] = [
+    numberOn(arch, INSPECTED.clone),
+    numberOn(arch, INSPECTED.unshare),
+    numberOn(arch, INSPECTED.ioctl),
+    numberOn(arch, INSPECTED.socket),
+    numberOn(arch, INSPECTED.socketpair),
+  ];
+  const instructions: Instruction[] = [
+    [LOAD, 0, 0, ARCH],
+    [JUMP_IF_EQUAL, 1, 0, AUDIT_ARCH[arch]],
+    // A 32-bit program, or `int 0x80` in a 64-bit one: other numbers, so nothing below would fit.
+    [RETURN, 0, 0, KILL],
+    [LOAD, 0, 0, NUMBER],
+    [JUMP_IF_AT_LEAST, 0, 1, X32],
+    [RETURN, 0, 0, ENOSYS],
+    ...numbersOn(arch, REFUSED).flatMap((number) => refuse(number, EPERM)),
+    ...numbersOn(arch, MISSING).flatMap((number) => refuse(number, ENOSYS)),
+    ...(network ? [] : numbersOn(arch, NETWORK).flatMap((number) => refuse(number, EPERM))),
+    ...inspect(clone, anyBit(0, NEW_NAMESPACES)),
+    ...inspect(unshare, anyBit(0, NEW_NAMESPACES | NEW_TIME)),
+    ...inspect(ioctl, anyOf(1, TERMINAL_INPUT)),
+    // A datagram socket of a pair can still send to any other by its name.
+    ...inspect(socketpair, [
+      [LOAD, 0, 0, argument(1)],
+      [AND, 0, 0, SOCKET_TYPE],
+      [JUMP_IF_EQUAL, 0, 1, DATAGRAM],
+      [RETURN, 0, 0, EPERM],
+    ]),
+    ...(network ? inspect(socket, noneOf(0, INTERNET)) : []),
+    [RETURN, 0, 0, ALLOW],
+  ];
+  return encode(instructions);
+}
+
+function refuse(number: number, action: number): readonly Instruction[] {
+  return [
+    [JUMP_IF_EQUAL, 0, 1, number],
+    [RETURN, 0, 0, action],
+  ];
+}
+
+/** Runs `check` for one call; where it does not return, the call is allowed. */
+function inspect(number: number, check: readonly Instruction[]): readonly Instruction[] {
+  return [[JUMP_IF_EQUAL, 0, check.length + 1, number], ...check, [RETURN, 0, 0, ALLOW]];
+}
+
+function anyBit(nth: number, bits: number): readonly Instruction[] {
+  return [
+    [LOAD, 0, 0, argument(nth)],
+    [JUMP_IF_ANY_BIT, 0, 1, bits],
+    [RETURN, 0, 0, EPERM],
+  ];
+}
+
+function anyOf(nth: number, values: readonly number[]): readonly Instruction[] {
+  return [[LOAD, 0, 0, argument(nth)], ...values.flatMap((value) => refuse(value, EPERM))];
+}
+
+function noneOf(nth: number, values: readonly number[]): readonly Instruction[] {
+  const checks = values.map((value, at): Instruction => [JUMP_IF_EQUAL, values.length - at, 0, value]);
+  return [[LOAD, 0, 0, argument(nth)], ...checks, [RETURN, 0, 0, EPERM]];
+}
+
+function encode(instructions: readonly Instruction[]): Uint8Array {
+  const bytes = new Uint8Array(8 * instructions.length);
+  const view = new DataView(bytes.buffer);
+  instructions.forEach(([code, yes, no, value], at) => {
+    view.setUint16(8 * at, code, true);
+    view.setUint8(8 * at + 2, yes);
+    view.setUint8(8 * at + 3, no);
+    view.setUint32(8 * at + 4, value >>> 0, true);
+  });
+  return bytes;
+}

@@ -1,0 +1,292 @@
+// Real git on real folders.
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ThreadState } from "../core/state.ts";
+import { newThread } from "../core/test-thread.ts";
+import type { FilesBefore, TurnChanges } from "../core/turn/changes.ts";
+import { MemoryJournal } from "../journal/memory.ts";
+import { pinoLog } from "../observe/log.ts";
+import { Supervisor } from "../observe/supervise.ts";
+import { nodePlatform } from "../platform/node.ts";
+import { ProcessManager } from "../process/process-manager.ts";
+import { ProcessMarks } from "../process/process-marks.ts";
+import { type ThreadStore, TurnFiles } from "./turn-files.ts";
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+const log = pinoLog({ level: "silent", format: "text", write() {} });
+const SIGNAL = new AbortController().signal;
+
+/** A workspace with what a turn does in it. */
+class Stage {
+  readonly work: string;
+  readonly store: ThreadStore;
+  readonly spawned: string[][] = [];
+  readonly files: TurnFiles;
+  readonly #before: FilesBefore[] = [];
+  readonly #root: string;
+
+  constructor(folder: string, root = "") {
+    this.work = join(folder, "work");
+    this.#root = join(this.work, root);
+    const journal = new MemoryJournal();
+    this.store = {
+      keep: (name, bytes) => journal.keep(name, bytes),
+      blob: (name) => journal.blob(name),
+      folder: join(folder, "thread"),
+    };
+    const platform = nodePlatform();
+    const spawn: typeof platform.spawn = (program) => {
+      this.spawned.push([...program.argv]);
+      return platform.spawn(program);
+    };
+    const processes = new ProcessManager({
+      platform: { ...platform, spawn },
+      supervisor: new Supervisor(log),
+      marks: new ProcessMarks({ home: undefined, platform, log }),
+    });
+    const { workspace, files } = platform;
+    this.files = new TurnFiles({ platform, processes, files, workspace, filesOf: () => files });
+  }
+
+  static async at(root?: string): Promise<Stage> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "turn-files-")));
+    folders.push(folder);
+    await mkdir(join(folder, "work"));
+    return new Stage(folder, root);
+  }
+
+  get thread(): ThreadState {
+    const thread = newThread();
+    const { work } = this;
+    const turn = { changes: this.changes } as unknown as ThreadState["turn"];
+    return { ...thread, turn, settings: { ...thread.settings, cwd: work, roots: [this.#root] } };
+  }
+
+  get changes(): TurnChanges {
+    return { before: this.#before, ended: 1, shown: 0, digest: null, sent: 0 };
+  }
+
+  git(...args: readonly string[]): string {
+    const identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
+    return execFileSync("git", [...identity, ...args], { cwd: this.work, encoding: "utf8" });
+  }
+
+  async put(path: string, text: string): Promise<void> {
+    await mkdir(join(this.work, path, ".."), { recursive: true });
+    await writeFile(join(this.work, path), text);
+  }
+
+  /** A command that does this. */
+  async command(act: () => Promise<void>): Promise<void> {
+    this.#before.push(await this.files.before(this.thread, this.store, "workspace", SIGNAL));
+    await act();
+  }
+
+  /** A patch that writes this. */
+  async patch(path: string, text: string | null): Promise<void> {
+    const whole = join(this.work, path);
+    this.#before.push(await this.files.before(this.thread, this.store, [whole], SIGNAL));
+    if (text === null) await rm(whole);
+    else await this.put(path, text);
+  }
+
+  async diff(): Promise<string> {
+    return (await this.files.diff(this.thread, this.store, this.changes, SIGNAL)).diff;
+  }
+
+  /** Everything in `.git` but what git itself writes when it only looks. */
+  async state(): Promise<string> {
+    const names = (await readdir(join(this.work, ".git"), { recursive: true })).sort();
+    return [...names, await readFile(join(this.work, ".git", "index"), "latin1")].join("\n");
+  }
+}
+
+async function repository(root?: string): Promise<Stage> {
+  const stage = await Stage.at(root);
+  stage.git("init", "-q");
+  await stage.put("a.txt", "one\ntwo\nthree\n");
+  await stage.put("sub/b.txt", "b\n");
+  await stage.put(".gitignore", "*.log\n");
+  stage.git("add", "-A");
+  stage.git("commit", "-qm", "first");
+  return stage;
+}
+
+describe("a turn in a repository", () => {
+  it("[DIFF-3] shows what commands change, add, remove and rename, and leaves the repository as it was", async () => {
+    const stage = await repository();
+    await stage.put("dirty.txt", "not committed\n");
+    const state = await stage.state();
+    await stage.command(async () => {
+      await stage.put("a.txt", "one\nTWO\nthree\n");
+      await stage.put("new.txt", "new\n");
+      await stage.put("ignored.log", "x\n");
+      await rm(join(stage.work, "sub/b.txt"));
+      await stage.put("moved.txt", await readFile(join(stage.work, "dirty.txt"), "utf8"));
+      await rm(join(stage.work, "dirty.txt"));
+    });
+    const diff = await stage.diff();
+    expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n");
+    expect(diff).toContain("+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n");
+    expect(diff).toContain("deleted file mode 100644");
+    expect(diff).toContain("rename from dirty.txt\nrename to moved.txt\n");
+    expect(diff).not.toContain("ignored.log");
+    expect(diff).not.toContain("# ");
+    expect(await stage.state()).toBe(state);
+  });
+
+  it("[DIFF-3] shows nothing of what was changed before it", async () => {
+    const stage = await repository();
+    await stage.put("a.txt", "one\ntwo\nthree\nfour\n");
+    await stage.command(async () => {});
+    expect(await stage.diff()).toBe("");
+  });
+
+  it("[DIFF-3] shows patches and commands together, each file once, from before the first of them", async () => {
+    const stage = await repository();
+    await stage.patch("a.txt", "one\npatched\nthree\n");
+    await stage.patch("early.log", "ignored, and patched\n");
+    await stage.command(() => stage.put("a.txt", "one\npatched\nchanged\n"));
+    await stage.command(() => stage.put("sub/b.txt", "by a command\n"));
+    await stage.patch("sub/b.txt", "by a patch\n");
+    await stage.patch("late.log", "ignored, and patched\n");
+    const diff = await stage.diff();
+    expect(diff.match(/^diff --git .*$/gm)!.sort()).toEqual([
+      "diff --git a/a.txt b/a.txt",
+      "diff --git a/early.log b/early.log",
+      "diff --git a/late.log b/late.log",
+      "diff --git a/sub/b.txt b/sub/b.txt",
+    ]);
+    expect(diff).toContain("\n one\n-two\n-three\n+patched\n+changed\n");
+    expect(diff).toContain("\n-b\n+by a patch\n");
+  });
+
+  it("[DIFF-3] names files from the repository's top, and shows only the workspace's folder", async () => {
+    const stage = await repository("sub");
+    await stage.command(async () => {
+      await stage.put("sub/b.txt", "B\n");
+      await stage.put("a.txt", "outside\n");
+    });
+    const diff = await stage.diff();
+    expect(diff).toContain("diff --git a/sub/b.txt b/sub/b.txt");
+    expect(diff).not.toContain("a.txt");
+  });
+
+  it("[DIFF-3] works in a worktree, in a repository without commits, and in the middle of a merge", async () => {
+    const stage = await repository();
+    stage.git("worktree", "add", "-q", "../tree");
+    const tree = new Stage(join(stage.work, ".."), "../tree");
+    await tree.command(() => tree.put("../tree/a.txt", "in the worktree\n"));
+    expect(await tree.diff()).toContain("+in the worktree\n");
+
+    const empty = await Stage.at();
+    empty.git("init", "-q");
+    await empty.put("old.txt", "old\n");
+    await empty.command(() => empty.put("old.txt", "new\n"));
+    expect(await empty.diff()).toContain("-old\n+new\n");
+
+    stage.git("checkout", "-qb", "other");
+    await stage.put("a.txt", "theirs\n");
+    stage.git("commit", "-qam", "theirs");
+    stage.git("checkout", "-q", "-");
+    await stage.put("a.txt", "ours\n");
+    stage.git("commit", "-qam", "ours");
+    expect(() => stage.git("merge", "-q", "other")).toThrow();
+    await stage.command(() => stage.put("a.txt", "merged\n"));
+    expect(await stage.diff()).toContain("+merged\n");
+  });
+
+  it("[DIFF-4] runs nothing that the repository names", async () => {
+    const stage = await repository();
+    const ran = join(stage.work, "..", "ran");
+    const program = join(stage.work, "..", "program.sh");
+    await writeFile(program, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`);
+    await chmod(program, 0o755);
+    for (const key of [
+      "core.fsmonitor",
+      "filter.f.clean",
+      "filter.f.smudge",
+      "filter.f.process",
+      "diff.d.command",
+      "diff.d.textconv",
+      "diff.external",
+      "core.pager",
+      "core.sshCommand",
+    ])
+      stage.git("config", key, program);
+    await stage.put(".gitattributes", "* filter=f diff=d\n");
+    await mkdir(join(stage.work, ".git", "hooks"), { recursive: true });
+    await writeFile(
+      join(stage.work, ".git", "hooks", "post-index-change"),
+      `#!/bin/sh\necho hook >> ${ran}\n`,
+      { mode: 0o755 },
+    );
+    await stage.command(() => stage.put("a.txt", "changed\n"));
+    expect(await stage.diff()).toContain("+changed\n");
+    await expect(readFile(ran, "utf8")).rejects.toThrow("ENOENT");
+    // With the repository's own configuration it would have run.
+    stage.git("status");
+    expect(await readFile(ran, "utf8")).toContain("program.sh");
+  });
+
+  it("[DIFF-4] does not follow a `.git` that leads to somebody else's repository", async () => {
+    const other = await repository();
+    await other.put("secret.txt", "secret\n");
+    other.git("add", "-A");
+    const stage = await Stage.at();
+    await stage.put(".git", `gitdir: ${join(other.work, ".git")}\n`);
+    await stage.put("a.txt", "1\n");
+    await stage.command(() => stage.put("a.txt", "2\n"));
+    const diff = await stage.diff();
+    expect(diff).toContain("-1\n+2\n");
+    expect(diff).not.toContain("secret");
+  });
+
+  it("[DIFF-5] leaves out files that are too large, and says so", async () => {
+    const stage = await repository();
+    await stage.command(async () => {
+      await stage.put("huge.bin", "x".repeat(9 * 1024 * 1024));
+      await stage.put("a.txt", "small\n");
+    });
+    const diff = await stage.diff();
+    expect(diff).toContain("+small\n");
+    expect(diff).toContain("# Not in this diff: huge.bin: it is larger than");
+  });
+
+  it("[DIFF-5] is cut where it is too long, and says so", async () => {
+    const stage = await repository();
+    await stage.command(() => stage.put("long.txt", "a line\n".repeat(100_000)));
+    const diff = await stage.diff();
+    expect(diff.length).toBeLessThan(300 * 1024);
+    expect(diff).toContain("# The diff is cut here");
+  });
+
+  it("[DIFF-5] says why it cannot show what commands changed", async () => {
+    const stage = await repository();
+    // Where the store should be is a file: nothing can be written.
+    await writeFile(join(stage.work, "..", "thread"), "");
+    await stage.command(() => stage.put("a.txt", "changed\n"));
+    expect(await stage.diff()).toContain("# Not in this diff: what commands change in ");
+    expect(stage.spawned).toEqual([]);
+  });
+});
+
+describe("a turn outside of a repository", () => {
+  it("[DIFF-3] shows what patches changed, and runs no git", async () => {
+    const stage = await Stage.at();
+    await stage.put("a.txt", "1\n");
+    await stage.command(() => stage.put("b.txt", "by a command\n"));
+    await stage.patch("a.txt", "2\n");
+    const diff = await stage.diff();
+    expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-1\n+2\n");
+    expect(diff).not.toContain("b.txt b/b.txt");
+    expect(stage.spawned).toEqual([]);
+  });
+});
