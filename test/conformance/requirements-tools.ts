@@ -46,6 +46,8 @@ export const toolLines = {
   "PATCH-10": "A patch is asked about in a read-only sandbox, and always for the policy `untrusted`.",
   "PATCH-11": "A patch over several files is whole after a crash and the next start.",
 
+  "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
+
   // What a turn changes in files.
   "DIFF-1": "After each patch and before the turn's end, clients are sent what the turn has changed so far.",
   "DIFF-3":
