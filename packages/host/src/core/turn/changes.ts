@@ -1,5 +1,6 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import type { ThreadState, TurnState } from "../state.ts";
+import { findCall } from "./call-list.ts";
 import type { TurnRecord } from "./records.ts";
 
 /** Files as they were before a call that may change them: what the turn's diff is made against, and what an undo restores. */
@@ -51,10 +52,18 @@ export function afterItem({ changes }: TurnState, item: ThreadItem): Partial<Tur
   return { changes: { ...changes, ended: changes.ended + 1 } };
 }
 
+/** The turn after a call that was at work here: one that goes on in the background completes its item later. */
+export function afterCall(turn: TurnState, callId: string): Partial<TurnState> | undefined {
+  const { changes, calls } = turn;
+  if (changes === undefined) return undefined;
+  const stage = findCall(calls, callId)?.stage;
+  if (stage?.kind !== "dispatched" || stage.via !== undefined) return undefined;
+  return { changes: { ...changes, ended: changes.ended + 1 } };
+}
+
 function mayHaveChanged(item: ThreadItem): boolean {
   switch (item.type) {
     case "fileChange":
-      return item.status !== "declined";
     case "commandExecution":
       return item.status !== "declined";
     default:

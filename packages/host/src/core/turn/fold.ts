@@ -5,7 +5,7 @@ import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { addCall, findCall, stageCall } from "./call-list.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
-import { afterItem } from "./changes.ts";
+import { afterCall, afterItem } from "./changes.ts";
 import { withContextTokens, withMoreContext, withUserMessage } from "./context-size.ts";
 import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
@@ -146,7 +146,11 @@ export function foldToolWaiting(state: ThreadState, record: Of<"toolWaiting">): 
 }
 
 export function foldToolAnswered(state: ThreadState, record: Of<"toolAnswered">): ThreadState {
-  return withMoreContext(withStage(state, record, { kind: "settled" }), record.output);
+  const settled = withTurn(state, record.turnId, (turn) => ({
+    ...afterCall(turn, record.callId),
+    calls: stageCall(turn.calls, record.callId, { kind: "settled" }),
+  }));
+  return withMoreContext(settled, record.output);
 }
 
 export function foldUsageReported(state: ThreadState, { turnId, usage }: Of<"usageReported">): ThreadState {
