@@ -1,8 +1,10 @@
 // What people see and change of the rules for commands.
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CommandRule } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
+import { stdioHost } from "../support/host-process.ts";
 import { type Run, runBobbin } from "../support/run-bobbin.ts";
 
 async function homeWith(files: Readonly<Record<string, string>>): Promise<string> {
@@ -47,5 +49,41 @@ describe("bobbin rules check", () => {
     expect(run.stdout).toContain(
       'bad.rules:2: decision has to be "allow", "prompt" or "forbidden", not "maybe"',
     );
+  });
+});
+
+describe("rules that people made", () => {
+  it("are listed and revoked, in the terminal and by clients", async () => {
+    const home = await homeWith({
+      "default.rules":
+        '# Mine.\nprefix_rule(pattern=["git", "status"], decision="allow")\nprefix_rule(pattern=["make", "all"], decision="allow")',
+      "team.rules":
+        'prefix_rule(["curl", ["-s", "-v"]], "forbidden", justification="Use the mirror")\n' +
+        'network_rule("example.com", "https", "deny")\n',
+    });
+    const listed = await rules(home, "list");
+    expect(listed.code).toBe(0);
+    expect(listed.stdout).toMatch(/allow +git status +rules\/default\.rules:2\n/);
+    expect(listed.stdout).toMatch(/forbidden +curl -s\|-v \(Use the mirror\) +rules\/team\.rules:1\n/);
+    expect(listed.stdout).toMatch(/forbidden +https:\/\/example\.com/);
+
+    const { client } = await stdioHost({ home, capabilities: { experimentalApi: true } });
+    const { commands, hosts, badFiles } = await client.call("rules/list", {});
+    expect(commands.map(({ pattern, revocable }: CommandRule) => [pattern[0]![0], revocable])).toEqual([
+      ["git", true],
+      ["make", true],
+      ["curl", false],
+    ]);
+    expect([hosts.length, badFiles]).toEqual([1, []]);
+    await client.call("rules/revoke", { prefix: ["git", "status"] });
+    const { code } = await client.refusal("rules/revoke", { prefix: ["git", "status"] });
+    expect(code).toBe(-32602);
+
+    expect((await rules(home, "revoke", "make", "all")).code).toBe(0);
+    expect(await rules(home, "revoke", "make", "all")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("has no line that allows"),
+    });
+    expect(await readFile(join(home, "rules", "default.rules"), "utf8")).toBe("# Mine.\n");
   });
 });

@@ -122,6 +122,8 @@ const expected: Record<MethodName, Expected> = {
   "plugin/list": { answered: {} },
   "mcpServerStatus/list": { answered: {} },
   "rap/servers/list": { answered: {} },
+  "rules/list": "refused",
+  "rules/revoke": "refused",
   "turn/start": { ofThread: { input: INPUT } },
   "turn/steer": { ofThread: { expectedTurnId: "x", input: INPUT } },
   "turn/interrupt": { ofThread: { turnId: "x" } },

@@ -42,6 +42,7 @@ import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { ownTools } from "./tool/own-tools.ts";
 import { serverLabel } from "./tool/rap/server.ts";
+import { RulesStore } from "./tool/rules-store.ts";
 import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { Pasts } from "./turn/past.ts";
@@ -215,6 +216,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     platform,
     registry,
     rap,
+    rules: new RulesStore(home, platform),
     clientProcesses,
     sandbox,
     supervisor,

@@ -405,6 +405,12 @@ const catalogue = {
     retryable: false,
     text: (reference: string) => `Internal error (log reference ${reference})`,
   },
+  ruleNotFound: {
+    wire: -32602,
+    retryable: false,
+    text: (prefix: string) =>
+      `default.rules has no line that allows ${prefix}; edit other rules in their files`,
+  },
   sectionNotFound: {
     wire: -32602,
     retryable: false,

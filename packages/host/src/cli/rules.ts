@@ -5,6 +5,23 @@ export function addRules(bobbin: Command): void {
     .command("rules")
     .description("Show and change what commands of models may do without asking.");
   rules
+    .command("list")
+    .description("Show all rules, and files that cannot be read.")
+    .option("--json", "print them as JSON")
+    .action(async (options: { json?: boolean }) => {
+      const { listRules } = await import("./run-rules.ts");
+      process.exitCode = await listRules(options);
+    });
+  rules
+    .command("revoke")
+    .description("Take back what was allowed for good: a line of default.rules.")
+    .argument("<words...>", "the words of the rule, for example: git status")
+    .allowUnknownOption()
+    .action(async (words: string[]) => {
+      const { revokeRule } = await import("./run-rules.ts");
+      process.exitCode = await revokeRule(words);
+    });
+  rules
     .command("check")
     .description("Show what would happen to a command, and why.")
     .argument("<command>", "the text of the command, in quotes")

@@ -1,4 +1,11 @@
-import { resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
+import type {
+  BadRulesFile,
+  CommandRule,
+  NetworkHostRule,
+  RuleDecision,
+  RulesListResponse,
+} from "@bobbin/protocol";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { nodePlatform } from "../platform/node.ts";
@@ -7,9 +14,61 @@ import { commandActions } from "../tool/consent/command-actions.ts";
 import type { Consent } from "../tool/consent/consent.ts";
 import { decideConsent } from "../tool/consent/decide.ts";
 import { type ParsedCommand, parseCommand } from "../tool/consent/shell.ts";
-import { loadRules } from "../tool/rules-store.ts";
+import { RulesStore } from "../tool/rules-store.ts";
 import type { CheckOptions } from "./rules.ts";
 import { harmless, Output } from "./terminal.ts";
+
+/** Shows all rules. Resolves with the exit code. */
+export async function listRules(options: { readonly json?: boolean }): Promise<number> {
+  const stdout = new Output(process.stdout);
+  const home = homeDirectory();
+  const listed = await new RulesStore(home, nodePlatform()).list();
+  if (options.json) stdout.line(JSON.stringify(listed, null, 2));
+  else stdout.write(ruleLines(listed, home, stdout));
+  await stdout.flushed();
+  return listed.badFiles.length === 0 ? 0 : 1;
+}
+
+function ruleLines({ commands, hosts, badFiles }: RulesListResponse, home: string, stdout: Output): string {
+  const line = (rule: Omit<CommandRule | NetworkHostRule, "revocable">, what: string): string => {
+    const why = rule.justification === null ? "" : ` (${rule.justification})`;
+    const where = stdout.dim(`${relative(home, rule.file)}:${rule.line}`);
+    return `  ${colored(rule.decision, stdout)}  ${harmless(what + why)}  ${where}`;
+  };
+  const lines = [
+    ...commands.map((rule) => line(rule, rule.pattern.map((choices) => choices.join("|")).join(" "))),
+    ...hosts.map((rule) => line(rule, `${rule.protocol}://${rule.host}`)),
+    ...badFiles.map((bad) => badLine(bad, stdout)),
+  ];
+  return lines.length === 0 ? "\n  There are no rules.\n\n" : `\n${lines.join("\n")}\n\n`;
+}
+
+function colored(decision: RuleDecision, stdout: Output): string {
+  const text = decision.padEnd("forbidden".length);
+  switch (decision) {
+    case "allow":
+      return stdout.green(text);
+    case "prompt":
+      return stdout.yellow(text);
+    case "forbidden":
+      return stdout.red(text);
+  }
+}
+
+function badLine({ file, line, message }: BadRulesFile, stdout: Output): string {
+  return `  ${stdout.red(harmless(`${file}:${line}: ${message}`))}\n    → nothing that this file allows counts`;
+}
+
+/** Takes back what was allowed for good. Resolves with the exit code. */
+export async function revokeRule(words: readonly string[]): Promise<number> {
+  const home = homeDirectory();
+  if (await new RulesStore(home, nodePlatform()).revoke(words)) return 0;
+  const file = join(home, "rules", "default.rules");
+  process.stderr.write(
+    `bobbin: ${file} has no line that allows ${JSON.stringify(words)}. See bobbin rules list; other rules are edited in their files.\n`,
+  );
+  return 1;
+}
 
 /** Shows what would happen to a command. Resolves with the exit code. */
 export async function checkRules(
@@ -19,9 +78,8 @@ export async function checkRules(
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
   const platform = nodePlatform();
-  const { files } = platform;
-  const { approvalPolicy: policy, sandbox } = await loadConfig(files, home, options.config ?? []);
-  const { rules, bad } = await loadRules(files, home);
+  const { approvalPolicy: policy, sandbox } = await loadConfig(platform.files, home, options.config ?? []);
+  const { rules, bad } = await new RulesStore(home, platform).load();
   const problem = await createSandbox({ platform, home }).problem();
   const workdir = resolve(options.cd ?? ".");
   const command = parseCommand(text);
@@ -50,10 +108,7 @@ export async function checkRules(
         `policy ${typeof policy === "string" ? policy : "granular"}, sandbox ${sandbox.sandbox.type}`,
       ),
     );
-    for (const { file, line, message } of bad)
-      stdout.line(
-        `  ${stdout.red(harmless(`${file}:${line}: ${message}`))}\n    → nothing that this file allows counts`,
-      );
+    for (const one of bad) stdout.line(badLine(one, stdout));
     stdout.line("");
   }
   await stdout.flushed();

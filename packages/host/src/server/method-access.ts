@@ -85,6 +85,8 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "plugin/list": "open",
   "mcpServerStatus/list": "own",
   "rap/servers/list": "own",
+  "rules/list": "hostUser",
+  "rules/revoke": "hostUser",
 
   "turn/start": "reach",
   "turn/steer": "reach",

@@ -1,7 +1,9 @@
 import { join } from "node:path";
-import type { Files } from "../platform/platform.ts";
+import type { RulesListResponse } from "@bobbin/protocol";
+import type { Files, Liveness } from "../platform/platform.ts";
+import { mayBecomeRule } from "./consent/amendment.ts";
 import { joinRules, type Rules } from "./consent/rules.ts";
-import { type BadRulesFile, readRulesFile } from "./consent/rules-file.ts";
+import { allowLine, type BadRulesFile, readRulesFile } from "./consent/rules-file.ts";
 
 export interface LoadedRules {
   readonly rules: Rules;
@@ -9,25 +11,94 @@ export interface LoadedRules {
   readonly bad: readonly BadRulesFile[];
 }
 
-/** Loads the rules of the home: all files `rules/*.rules`. */
-export async function loadRules(files: Pick<Files, "list" | "readText">, home: string): Promise<LoadedRules> {
-  const folder = join(home, "rules");
-  const names = (await files.list(folder))
-    .filter(({ name, folder: isFolder }) => !isFolder && name.endsWith(".rules"))
-    .map(({ name }) => name)
-    .sort();
-  const read = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name);
-      try {
-        return readRulesFile(path, (await files.readText(path)) ?? "");
-      } catch (cause) {
-        return readRulesFile(path, null, (cause as Error).message);
-      }
-    }),
-  );
-  return {
-    rules: joinRules(read.map(({ rules }) => rules)),
-    bad: read.flatMap(({ bad }) => bad ?? []),
-  };
+const OWN_FILE = "default.rules";
+
+export interface RulesPorts {
+  readonly files: Pick<Files, "list" | "readText" | "replaceText">;
+  readonly liveness: Pick<Liveness, "exclusively">;
+}
+
+/** The rules for commands in the home: all files `rules/*.rules`. What people allow for good goes to `default.rules`. */
+export class RulesStore {
+  readonly #ports: RulesPorts;
+  readonly #folder: string;
+  readonly #lock: string;
+
+  constructor(home: string, ports: RulesPorts) {
+    this.#ports = ports;
+    this.#folder = join(home, "rules");
+    this.#lock = join(home, "live", "rules.lock");
+  }
+
+  /** The rules as they are now: people and other hosts change them. */
+  async load(): Promise<LoadedRules> {
+    const { files } = this.#ports;
+    const entries = await files.list(this.#folder);
+    const names = entries.filter(({ name, folder }) => !folder && name.endsWith(".rules"));
+    const read = await Promise.all(
+      names.map(async ({ name }) => {
+        const path = join(this.#folder, name);
+        try {
+          return readRulesFile(path, (await files.readText(path)) ?? "");
+        } catch (cause) {
+          return readRulesFile(path, null, (cause as Error).message);
+        }
+      }),
+    );
+    return {
+      rules: joinRules(read.map(({ rules }) => rules)),
+      bad: read.flatMap(({ bad }) => bad ?? []),
+    };
+  }
+
+  /** Allows commands that begin with these words, for good. Throws if such a rule would allow too much. */
+  async allow(prefix: readonly string[]): Promise<void> {
+    if (!mayBecomeRule(prefix)) throw new Error(`a rule for ${JSON.stringify(prefix)} would allow too much`);
+    const line = allowLine(prefix);
+    await this.#change((lines) => (lines.includes(line) ? lines : [...lines, line]));
+  }
+
+  /** All rules as people see them. */
+  async list(): Promise<RulesListResponse> {
+    const { rules, bad } = await this.load();
+    const own = join(this.#folder, OWN_FILE);
+    const lines = ((await this.#ports.files.readText(own).catch(() => "")) ?? "").split(/\r?\n/);
+    return {
+      commands: rules.prefixes.map(({ pattern, decision, justification, origin }) => ({
+        pattern: pattern.map((choices) => [...choices]),
+        decision,
+        justification,
+        ...origin,
+        revocable:
+          origin.file === own && lines[origin.line - 1] === allowLine(pattern.map(([word]) => word!)),
+      })),
+      hosts: rules.network.map(({ origin, ...rule }) => ({ ...rule, ...origin })),
+      badFiles: [...bad],
+    };
+  }
+
+  /** Takes back what `allow` wrote; false if there is no such line. */
+  async revoke(prefix: readonly string[]): Promise<boolean> {
+    const line = allowLine(prefix);
+    let found = false;
+    await this.#change((lines) => {
+      found = lines.includes(line);
+      return lines.filter((one) => one !== line);
+    });
+    return found;
+  }
+
+  /** Other hosts change the file, too; a crash leaves the old one or the new one. */
+  async #change(edit: (lines: readonly string[]) => readonly string[]): Promise<void> {
+    const { files, liveness } = this.#ports;
+    const path = join(this.#folder, OWN_FILE);
+    await liveness.exclusively(this.#lock, async () => {
+      const text = (await files.readText(path)) ?? "";
+      const before = text.replace(/\r?\n$/, "");
+      const lines = before === "" ? [] : before.split("\n");
+      const after = edit(lines);
+      if (after.length !== lines.length)
+        await files.replaceText(path, after.map((one) => `${one}\n`).join(""));
+    });
+  }
 }

@@ -4,6 +4,12 @@ import { ListMcpServerStatusParams, ListMcpServerStatusResponse } from "../types
 import { PermissionProfileListParams, PermissionProfileListResponse } from "../types/permission.ts";
 import { PluginListParams, PluginListResponse } from "../types/plugin.ts";
 import { RapServersListParams, RapServersListResponse } from "../types/rap.ts";
+import {
+  RulesListParams,
+  RulesListResponse,
+  RulesRevokeParams,
+  RulesRevokeResponse,
+} from "../types/rules.ts";
 import { CollaborationModeListParams, CollaborationModeListResponse } from "../types/settings.ts";
 import { SkillsListParams, SkillsListResponse } from "../types/skill.ts";
 
@@ -47,6 +53,20 @@ export const toolMethods = {
   "rap/servers/list": method({
     params: RapServersListParams,
     result: RapServersListResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
+  }),
+  "rules/list": method({
+    params: RulesListParams,
+    result: RulesListResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
+  }),
+  "rules/revoke": method({
+    params: RulesRevokeParams,
+    result: RulesRevokeResponse,
     scope: NONE,
     stability: "experimental",
     ours: true,

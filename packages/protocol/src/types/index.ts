@@ -23,6 +23,7 @@ export * from "./process.ts";
 export * from "./rap.ts";
 export * from "./review.ts";
 export * from "./rpc.ts";
+export * from "./rules.ts";
 export * from "./settings.ts";
 export * from "./skill.ts";
 export * from "./thread.ts";

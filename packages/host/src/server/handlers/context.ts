@@ -16,6 +16,7 @@ import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
+import type { RulesStore } from "../../tool/rules-store.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { ClientProcesses } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
@@ -40,6 +41,7 @@ export interface HandlerContext {
   readonly metrics: Metrics;
   readonly sections: Sections;
   readonly rap: LazyRap;
+  readonly rules: RulesStore;
   readonly clientProcesses: ClientProcesses;
   /** Confines commands. */
   readonly sandbox: Sandbox;

@@ -9,6 +9,7 @@ import { initializeHandlers } from "./initialize.ts";
 import { modelHandlers } from "./model.ts";
 import { processHandlers } from "./process.ts";
 import { reviewHandlers } from "./review.ts";
+import { ruleHandlers } from "./rules.ts";
 import { sectionHandlers } from "./section.ts";
 import { skillHandlers } from "./skill.ts";
 import { threadEditHandlers } from "./thread-edit.ts";
@@ -52,6 +53,7 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...diagnosticsHandlers(context),
     ...sectionHandlers(context),
     ...toolServerHandlers(context),
+    ...ruleHandlers(context),
     ...processHandlers(context),
   };
 }

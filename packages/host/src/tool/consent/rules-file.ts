@@ -50,6 +50,11 @@ export function readRulesFile(file: string, text: string | null, problem = "it c
   }
 }
 
+/** The line that allows a prefix, as the Codex CLI writes it. */
+export function allowLine(prefix: readonly string[]): string {
+  return `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(", ")}], decision="allow")`;
+}
+
 interface FoundRules {
   readonly prefixes: PrefixRule[];
   readonly network: NetworkRule[];

@@ -1,0 +1,16 @@
+import { fault } from "../../errors.ts";
+import type { Handlers } from "../call.ts";
+import type { HandlerContext } from "./context.ts";
+
+export function ruleHandlers({ rules }: HandlerContext): Handlers {
+  return {
+    async "rules/list"(_params, { reply }) {
+      reply(await rules.list());
+    },
+
+    async "rules/revoke"({ prefix }, { reply }) {
+      if (!(await rules.revoke(prefix))) throw fault("ruleNotFound", JSON.stringify(prefix));
+      reply({});
+    },
+  };
+}

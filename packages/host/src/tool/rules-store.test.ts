@@ -1,0 +1,75 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../../../../test/support/folder.ts";
+import { nodePlatform } from "../platform/node.ts";
+import { ruleFor } from "./consent/rules.ts";
+import { RulesStore } from "./rules-store.ts";
+
+async function home(text?: string): Promise<{ store: RulesStore; path: string }> {
+  const folder = await freshFolder();
+  const path = join(folder, "rules", "default.rules");
+  if (text !== undefined) {
+    await mkdir(join(folder, "rules"));
+    await writeFile(path, text);
+  }
+  return { store: new RulesStore(folder, nodePlatform()), path };
+}
+
+describe("rules that people allow for good", () => {
+  it("are lines as the Codex CLI writes them, each once, and count at once", async () => {
+    const { store, path } = await home();
+    expect((await store.load()).rules.prefixes).toEqual([]);
+    const prefix = ["git", "log", '--format="%h\n"'];
+    await store.allow(prefix);
+    await store.allow(["ls"]);
+    await store.allow(prefix);
+    expect(await readFile(path, "utf8")).toBe(
+      'prefix_rule(pattern=["git", "log", "--format=\\"%h\\n\\""], decision="allow")\n' +
+        'prefix_rule(pattern=["ls"], decision="allow")\n',
+    );
+    const { rules, bad } = await store.load();
+    expect(bad).toEqual([]);
+    expect(ruleFor(rules, [...prefix, "main"])?.decision).toBe("allow");
+  });
+
+  it("leave what people wrote as it is, with or without a last line end", async () => {
+    for (const end of ["", "\n"]) {
+      const { store, path } = await home(`# Mine.\n\nprefix_rule(["a"])${end}`);
+      await store.allow(["ls"]);
+      expect(await readFile(path, "utf8")).toBe(
+        '# Mine.\n\nprefix_rule(["a"])\nprefix_rule(pattern=["ls"], decision="allow")\n',
+      );
+      expect(await store.revoke(["ls"])).toBe(true);
+      expect(await store.revoke(["a"])).toBe(false);
+      expect(await readFile(path, "utf8")).toBe('# Mine.\n\nprefix_rule(["a"])\n');
+    }
+  });
+
+  it("are all there when several hosts add some at once", async () => {
+    const { store, path } = await home();
+    const other = new RulesStore(join(path, "..", ".."), nodePlatform());
+    const words = Array.from({ length: 12 }, (_, nth) => [`tool${nth}`]);
+    await Promise.all(words.map((prefix, nth) => (nth % 2 ? store : other).allow(prefix)));
+    expect((await store.load()).rules.prefixes).toHaveLength(12);
+  });
+
+  it.each([[[]], [["bash"]], [["git"]], [["rm", "x"]], [["sudo", "ls"]], [["npm", "run"]]])(
+    "are never %j",
+    async (prefix) => {
+      const { store } = await home();
+      await expect(store.allow(prefix)).rejects.toThrow("would allow too much");
+    },
+  );
+});
+
+describe("rules files", () => {
+  it("that cannot be read are reported, and the others count", async () => {
+    const { store, path } = await home("x = 1\n");
+    await writeFile(join(path, "..", "team.rules"), 'prefix_rule(["ls"])\n');
+    await mkdir(join(path, "..", "folder.rules"));
+    const { rules, bad } = await store.load();
+    expect(bad).toMatchObject([{ file: path, line: 1 }]);
+    expect(ruleFor(rules, ["ls"])?.decision).toBe("allow");
+  });
+});
