@@ -32,6 +32,17 @@ export const toolLines = {
   "ENV-4": "A model's command gets the environment that the user's login shell sets up.",
   "ENV-5": "`bobbin doctor` names the variables that commands do not get, and the line that passes them on.",
 
+  "CMD-1": "`command/exec` replies with exit code and output when the command has ended.",
+  "CMD-2":
+    "`command/exec` streams, takes input and has a terminal if asked; its reply comes after all of its output.",
+  "CMD-3": "`command/exec` has a time limit (exit code 124) and an output cap, and `terminate` gives 137.",
+  "CMD-4":
+    "A client's command gets the environment without secrets, and the folder of the host unless it names another.",
+  "CMD-5": "A `command/exec` request that makes no sense is refused in the words that clients know.",
+  "CMD-6": "A client's command ends with its connection, and no other connection can reach it.",
+  "CMD-7":
+    "The output of a command that is not streamed is held up to a bound, whatever the client asks for.",
+
   // Patches.
   "PATCH-1": "A patch within what may be written is applied without asking, and shown with its diffs.",
   "PATCH-2": "A patch moves and deletes files, and follows a link to the file that it names.",

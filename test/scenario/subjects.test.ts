@@ -127,6 +127,10 @@ const expected: Record<MethodName, Expected> = {
   "turn/start": { ofThread: { input: INPUT } },
   "turn/steer": { ofThread: { expectedTurnId: "x", input: INPUT } },
   "turn/interrupt": { ofThread: { turnId: "x" } },
+  "command/exec": "granted",
+  "command/exec/write": "granted",
+  "command/exec/resize": "granted",
+  "command/exec/terminate": "granted",
   "process/spawn": "granted",
   "process/writeStdin": "granted",
   "process/resizePty": "granted",
@@ -235,6 +239,10 @@ function fieldsOf(params: Schema<unknown>): readonly string[] {
 const REFUSED: Partial<Record<MethodName, object>> = {
   "config/value/write": EDIT,
   "config/batchWrite": { edits: [EDIT] },
+  "command/exec": { command: ["true"], sandboxPolicy: { type: "dangerFullAccess" } },
+  "command/exec/write": { processId: "x", closeStdin: true },
+  "command/exec/resize": { processId: "x", size: { rows: 1, cols: 1 } },
+  "command/exec/terminate": { processId: "x" },
   "process/spawn": { command: ["true"], cwd: "/", processHandle: "x" },
   "process/writeStdin": { processHandle: "x", closeStdin: true },
   "process/resizePty": { processHandle: "x", size: { rows: 1, cols: 1 } },
@@ -354,7 +362,9 @@ describe("a subject", () => {
     } else if (expectation === "granted") {
       expect((await ask(REFUSED[method] ?? {})).error?.data.code).toBe("notGranted");
       const { error } = await dan.request(method, REFUSED[method] ?? {});
-      expect([undefined, "methodNotImplemented", "processNotFound"]).toContain(error?.data.code);
+      expect([undefined, "methodNotImplemented", "processNotFound", "commandNotFound"]).toContain(
+        error?.data.code,
+      );
     } else if ("told" in expectation) {
       expect((await ask(expectation.params(others))).error?.data.code).toBe(expectation.told);
     } else if ("ofThread" in expectation) {

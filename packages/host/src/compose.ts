@@ -5,6 +5,7 @@ import { composeRap, endChild, forgetSecrets } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
 import type { Commit } from "./core/records.ts";
 import type { ThreadState } from "./core/state.ts";
+import { fault } from "./errors.ts";
 import { broadcastTo, Host } from "./host.ts";
 import { fileJournal } from "./journal/file.ts";
 import { catchUpIndex, journalRows } from "./journal/index/journal-rows.ts";
@@ -198,7 +199,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     unlist: (threadId) => index.forget(threadId),
     sync: (threadId) => journal.sync(threadId),
   });
-  const clientProcesses = new ClientProcesses(processes, platform.timers);
+  const clientProcesses = new ClientProcesses(processes, platform.timers, (handle) =>
+    fault("processHandleTaken", handle),
+  );
+  const clientCommands = new ClientProcesses(processes, platform.timers, (id) => fault("processIdTaken", id));
   const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
   const context: HandlerContext = {
     home,
@@ -218,6 +222,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     rap,
     rules: new RulesStore(home, platform),
     clientProcesses,
+    clientCommands,
     sandbox,
     supervisor,
     reachLookup,
@@ -254,8 +259,10 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
         toolbox.start();
         supervisor.take("ending processes of hosts that are gone", marks.sweepAbandoned());
       },
-      left: (connection) => supervisor.take("ending a client's processes", clientProcesses.left(connection)),
-      endClientProcesses: () => clientProcesses.close(),
+      left: (connection) => supervisor.take("ending a client's processes", processes.end(connection)),
+      endClientProcesses: async () => {
+        await Promise.all([clientProcesses.close(), clientCommands.close()]);
+      },
       leave: () => journal.leave(),
       stopListening: () => toolbox.stop(),
       close: async () => {

@@ -60,6 +60,27 @@ const catalogue = {
     retryable: false,
     text: (why: string) => `the process takes no input: ${why}`,
   },
+  processIdTaken: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `duplicate active command/exec process id: ${JSON.stringify(id)}`,
+  },
+  processIdRequired: {
+    wire: -32600,
+    retryable: false,
+    text: () => "command/exec tty or streaming requires a client-supplied processId",
+  },
+  commandNotFound: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `no active command/exec for process id ${JSON.stringify(id)}`,
+  },
+  sandboxUnavailable: {
+    wire: -32603,
+    retryable: false,
+    text: (reason: string, advice: string) =>
+      `The command cannot be confined on this machine: ${reason}. ${advice}`,
+  },
   pathNotAllowed: {
     wire: -32600,
     retryable: false,
@@ -145,6 +166,11 @@ const catalogue = {
     wire: -32600,
     retryable: false,
     text: () => "thread/search requires a non-empty searchTerm",
+  },
+  twoSandboxPolicies: {
+    wire: -32600,
+    retryable: false,
+    text: (one: string, other: string) => `\`${one}\` cannot be combined with \`${other}\``,
   },
   twoSandboxes: {
     wire: -32600,

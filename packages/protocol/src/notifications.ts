@@ -1,5 +1,6 @@
 import { durable, live } from "./entry.ts";
 import { AccountRateLimitsUpdatedNotification, AccountUpdatedNotification } from "./types/account.ts";
+import { CommandExecOutputDeltaNotification } from "./types/command-exec.ts";
 import {
   AgentMessageDeltaNotification,
   CommandExecutionOutputDeltaNotification,
@@ -85,6 +86,7 @@ export const notifications = {
   deprecationNotice: live(DeprecationNoticeNotification),
   error: durable(ErrorNotification),
   "skills/changed": live(SkillsChangedNotification),
+  "command/exec/outputDelta": live(CommandExecOutputDeltaNotification),
   "process/outputDelta": live(ProcessOutputDeltaNotification),
   "process/exited": live(ProcessExitedNotification),
   "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),

@@ -1,22 +1,36 @@
 import { fault } from "../errors.ts";
 import type { OutputPiece, ProgramStart, TerminalSize, Timers } from "../platform/platform.ts";
-import type { ManagedProcess } from "../process/managed-process.ts";
+import type { ManagedProcess, ProcessListener } from "../process/managed-process.ts";
 import type { ProcessManager } from "../process/process-manager.ts";
+import { CappedOutput, type CapturedOutput, HeldOutputs } from "./captured-output.ts";
 import type { Connection } from "./connection.ts";
 
 /** The exit code of a process that had its time, as the `timeout` command gives it. */
 const TIMED_OUT = 124;
 
-const SIGNAL_CODES: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+const SIGNAL_CODES: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+};
+
+/** Under which name a process runs. A symbol is one that no client can use. */
+export type ProcessName = string | symbol;
 
 /** What a client asks for. */
 export interface ClientProcessStart {
-  /** The client's own name for it, unique among those of its connection that run. */
-  readonly handle: string;
-  readonly program: ProgramStart;
+  /** Unique among those of its connection that run. */
+  readonly name: ProcessName;
+  /** It may still have to be made ready; what is meant for it waits. */
+  readonly program: ProgramStart | Promise<ProgramStart>;
   /** Undefined: as long as it takes. */
   readonly timeoutMs: number | undefined;
-  /** The most bytes that are taken of each of its outputs; undefined: all. */
+  /** The most bytes that are taken of each of its outputs; undefined: as many as can be held. */
   readonly cap: number | undefined;
   /** Gets the output as it comes; undefined: it is held until the end. */
   readonly stream?:
@@ -31,68 +45,79 @@ export interface ClientProcessEnd {
   readonly stderr: CapturedOutput;
 }
 
-interface CapturedOutput {
-  readonly text: string;
-  readonly capReached: boolean;
-}
-
 /** Processes that clients start by themselves. Each ends with its connection. */
 export class ClientProcesses {
   readonly #manager: ProcessManager;
   readonly #timers: Timers;
-  readonly #byConnection = new Map<Connection, Map<string, ManagedProcess | undefined>>();
+  readonly #taken: (name: string) => Error;
+  readonly #held = new HeldOutputs();
+  /** Those that run, or are being started. */
+  readonly #byConnection = new Map<Connection, Map<ProcessName, Promise<ManagedProcess>>>();
 
-  constructor(manager: ProcessManager, timers: Timers) {
+  /** `taken`: the error for a name that is in use. */
+  constructor(manager: ProcessManager, timers: Timers, taken: (name: string) => Error) {
     this.#manager = manager;
     this.#timers = timers;
+    this.#taken = taken;
   }
 
   /** Resolves when it runs, with what it will come to. */
   async start(
     connection: Connection,
-    { handle, program, timeoutMs, cap, stream }: ClientProcessStart,
+    { name, program, timeoutMs, cap, stream }: ClientProcessStart,
   ): Promise<{ readonly end: Promise<ClientProcessEnd> }> {
     const running = this.#byConnection.get(connection) ?? new Map();
-    if (running.has(handle)) throw fault("processHandleTaken", handle);
-    // Taken before it runs: two that ask for it at once do not both get it.
-    running.set(handle, undefined);
+    if (running.has(name)) throw this.#taken(String(name));
+    const budget = stream === undefined ? this.#held : undefined;
+    const outputs = { stdout: new CappedOutput(cap, budget), stderr: new CappedOutput(cap, budget) };
+    const listener = ({ stream: from, bytes }: OutputPiece): Promise<void> | undefined => {
+      const taken = outputs[from].take(bytes);
+      if (taken === undefined || stream === undefined) return undefined;
+      stream(from, taken, outputs[from].capReached);
+      return connection.room();
+    };
+    const starting = this.#start(connection, program, listener);
+    running.set(name, starting);
     this.#byConnection.set(connection, running);
-    const outputs = { stdout: new CappedOutput(cap), stderr: new CappedOutput(cap) };
     try {
-      const process = await this.#manager.start(connection, program, ({ stream: name, bytes }) => {
-        const taken = outputs[name].take(bytes);
-        if (taken === undefined) return undefined;
-        if (stream === undefined) outputs[name].hold(taken);
-        else stream(name, taken, outputs[name].capReached);
-        return connection.room();
-      });
-      running.set(handle, process);
+      const process = await starting;
       if (connection.state === "closed") await process.terminate();
-      return { end: this.#end(connection, handle, process, outputs, timeoutMs) };
+      return { end: this.#end(connection, name, process, outputs, timeoutMs) };
     } catch (cause) {
-      this.#forget(connection, handle);
-      throw fault("processNotStarted", program.argv[0], (cause as Error).message);
+      this.#forget(connection, name);
+      throw cause;
     }
   }
 
-  /** Throws if there is none of that name. */
-  get(connection: Connection, handle: string): ManagedProcess | undefined {
-    return this.#byConnection.get(connection)?.get(handle);
-  }
-
-  /** A connection is gone: so are its processes. */
-  async left(connection: Connection): Promise<void> {
-    await this.#manager.end(connection);
+  /** Waits for one that is being started; undefined if there is none of that name. */
+  async get(connection: Connection, name: string): Promise<ManagedProcess | undefined> {
+    return this.#byConnection
+      .get(connection)
+      ?.get(name)
+      ?.catch(() => undefined);
   }
 
   /** Ends them all; what waits for one of them gets its end. */
   async close(): Promise<void> {
-    await Promise.all([...this.#byConnection.keys()].map((connection) => this.left(connection)));
+    await Promise.all([...this.#byConnection.keys()].map((connection) => this.#manager.end(connection)));
+  }
+
+  async #start(
+    connection: Connection,
+    program: ProgramStart | Promise<ProgramStart>,
+    listener: ProcessListener,
+  ): Promise<ManagedProcess> {
+    const ready = await program;
+    try {
+      return await this.#manager.start(connection, ready, listener);
+    } catch (cause) {
+      throw fault("processNotStarted", ready.argv[0], (cause as Error).message);
+    }
   }
 
   async #end(
     connection: Connection,
-    handle: string,
+    name: ProcessName,
     process: ManagedProcess,
     { stdout, stderr }: Readonly<Record<OutputPiece["stream"], CappedOutput>>,
     timeoutMs: number | undefined,
@@ -107,44 +132,15 @@ export class ClientProcesses {
           });
     const { code, signal } = await process.ended;
     cancel?.();
-    this.#forget(connection, handle);
+    this.#forget(connection, name);
     const exitCode = late ? TIMED_OUT : (code ?? 128 + (SIGNAL_CODES[signal ?? ""] ?? 0));
     return { exitCode, stdout: stdout.captured(), stderr: stderr.captured() };
   }
 
-  #forget(connection: Connection, handle: string): void {
+  #forget(connection: Connection, name: ProcessName): void {
     const running = this.#byConnection.get(connection);
-    running?.delete(handle);
+    running?.delete(name);
     if (running?.size === 0) this.#byConnection.delete(connection);
-  }
-}
-
-/** One output, of which only the first bytes count if it has a cap. */
-class CappedOutput {
-  readonly #cap: number | undefined;
-  readonly #held: Uint8Array[] = [];
-  #taken = 0;
-  capReached = false;
-
-  constructor(cap: number | undefined) {
-    this.#cap = cap;
-  }
-
-  /** What of it counts; undefined if it has had its share. */
-  take(bytes: Uint8Array): Uint8Array | undefined {
-    if (this.capReached) return undefined;
-    const taken = this.#cap === undefined ? bytes : bytes.subarray(0, this.#cap - this.#taken);
-    this.#taken += taken.length;
-    this.capReached = this.#taken === this.#cap;
-    return taken;
-  }
-
-  hold(bytes: Uint8Array): void {
-    this.#held.push(bytes);
-  }
-
-  captured(): CapturedOutput {
-    return { text: Buffer.concat(this.#held).toString(), capReached: this.capReached };
   }
 }
 

@@ -32,6 +32,12 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "externalAgentConfig/detect": { grant: "import" },
   "externalAgentConfig/import": { grant: "import" },
 
+  // Reading is not confined to a subject's roots by any sandbox policy.
+  "command/exec": { grant: "processes" },
+  "command/exec/write": { grant: "processes" },
+  "command/exec/resize": { grant: "processes" },
+  "command/exec/terminate": { grant: "processes" },
+
   "process/spawn": { grant: "processes" },
   "process/writeStdin": { grant: "processes" },
   "process/resizePty": { grant: "processes" },

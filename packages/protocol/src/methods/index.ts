@@ -1,4 +1,5 @@
 import { accountMethods } from "./account.ts";
+import { commandExecMethods } from "./command-exec.ts";
 import { configMethods } from "./config.ts";
 import { processMethods } from "./process.ts";
 import { serverMethods } from "./server.ts";
@@ -11,6 +12,7 @@ import { turnMethods } from "./turn.ts";
 
 export const methods = {
   ...accountMethods,
+  ...commandExecMethods,
   ...configMethods,
   ...processMethods,
   ...serverMethods,

@@ -42,7 +42,10 @@ export interface HandlerContext {
   readonly sections: Sections;
   readonly rap: LazyRap;
   readonly rules: RulesStore;
+  /** Those of `process/spawn`. */
   readonly clientProcesses: ClientProcesses;
+  /** Those of `command/exec`. */
+  readonly clientCommands: ClientProcesses;
   /** Confines commands. */
   readonly sandbox: Sandbox;
   /** Takes work that nobody awaits. */

@@ -16,8 +16,8 @@ const DEFAULT_SIZE = { cols: 80, rows: 24 };
 /** Programs that a client runs by itself, outside of any thread and of the sandbox. */
 export function processHandlers(context: HandlerContext): Handlers {
   const { platform, clientProcesses, supervisor } = context;
-  const running = (connection: Connection, handle: string): ManagedProcess => {
-    const process = clientProcesses.get(connection, handle);
+  const running = async (connection: Connection, handle: string): Promise<ManagedProcess> => {
+    const process = await clientProcesses.get(connection, handle);
     if (process === undefined) throw fault("processNotFound", handle);
     return process;
   };
@@ -26,7 +26,7 @@ export function processHandlers(context: HandlerContext): Handlers {
       const { processHandle, tty = false, streamStdin = false, streamStdoutStderr = false } = params;
       checkSpawn(params);
       const { end } = await clientProcesses.start(connection, {
-        handle: processHandle,
+        name: processHandle,
         program: {
           argv: params.command as [string, ...string[]],
           cwd: params.cwd,
@@ -65,15 +65,17 @@ export function processHandlers(context: HandlerContext): Handlers {
     async "process/writeStdin"({ processHandle, ...input }, { connection, reply }) {
       if (input.deltaBase64 == null && input.closeStdin !== true)
         throw fault("invalidParams", "", "process/writeStdin requires deltaBase64 or closeStdin");
-      await writeInput(running(connection, processHandle), input);
+      await writeInput(await running(connection, processHandle), input);
       reply({});
     },
-    "process/resizePty"({ processHandle, size }, { connection, reply }) {
-      running(connection, processHandle).resize(terminalSize(size));
+    async "process/resizePty"({ processHandle, size }, { connection, reply }) {
+      const checked = terminalSize(size);
+      (await running(connection, processHandle)).resize(checked);
       reply({});
     },
-    "process/kill"({ processHandle }, { connection, reply }) {
-      supervisor.take("ending a client's process", running(connection, processHandle).terminate());
+    async "process/kill"({ processHandle }, { connection, reply }) {
+      const process = await running(connection, processHandle);
+      supervisor.take("ending a client's process", process.terminate());
       reply({});
     },
   };

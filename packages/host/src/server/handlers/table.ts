@@ -2,6 +2,7 @@ import type { ConfigLayers } from "../../catalog/config-layers.ts";
 import type { FindHandler, Handler, Handlers } from "../call.ts";
 import { accountHandlers } from "./account.ts";
 import { catalogHandlers } from "./catalog.ts";
+import { commandExecHandlers } from "./command-exec.ts";
 import { configHandlers } from "./config.ts";
 import type { HandlerContext } from "./context.ts";
 import { diagnosticsHandlers } from "./diagnostics.ts";
@@ -54,6 +55,7 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...sectionHandlers(context),
     ...toolServerHandlers(context),
     ...ruleHandlers(context),
+    ...commandExecHandlers(context),
     ...processHandlers(context),
   };
 }
