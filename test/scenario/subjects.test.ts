@@ -239,7 +239,7 @@ function fieldsOf(params: Schema<unknown>): readonly string[] {
 const REFUSED: Partial<Record<MethodName, object>> = {
   "config/value/write": EDIT,
   "config/batchWrite": { edits: [EDIT] },
-  "command/exec": { command: ["true"], sandboxPolicy: { type: "dangerFullAccess" } },
+  "command/exec": { command: ["true"], cwd: "/", sandboxPolicy: { type: "dangerFullAccess" } },
   "command/exec/write": { processId: "x", closeStdin: true },
   "command/exec/resize": { processId: "x", size: { rows: 1, cols: 1 } },
   "command/exec/terminate": { processId: "x" },

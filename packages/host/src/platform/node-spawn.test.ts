@@ -87,6 +87,11 @@ it("a program that is not there is Node's own error", async () => {
   await expect(nodeSpawn(start)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
+it("a folder that is not there is named in the error", async () => {
+  const start = sh("true", "pipes", { cwd: "/no/such/folder" });
+  await expect(nodeSpawn(start)).rejects.toThrow("the folder /no/such/folder does not exist");
+});
+
 it("a terminal has its size, and a new one when it is resized", async () => {
   const program = await nodeSpawn(sh("stty size; read x; stty size", "a terminal", { stdin: "open" }));
   const text = textOf(program);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn as start } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { spawnOnTerminal } from "./node-terminal.ts";
 import { OutputPieces } from "./output-pieces.ts";
@@ -20,7 +21,7 @@ async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Pr
     stdio: [stdin === "open" ? "pipe" : "ignore", "pipe", "pipe", ...inputs.map(() => "pipe" as const)],
   });
   const exited = exitOf(child);
-  await started(child);
+  await started(child, cwd);
   inputs.forEach((bytes, nth) => {
     const pipe = child.stdio[3 + nth] as Writable;
     // Whether the program reads it is its own affair.
@@ -51,9 +52,15 @@ function exitOf(child: ChildProcess): Promise<ProgramExit> {
   });
 }
 
-/** Throws what Node says where the program cannot be started. */
-async function started(child: ChildProcess): Promise<void> {
-  await once(child, "spawn");
+/** Throws what Node says where the program cannot be started; of a missing folder Node says that the program is missing. */
+async function started(child: ChildProcess, cwd: string): Promise<void> {
+  try {
+    await once(child, "spawn");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== "ENOENT" || existsSync(cwd)) throw cause;
+    throw Object.assign(new Error(`the folder ${cwd} does not exist`), { code });
+  }
 }
 
 export async function writeTo(stream: Writable | null, bytes: Uint8Array): Promise<void> {
