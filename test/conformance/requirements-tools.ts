@@ -42,6 +42,8 @@ export const toolLines = {
   "CMD-6": "A client's command ends with its connection, and no other connection can reach it.",
   "CMD-7":
     "The output of a command that is not streamed is held up to a bound, whatever the client asks for.",
+  "CMD-8":
+    "A client's command is confined by the configuration, or by the policy or profile that the client names.",
 
   // Patches.
   "PATCH-1": "A patch within what may be written is applied without asking, and shown with its diffs.",

@@ -189,3 +189,51 @@ describe("a command that a client runs", () => {
     expect(stderr).toBe("done\n");
   });
 });
+
+describe("a command that a client runs in the sandbox", () => {
+  const tries = (folder: string, other: string): string[] => [
+    "sh",
+    "-c",
+    `touch ${folder}/in && echo in; touch ${other}/out && echo out; exit 0`,
+  ];
+
+  it("[CMD-8] may do what the host's configuration allows, or a policy or profile that the client names", async () => {
+    const [cwd, other] = [await freshFolder(), await freshFolder()];
+    const { client } = await stdioHost({ cwd, capabilities: { experimentalApi: true } });
+    const wrote = async (params: object): Promise<string> => {
+      const { stdout } = await client.call("command/exec", { command: tries(cwd, other), ...params });
+      return stdout;
+    };
+    expect(await wrote({})).toBe("");
+    const workspace = { type: "workspaceWrite", excludeSlashTmp: true, excludeTmpdirEnvVar: true };
+    expect(await wrote({ sandboxPolicy: workspace })).toBe("in\n");
+    expect(await wrote({ sandboxPolicy: { ...workspace, writableRoots: [other] } })).toBe("in\nout\n");
+    expect(await wrote({ permissionProfile: ":workspace" })).toBe("in\nout\n");
+    expect(await wrote({ permissionProfile: ":read-only" })).toBe("");
+    expect(await wrote({ permissionProfile: ":danger-full-access" })).toBe("in\nout\n");
+  });
+
+  it.each([{ tty: false }, { tty: true }])(
+    "[CMD-8] is gone after its host was killed, with all that it started, with %j",
+    async (way) => {
+      const { host, client } = await stdioHost();
+      const mark = `sandboxed-${process.pid}-${way.tty}`;
+      client.send({
+        id: "runs",
+        method: "command/exec",
+        params: {
+          command: ["sh", "-c", "setsid sleep 1000 & sleep 1000 & sleep 1000"],
+          processId: "p",
+          streamStdoutStderr: true,
+          disableTimeout: true,
+          env: { MARK: mark },
+          ...way,
+        },
+      });
+      await eventually(() => withMark(mark).length >= 4, "it runs");
+      host.signal("SIGKILL");
+      await host.exited;
+      await eventually(() => withMark(mark).length === 0, "it is gone");
+    },
+  );
+});
