@@ -50,6 +50,11 @@ export class AcpClient {
     this.#send({ method, params });
   }
 
+  /** Answers a request of the agent. */
+  answer(id: number | undefined, result: object): void {
+    this.#send({ id, result });
+  }
+
   /** What the agent has said since the message at `from`, put together. */
   text(from = 0): string {
     const updates = this.told.slice(from).filter(({ method }) => method === "session/update");

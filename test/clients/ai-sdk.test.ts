@@ -1,10 +1,11 @@
 // The published provider for the AI SDK, with our program in place of its own.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
 import { ensureClient, goWithout } from "./install.ts";
 
@@ -102,5 +103,13 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     const later = await open({ resume });
     const { text } = await later.ai.generateText({ model: later.model, prompt: "it is later" });
     expect(text).toContain("message 2 of this thread");
+  });
+
+  it("[CLIENT-15] changes files where that needs no approval", async () => {
+    const cwd = await realpath(await freshFolder("project"));
+    const { ai, model } = await open({ cwd, sandboxMode: "workspace-write", approvalMode: "never" });
+    const { text } = await ai.generateText({ model, prompt: "write a.txt: slowly" });
+    expect(text).toContain("The patch was applied.");
+    expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("slowly\n");
   });
 });

@@ -1,8 +1,9 @@
 // The published bridge from editors (Agent Client Protocol) to the app-server, with our program in place of its own.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
 import { AcpClient } from "./acp-client.ts";
 import { ensureClient, goWithout } from "./install.ts";
@@ -76,5 +77,40 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     });
     expect(result).toMatchObject({ stopReason: "end_turn" });
     expect(second.text()).toContain("message 2 of this thread");
+  });
+
+  it("[CLIENT-14] asks the editor about a patch: once, for the session, and cancels the turn with a no", async () => {
+    const client = await open(join(work, "patching"));
+    const cwd = await realpath(await freshFolder("project"));
+    const { sessionId } = await client.call("session/new", { cwd, mcpServers: [] });
+    await client.call("session/set_mode", { sessionId, modeId: "read-only" });
+    /** Prompts, answers the question with this option if one is expected, and gives the turn's end. */
+    const prompt = async (text: string, optionId?: string) => {
+      const from = client.told.length;
+      const ended = client.call("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+      if (optionId !== undefined) {
+        const isNew = (message: object): boolean => client.told.indexOf(message) >= from;
+        const { id, params } = await client.waitFor(
+          (message) => message.method === "session/request_permission" && isNew(message),
+          "a question",
+        );
+        const ids = params.options.map((option: { optionId: string }) => option.optionId);
+        expect(ids).toContain(optionId);
+        client.answer(id, { outcome: { outcome: "selected", optionId } });
+      }
+      const { stopReason } = await ended;
+      const asked = client.told.slice(from).filter(({ method }) => method === "session/request_permission");
+      expect(asked).toHaveLength(optionId === undefined ? 0 : 1);
+      return stopReason;
+    };
+    const content = () => readFile(join(cwd, "a.txt"), "utf8");
+
+    expect(await prompt("write a.txt: one", "allow_once")).toBe("end_turn");
+    expect(await content()).toBe("one\n");
+    expect(await prompt("write a.txt: two", "cancel")).toBe("cancelled");
+    expect(await content()).toBe("one\n");
+    expect(await prompt("write a.txt: three", "allow_for_session")).toBe("end_turn");
+    expect(await prompt("write a.txt: four")).toBe("end_turn");
+    expect(await content()).toBe("four\n");
   });
 });

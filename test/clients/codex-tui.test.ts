@@ -1,77 +1,17 @@
 // The reference program's own terminal interface, as it is published, against our host.
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import { ensurePeer, PEER_VERSION } from "../conformance/peer-schema/peer-binary.ts";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { describe, expect, it } from "vitest";
+import { spawnHost } from "../support/host-process.ts";
 import { MockModel, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import { ensureTmux, goWithout } from "./install.ts";
-import { Terminal } from "./terminal.ts";
-
-// The tests' set-up has installed it already, if that is possible.
-const codex = await ensurePeer({ install: false });
-const tmux = codex === undefined ? false : await ensureTmux();
-if (codex === undefined) goWithout("the Codex TUI", `the peer ${PEER_VERSION} is not here`);
-else if (!tmux) goWithout("the Codex TUI", "there is no tmux");
-
-const folder = await realpath(await mkdtemp(join(tmpdir(), "bobbin-tui-")));
-const terminals: Terminal[] = [];
-afterAll(async () => {
-  await Promise.all(terminals.map((terminal) => terminal.close()));
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** What it keeps for itself: no questions about trust and updates, and keys that come fast are keys, not a paste. */
-async function ownHome(cwd: string): Promise<string> {
-  const home = join(folder, "codex-home");
-  await mkdir(home, { recursive: true });
-  await mkdir(cwd, { recursive: true });
-  const config = [
-    "check_for_update_on_startup = false",
-    "disable_paste_burst = true",
-    "[analytics]",
-    "enabled = false",
-    `[projects.${JSON.stringify(cwd)}]`,
-    'trust_level = "trusted"',
-  ];
-  await writeFile(join(home, "config.toml"), `${config.join("\n")}\n`);
-  return home;
-}
-
-async function open(host: HostProcess, ...args: string[]): Promise<Terminal> {
-  const cwd = join(folder, "project");
-  const home = await ownHome(cwd);
-  const command = [codex!, ...args, "--remote", await host.url()];
-  const env = { CODEX_HOME: home, HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8" };
-  const terminal = await Terminal.open(join(folder, `tmux-${terminals.length}`), command, {
-    folder: cwd,
-    env,
-  });
-  terminals.push(terminal);
-  return terminal;
-}
+import { calls, hasTui, openTui } from "./tui-stage.ts";
 
 /** Words enough to be still speaking when somebody has typed a line, and few enough to fit into one. */
 const LONG = " x".repeat(70);
 
-/** Which methods it has called, and how that came out. */
-async function calls(host: HostProcess): Promise<Map<string, string[]>> {
-  const text = await (await fetch(`${await host.site()}/metrics`)).text();
-  const found = new Map<string, string[]>();
-  for (const [, labels] of text.matchAll(/^bobbin_requests_total\{(.*)\}/gm)) {
-    const [, method] = /method="([^"]*)"/.exec(labels!)!;
-    const [, outcome] = /outcome="([^"]*)"/.exec(labels!)!;
-    found.set(method!, [...(found.get(method!) ?? []), outcome!]);
-  }
-  return found;
-}
-
-describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
+describe.skipIf(!hasTui)("the Codex TUI", () => {
   it("[CLIENT-1] [CLIENT-7] [CLIENT-8] starts, talks, steers, interrupts, leaves, comes back and talks on", async () => {
     const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
-    const first = await open(host);
+    const first = await openTui(host);
     await first.shows("Offline (built in)");
     await first.say("hello terminal");
     await first.shows("You said: hello terminal");
@@ -91,7 +31,7 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     const [threadId] = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/.exec(screen) ?? [];
     expect(threadId, screen).toBeDefined();
 
-    const second = await open(host, "resume", threadId!);
+    const second = await openTui(host, { args: ["resume", threadId!] });
     await second.shows("You said: steering wheel");
     await second.say("are you back");
     await second.shows("You said: are you back");
@@ -111,7 +51,7 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
 
   it("[CLIENT-7] [CLIENT-11] takes other permissions, also the same once more, and talks on", async () => {
     const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
-    const terminal = await open(host);
+    const terminal = await openTui(host);
     await terminal.shows("Offline (built in)");
     // A menu that is opened before its thread has started is closed again by that.
     await terminal.say("a word before");
@@ -165,7 +105,7 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     });
     const { home } = await modelHome("responses", model.url);
     const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-    const terminal = await open(host);
+    const terminal = await openTui(host);
     await terminal.shows("mock-model");
     await terminal.say("paint it");
     await terminal.shows("Ask the user");
@@ -195,7 +135,7 @@ describe.skipIf(codex === undefined || !tmux)("the Codex TUI", () => {
     });
     const { home } = await modelHome("responses", model.url);
     const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-    const terminal = await open(host);
+    const terminal = await openTui(host);
     await terminal.shows("mock-model");
     await terminal.say("hello");
     await terminal.shows("That is my reply");

@@ -20,5 +20,8 @@ export const clientLines = {
   "CLIENT-10":
     "ai-sdk-provider-codex-app-server generates, streams, interrupts and resumes; it declares nothing.",
   "CLIENT-13": "The Codex TUI compacts, reviews and plans.",
+  "CLIENT-14": "codex-acp asks the editor about patches and commands, and does what it says.",
+  "CLIENT-15": "The AI SDK provider changes files and runs commands where that needs no approval.",
+  "CLIENT-16": "The Codex TUI asks about patches and commands, and does what the user says.",
   "CLIENT-12": "The Codex TUI shows plans, and takes the user's answers to the model's questions.",
 } as const;
