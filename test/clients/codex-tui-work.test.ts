@@ -1,6 +1,7 @@
 // The Codex TUI, as it is published, where models change files and run commands.
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, realpath } from "node:fs/promises";
+import { readFile, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -41,5 +42,20 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     await eventually(async () => (await content()) === "three\n", "the patch is applied");
     await terminal.say("write notes.txt: four");
     await eventually(async () => (await content()) === "four\n", "the patch is applied without a question");
+  });
+
+  it("[CLIENT-17] shows what has changed with /diff", async () => {
+    const { terminal, cwd } = await stage("workspace-write");
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], { cwd });
+    await writeFile(join(cwd, "old.txt"), "before\n");
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-qm", "begin");
+    await terminal.say("patch:*** Delete File: old.txt");
+    await terminal.shows("The patch was applied.");
+    await terminal.say("/diff");
+    await terminal.shows("-before");
+    await terminal.press("q");
   });
 });

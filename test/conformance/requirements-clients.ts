@@ -23,5 +23,6 @@ export const clientLines = {
   "CLIENT-14": "codex-acp asks the editor about patches and commands, and does what it says.",
   "CLIENT-15": "The AI SDK provider changes files and runs commands where that needs no approval.",
   "CLIENT-16": "The Codex TUI asks about patches and commands, and does what the user says.",
+  "CLIENT-17": "The Codex TUI shows changes with `/diff`, and runs the user's own commands with `!`.",
   "CLIENT-12": "The Codex TUI shows plans, and takes the user's answers to the model's questions.",
 } as const;
