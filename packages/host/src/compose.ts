@@ -258,6 +258,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       listen: () => {
         toolbox.start();
         supervisor.take("ending processes of hosts that are gone", marks.sweepAbandoned());
+        supervisor.take("removing what confined commands of hosts left that are gone", sandbox.sweep());
       },
       left: (connection) => supervisor.take("ending a client's processes", processes.end(connection)),
       endClientProcesses: async () => {
@@ -267,6 +268,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
       stopListening: () => toolbox.stop(),
       close: async () => {
         await processes.close();
+        await sandbox.close();
         await toolbox.close();
         await index.close();
         await journal.close();

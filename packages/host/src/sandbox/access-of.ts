@@ -2,6 +2,8 @@ import { isAbsolute, join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin } from "./access.ts";
+import type { OpenRepository } from "./git-access.ts";
+import { findRepository, type GitRepository } from "./git-repository.ts";
 import type { RealRoots } from "./real-roots.ts";
 import type { ConfinedCommand, SandboxPorts } from "./sandbox.ts";
 
@@ -16,6 +18,7 @@ export async function accessOf(
   roots: RealRoots,
   command: ConfinedCommand,
   policy: ConfiningPolicy,
+  open: (repository: GitRepository) => Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>,
 ): Promise<Access> {
   const network = policy.networkAccess === true;
   const [hidden, workspace] = await Promise.all([
@@ -32,13 +35,22 @@ export async function accessOf(
     return { writable: [], protected: [], hidden, readable: shown, network };
   }
   const { files } = ports.platform;
-  const writable = [...new Set([...workspace, ...(await roots.of(temporary(ports, policy)))])];
+  const found = await findRepository(files, await files.realPath(command.program.cwd), workspace);
+  const opened =
+    command.gitWritable && found?.repository !== undefined ? await open(found.repository) : undefined;
+  const writable = [
+    ...new Set([...workspace, ...(await roots.of(temporary(ports, policy))), ...(opened?.writable ?? [])]),
+  ];
   const kept = await Promise.all(
-    workspace.flatMap((root) => PROTECTED.map((name) => existing(files, join(root, name)))),
+    [
+      ...workspace.flatMap((root) => PROTECTED.map((name) => join(root, name))),
+      ...(found === undefined ? [] : [found.dotGit]),
+      ...(opened?.protected ?? []),
+    ].map((path) => existing(files, path)),
   );
   const isInside = (path: string | undefined): path is string =>
     path !== undefined && !writable.includes(path) && writable.some((root) => isWithin(path, root));
-  return { writable, protected: kept.filter(isInside), hidden, readable, network };
+  return { writable, protected: [...new Set(kept.filter(isInside))], hidden, readable, network };
 }
 
 /** Folders for temporary files. The host's own TMPDIR counts: a command's could be any folder. */

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { MASKS } from "./masks-folder.ts";
 import type { Sandbox, SandboxPorts } from "./sandbox.ts";
 
 /** A sandbox that is loaded with its first use: most hosts have threads that run no commands. */
@@ -10,6 +12,12 @@ export function lateSandbox(ports: SandboxPorts): Sandbox {
   return {
     confine: async (command) => (await load()).confine(command),
     access: async (command) => (await load()).access(command),
+    sweep: async () => {
+      if (await ports.platform.files.exists(join(ports.home, MASKS))) await (await load()).sweep();
+    },
+    close: async () => {
+      await (await loading)?.close();
+    },
     problem: async () => (await load()).problem(),
   };
 }

@@ -3,6 +3,7 @@ import type { Platform, ProgramStart } from "../platform/platform.ts";
 import type { Access } from "./access.ts";
 import { accessOf, type ConfiningPolicy } from "./access-of.ts";
 import { bubblewrapped } from "./bubblewrap.ts";
+import { GitAccess, type OpenRepository } from "./git-access.ts";
 import { PackageCaches } from "./package-caches.ts";
 import { findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
 import { RealRoots } from "./real-roots.ts";
@@ -14,6 +15,10 @@ export interface Sandbox {
   confine(command: ConfinedCommand): Promise<Confined>;
   /** What a command could do; null if it were not confined at all. */
   access(command: ConfinedCommand): Promise<Access | null>;
+  /** Removes what hosts left in people's folders that died while a command ran. */
+  sweep(): Promise<void>;
+  /** When no command runs any more. */
+  close(): Promise<void>;
   /** Why commands cannot be confined on this machine; null where they can. Tried once for real, and remembered. */
   problem(): Promise<SandboxProblem | null>;
 }
@@ -33,8 +38,11 @@ export type Confined =
   | {
       readonly kind: "program";
       readonly program: ProgramStart;
-      /** To be called when the program has exited, or could not be started. */
-      readonly release: () => Promise<void>;
+      /**
+       * To be called when the program has exited, or could not be started. Resolves with sentences for the user and the
+       * model: what the command changed that it must not, and that this was undone.
+       */
+      readonly release: () => Promise<readonly string[]>;
     }
   | ({ readonly kind: "unavailable" } & SandboxProblem);
 
@@ -45,7 +53,10 @@ export interface SandboxProblem {
 }
 
 export interface SandboxPorts {
-  readonly platform: Pick<Platform, "spawn" | "files" | "env" | "clock" | "machine">;
+  readonly platform: Pick<
+    Platform,
+    "spawn" | "files" | "workspace" | "liveness" | "ids" | "env" | "clock" | "machine"
+  >;
   /** The home of the host, which no command sees. */
   readonly home: string;
 }
@@ -82,21 +93,36 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
 function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProblem>): Sandbox {
   const roots = new RealRoots(ports.platform.files);
   const caches = new PackageCaches(ports);
+  const git = new GitAccess(ports);
   return {
     async confine(command) {
       const { program, policy } = command;
-      if (!isConfining(policy)) return { kind: "program", program, release: async () => {} };
+      if (!isConfining(policy)) return { kind: "program", program, release: async () => [] };
       const wrap = await find();
       if (typeof wrap !== "function") return { kind: "unavailable", ...wrap };
       // First: it is inside of the home, which has to be there to be hidden.
       const folder = policy.type === "readOnly" ? undefined : await caches.folderOf(command.roots);
-      const access = await accessOf(ports, roots, command, policy);
-      const cached = folder === undefined ? { program, access } : caches.redirect(folder, program, access);
-      return { kind: "program", program: wrap(cached.program, cached.access), release: async () => {} };
+      let opened: OpenRepository | undefined;
+      const release = async (): Promise<readonly string[]> => (await opened?.close()) ?? [];
+      try {
+        const access = await accessOf(ports, roots, command, policy, async (repository) => {
+          // One that cannot be protected, because it belongs to somebody else, stays read-only.
+          opened = await git.open(repository).catch(() => undefined);
+          return opened;
+        });
+        const cached = folder === undefined ? { program, access } : caches.redirect(folder, program, access);
+        return { kind: "program", program: wrap(cached.program, cached.access), release };
+      } catch (cause) {
+        await release();
+        throw cause;
+      }
     },
     async access(command) {
-      return isConfining(command.policy) ? accessOf(ports, roots, command, command.policy) : null;
+      if (!isConfining(command.policy)) return null;
+      return accessOf(ports, roots, command, command.policy, (repository) => git.explain(repository));
     },
+    sweep: () => git.sweep(),
+    close: () => git.close(),
     async problem() {
       const found = await find();
       return typeof found === "function" ? null : found;

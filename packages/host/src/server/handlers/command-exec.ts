@@ -94,7 +94,7 @@ async function confine(
   context: HandlerContext,
   connection: Connection,
   params: CommandExecParams,
-): Promise<{ readonly program: ProgramStart; readonly release: () => Promise<void> }> {
+): Promise<{ readonly program: ProgramStart; readonly release: () => Promise<unknown> }> {
   const { platform, config } = context;
   const { cwd: hostCwd } = reachOf(context, connection);
   const { tty = false, streamStdin = false } = params;

@@ -1,0 +1,292 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SandboxPolicy } from "@bobbin/protocol";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasSandbox } from "../../../../test/support/sandbox-here.ts";
+import { nodePlatform } from "../platform/node.ts";
+import type { Platform } from "../platform/platform.ts";
+import { createSandbox, type Sandbox } from "./sandbox.ts";
+
+const POLICY: SandboxPolicy = {
+  type: "workspaceWrite",
+  writableRoots: [],
+  networkAccess: false,
+  excludeSlashTmp: true,
+  excludeTmpdirEnvVar: true,
+};
+
+let folder: string;
+let home: string;
+let repository: string;
+let platform: Platform;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "bobbin-git-")));
+  [home, repository] = [join(folder, "home"), join(folder, "repository")];
+  await mkdir(home);
+  platform = { ...nodePlatform(), machine: { ...nodePlatform().machine, userHome: folder } };
+  sandbox = createSandbox({ platform, home });
+  git(folder, "init", "-q", "-b", "main", repository);
+  git(repository, "config", "user.email", "ann@example.org");
+  git(repository, "config", "user.name", "Ann");
+  await writeFile(join(repository, "a.txt"), "one\n");
+  git(repository, "add", ".");
+  git(repository, "commit", "-qm", "one");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Git outside of the sandbox, as a person runs it. */
+function git(cwd: string, ...args: readonly string[]): string {
+  const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
+  return execFileSync("git", args, { cwd, env, encoding: "utf8" });
+}
+
+/** Runs a script as if it consisted of plain git commands. `meanwhile` runs when it has printed "ready". */
+async function confined(
+  script: string,
+  more: {
+    readonly cwd?: string;
+    readonly roots?: readonly string[];
+    readonly gitWritable?: boolean;
+    readonly in?: Sandbox;
+    readonly meanwhile?: () => Promise<void>;
+  } = {},
+): Promise<{ code: number | null; output: string; undone: readonly string[] }> {
+  const cwd = more.cwd ?? repository;
+  const found = await (more.in ?? sandbox).confine({
+    program: {
+      argv: ["/bin/sh", "-c", script],
+      cwd,
+      env: { PATH: process.env.PATH!, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" },
+      stdin: "open",
+    },
+    policy: POLICY,
+    roots: more.roots ?? [cwd],
+    gitWritable: more.gitWritable ?? true,
+  });
+  if (found.kind === "unavailable") throw new Error(found.reason);
+  const running = await platform.spawn(found.program);
+  let output = "";
+  for await (const { bytes } of running.output) {
+    output += new TextDecoder().decode(bytes);
+    if (more.meanwhile !== undefined && output.includes("ready\n")) {
+      output = output.replace("ready\n", "");
+      await more.meanwhile();
+      await running.write(new TextEncoder().encode("go\n"));
+    }
+  }
+  const { code } = await running.exited;
+  return { code, output, undone: await found.release() };
+}
+
+const dotGit = (...names: readonly string[]): string => join(repository, ".git", ...names);
+
+describe.runIf(hasSandbox)("git in the sandbox", () => {
+  it("reads the repository in every command, and changes it in plain git commands only", async () => {
+    await writeFile(join(repository, "b.txt"), "two\n");
+    const refused = await confined("git status --short && git add b.txt", { gitWritable: false });
+    expect(refused.output).toMatch(/^\?\? b\.txt\n/);
+    expect(refused.output).toContain("Read-only file system");
+    const done = await confined("git add b.txt && git commit -qm two && git log --format=%s");
+    expect(done).toEqual({ code: 0, output: "two\none\n", undone: [] });
+    expect(git(repository, "log", "--format=%s")).toBe("two\none\n");
+  });
+
+  it("adds, commits, stashes, switches, merges and adds worktrees", async () => {
+    const script = `
+      git switch -qc topic && echo two >> a.txt && git commit -qam two && git switch -q main &&
+      git merge -q topic && echo three >> a.txt && git stash -q && git stash pop -q && git commit -qam three &&
+      git worktree add -q tree topic && git -C tree log -1 --format=%s && git tag v1 && git gc -q && git fsck --no-dangling`;
+    const { code, output } = await confined(script);
+    expect([code, output]).toEqual([0, "two\n"]);
+    expect(git(repository, "status", "--short")).toBe("?? tree/\n");
+  });
+
+  it("leaves nothing of its own in the repository, and works again", async () => {
+    const before = (await readdir(dotGit())).sort();
+    for (const script of ["git status", "git status"]) expect((await confined(script)).code).toBe(0);
+    expect((await readdir(dotGit())).sort()).toEqual(before);
+  });
+
+  it("lets git outside go on while a confined one runs", async () => {
+    const { code } = await confined("echo ready; read go", {
+      meanwhile: async () => {
+        expect(existsSync(dotGit("commondir"))).toBe(true);
+        await writeFile(join(repository, "outside.txt"), "");
+        git(repository, "add", "outside.txt");
+        git(repository, "commit", "-qm", "outside");
+      },
+    });
+    expect(code).toBe(0);
+    expect(git(repository, "log", "-1", "--format=%s")).toBe("outside\n");
+  });
+
+  it("keeps a placeholder until the last of the commands that need it has ended, of all hosts", async () => {
+    const other = createSandbox({ platform, home });
+    await confined("echo ready; read go", {
+      meanwhile: async () => {
+        await confined("git status", { in: other });
+        await confined("git status");
+        expect(existsSync(dotGit("commondir"))).toBe(true);
+      },
+    });
+    expect(existsSync(dotGit("commondir"))).toBe(false);
+  });
+
+  it("removes placeholders of a host that died", async () => {
+    // A host that holds one and is never heard of again: its lock is gone with it.
+    const dying = { ...platform, liveness: { ...platform.liveness, announce: async () => async () => {} } };
+    const found = await createSandbox({ platform: dying, home }).confine({
+      program: { argv: ["true"], cwd: repository, env: {}, stdin: "closed" },
+      policy: POLICY,
+      roots: [repository],
+      gitWritable: true,
+    });
+    expect(found.kind).toBe("program");
+    expect(existsSync(dotGit("commondir"))).toBe(true);
+    await createSandbox({ platform, home }).sweep();
+    expect(existsSync(dotGit("commondir"))).toBe(false);
+    expect((await readdir(join(home, "sandbox-masks"))).filter((name) => name.length === 32)).toEqual([]);
+  });
+
+  it("refuses the code that a git command runs to change which programs git runs", async () => {
+    git(folder, "init", "-q", "sub");
+    git(
+      join(folder, "sub"),
+      "-c",
+      "user.name=A",
+      "-c",
+      "user.email=a@b",
+      "commit",
+      "-qm",
+      "s",
+      "--allow-empty",
+    );
+    git(
+      repository,
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "--quiet",
+      "add",
+      join(folder, "sub"),
+      "sub",
+    );
+    git(repository, "worktree", "add", "-q", join(folder, "tree"));
+    await mkdir(join(repository, ".husky"));
+    git(repository, "config", "core.hooksPath", ".husky");
+    await writeFile(dotGit("hooks", "pre-commit"), "#!/bin/sh\n");
+    await writeFile(dotGit("info", "attributes"), "");
+    const attempts = [
+      "echo evil > .git/hooks/post-checkout",
+      "echo evil >> .git/hooks/pre-commit",
+      "mv .git/hooks .git/old",
+      "git config core.fsmonitor ./evil",
+      "echo '[core]' > x && mv x .git/config",
+      "rm -f .git/config",
+      "echo ../evil > .git/commondir",
+      "echo ../evil > x && mv x .git/commondir",
+      "mv .git old",
+      "echo evil >> .git/modules/sub/config",
+      "echo evil > .git/modules/sub/hooks/post-checkout",
+      "echo evil > .git/modules/sub/commondir",
+      "echo evil > .git/worktrees/tree/commondir",
+      "echo '* filter=evil' > .git/info/attributes",
+      "echo evil > .husky/pre-commit",
+    ];
+    const script = attempts
+      .map((attempt, at) => `(${attempt}) 2>/dev/null && echo "attempt ${at} worked"`)
+      .join("\n");
+    const { output, undone } = await confined(`${script}\ntrue`);
+    expect([output, undone]).toEqual(["", []]);
+  });
+
+  it("undoes what was changed although it was protected, and says so", async () => {
+    await writeFile(dotGit("hooks", "pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
+    const config = await readFile(dotGit("config"), "utf8");
+    const { undone } = await confined(
+      "echo ready; read go; echo evil > .git/hooks/post-checkout; echo evil >> .git/config",
+      {
+        // Renaming over a place where something is mounted takes the mount off.
+        meanwhile: async () => {
+          await rename(dotGit("hooks"), dotGit("hooks.old"));
+          await mkdir(dotGit("hooks"));
+          await writeFile(dotGit("copy"), config);
+          await rename(dotGit("copy"), dotGit("config"));
+        },
+      },
+    );
+    expect(undone.map((sentence) => sentence.split(" ", 1)[0])).toEqual(
+      expect.arrayContaining([
+        dotGit("config"),
+        dotGit("hooks", "post-checkout"),
+        dotGit("hooks", "pre-commit"),
+      ]),
+    );
+    expect(await readFile(dotGit("config"), "utf8")).toBe(config);
+    expect(await readdir(dotGit("hooks"))).toContain("pre-commit");
+    expect(await readdir(dotGit("hooks"))).not.toContain("post-checkout");
+  });
+
+  it("works in a linked worktree, and in a submodule", async () => {
+    git(repository, "worktree", "add", "-q", join(folder, "tree"));
+    const tree = await confined("echo x > x.txt && git add . && git commit -qm tree", {
+      cwd: join(folder, "tree"),
+    });
+    expect(tree.code).toBe(0);
+    expect(git(repository, "log", "-1", "--format=%s", "tree")).toBe("tree\n");
+    git(folder, "clone", "-q", repository, join(folder, "library"));
+    git(
+      repository,
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "--quiet",
+      "add",
+      join(folder, "library"),
+      "sub",
+    );
+    const script = "git -c user.name=A -c user.email=a@b commit -q --allow-empty -m sub";
+    const sub = await confined(script, { cwd: join(repository, "sub"), roots: [repository] });
+    expect(sub).toMatchObject({ code: 0, undone: [] });
+    expect(git(join(repository, "sub"), "log", "-1", "--format=%s")).toBe("sub\n");
+  });
+
+  it("does not open a repository that a .git file names and that does not lead back", async () => {
+    const victim = join(folder, "victim");
+    git(folder, "init", "-q", victim);
+    for (const [name, text] of [
+      ["direct", `gitdir: ${victim}/.git\n`],
+      ["crafted", `gitdir: ${folder}/work/fake\n`],
+    ] as const) {
+      const work = join(folder, "work");
+      await mkdir(join(work, name), { recursive: true });
+      await mkdir(join(work, "fake"), { recursive: true });
+      await writeFile(join(work, name, ".git"), text);
+      // What the file leads to names this folder, and a repository of somebody else as its own.
+      await writeFile(join(work, "fake", "gitdir"), `${work}/${name}/.git\n`);
+      await writeFile(join(work, "fake", "commondir"), `${victim}/.git\n`);
+      const { output } = await confined(`touch ${victim}/.git/x`, { cwd: join(work, name), roots: [work] });
+      expect(output).toContain("Read-only file system");
+    }
+  });
+
+  it("does not open a repository outside of the workspace", async () => {
+    await mkdir(join(repository, "below"));
+    const { output } = await confined("git commit -q --allow-empty -m x", { cwd: join(repository, "below") });
+    expect(output).toContain("Read-only file system");
+  });
+
+  it("protects the repository that a command runs in, also below the root of the workspace", async () => {
+    const { output } = await confined("touch .git/hooks/x; mv .git y", {
+      roots: [folder],
+      gitWritable: false,
+    });
+    expect(output).toContain("Read-only file system");
+    expect(output).toContain("busy");
+  });
+});
