@@ -51,6 +51,7 @@ const AREAS: Record<string, readonly string[]> = {
     "thread",
     "process",
     "sandbox",
+    "workspace",
   ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */

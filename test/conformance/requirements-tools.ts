@@ -69,6 +69,16 @@ export const toolLines = {
   "DIFF-5": "The diff is bounded in size and time, and says what is not in it.",
   "DIFF-2": "A diff that a client missed is sent again with the other notifications that it missed.",
 
+  // Undoing what turns changed in files.
+  "UNDO-1":
+    "`thread/files/restore` makes the files that turns changed what they were before, and changes no other.",
+  "UNDO-2": "A file that was changed since is not overwritten, unless that is asked for.",
+  "UNDO-3": "Nothing outside of the workspace's folders is written, nor where a subject may not write.",
+  "UNDO-4": "What cannot be restored is named, with the reason.",
+  "UNDO-5": "`thread/revert` restores files if it is asked to; during a turn nothing is restored.",
+  "UNDO-6":
+    "Whenever the host dies in a restore, each file is old or new, and the next restore does the rest.",
+
   // Questions to clients.
   "ASK-1":
     "The first answer counts, later ones are ignored, and all subscribers are told that it is resolved.",

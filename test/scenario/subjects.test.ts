@@ -91,6 +91,7 @@ const expected: Record<MethodName, Expected> = {
   "thread/metadata/update": { ofThread: { gitInfo: { branch: "main" } } },
   "thread/revert": { ofThread: { beforeTurnId: "x" } },
   "thread/rollback": { ofThread: { numTurns: 1 } },
+  "thread/files/restore": { ofThread: { beforeTurnId: "x" } },
   "thread/inject_items": { ofThread: { items: [{ type: "message", role: "user", content: [] }] } },
   "thread/section/move": { ofThread: { sectionId: null } },
   "thread/goal/get": { ofThread: {} },

@@ -133,6 +133,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const requests = new Slices<Connection>(platform);
   const marks = new ProcessMarks({ home, platform, log });
   const processes = new ProcessManager({ platform, supervisor, marks });
+  const turnFiles = new TurnFiles({
+    platform,
+    processes,
+    files: platform.files,
+    workspace: platform.workspace,
+    filesOf: (owner) => reachLookup.of(owner).files,
+  });
   const runners = new Runners({
     platform,
     work: new Slices(platform, requests),
@@ -147,13 +154,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),
     limits: (snapshot) => rateLimits.note(snapshot),
-    turnFiles: new TurnFiles({
-      platform,
-      processes,
-      files: platform.files,
-      workspace: platform.workspace,
-      filesOf: (owner) => reachLookup.of(owner).files,
-    }),
+    turnFiles,
   });
   const registry: Registry = new Registry({
     platform,
@@ -222,6 +223,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     rap,
     rules: new RulesStore(home, platform),
     clientProcesses,
+    turnFiles,
     clientCommands,
     sandbox,
     supervisor,

@@ -60,6 +60,8 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "thread/metadata/update": "own",
   "thread/revert": "own",
   "thread/rollback": "own",
+  // Only in those of the thread's folders that the subject still reaches.
+  "thread/files/restore": "own",
   "thread/inject_items": "own",
   "thread/section/move": "own",
   "threadSection/list": "own",

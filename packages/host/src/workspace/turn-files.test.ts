@@ -1,9 +1,21 @@
 // Real git on real folders.
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { newThread } from "../core/test-thread.ts";
 import type { FilesBefore, TurnChanges } from "../core/turn/changes.ts";
@@ -13,6 +25,7 @@ import { Supervisor } from "../observe/supervise.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
+import { touchesOf } from "./touched-files.ts";
 import { type ThreadStore, TurnFiles } from "./turn-files.ts";
 
 const folders: string[] = [];
@@ -31,6 +44,7 @@ class Stage {
   readonly files: TurnFiles;
   readonly #before: FilesBefore[] = [];
   readonly #root: string;
+  readonly #records: ThreadRecord[] = [];
 
   constructor(folder: string, root = "") {
     this.work = join(folder, "work");
@@ -99,6 +113,29 @@ class Stage {
 
   async diff(): Promise<string> {
     return (await this.files.diff(this.thread, this.store, this.changes, SIGNAL)).diff;
+  }
+
+  /** Ends the turn as it is now; the next one begins. */
+  async endTurn(): Promise<void> {
+    const { trees } = await this.files.diff(this.thread, this.store, this.changes, SIGNAL);
+    this.#records.push({ type: "turnStarted", turnId: "t", at: 0, input: [], outputSchema: null });
+    for (const before of this.#before)
+      this.#records.push({ type: "toolDispatched", turnId: "t", at: 0, callId: "c", again: true, before });
+    this.#records.push({ type: "turnDiffed", turnId: "t", at: 0, upTo: 1, diff: null, digest: "", trees });
+    this.#before.splice(0);
+  }
+
+  /** Restores files to before all turns that have ended. */
+  async restore({ force = false, allowed = true } = {}) {
+    const options = { force, mayWrite: async () => allowed };
+    const touches = touchesOf(this.#records);
+    const result = await this.files.restore(this.thread, this.store, touches, options, SIGNAL);
+    const short = (path: string): string => path.replace(`${this.work}/`, "");
+    return {
+      restored: result.restored.map(short),
+      removed: result.removed.map(short),
+      failed: result.failed.map(({ path, reason }) => `${short(path)}: ${reason}`),
+    };
   }
 
   /** Everything in `.git` but what git itself writes when it only looks. */
@@ -288,5 +325,119 @@ describe("a turn outside of a repository", () => {
     expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-1\n+2\n");
     expect(diff).not.toContain("b.txt b/b.txt");
     expect(stage.spawned).toEqual([]);
+  });
+});
+
+describe("restoring files to before a turn", () => {
+  const text = (stage: Stage, path: string): Promise<string> => readFile(join(stage.work, path), "utf8");
+
+  it("[UNDO-1] undoes what commands and patches of several turns did, and leaves everything else alone", async () => {
+    const stage = await repository();
+    await stage.put("mine.txt", "mine\n");
+    await chmod(join(stage.work, ".gitignore"), 0o600);
+    await chmod(join(stage.work, "a.txt"), 0o755);
+    await stage.patch("patched.txt", "new\n");
+    await stage.command(async () => {
+      await stage.put("a.txt", "changed\n");
+      await stage.put(".gitignore", "*.log\nchanged\n");
+      await stage.put("ignored.log", "x\n");
+      await stage.put("deep/er/new.txt", "new\n");
+      await rm(join(stage.work, "sub/b.txt"));
+    });
+    await stage.endTurn();
+    await stage.put("mine.txt", "changed by hand between the turns\n");
+    await stage.patch("a.txt", "changed again\n");
+    await stage.command(() => stage.put("patched.txt", "and again\n"));
+    await stage.endTurn();
+    const state = await stage.state();
+    expect(await stage.restore()).toEqual({
+      restored: [".gitignore", "a.txt", "sub/b.txt"],
+      removed: ["deep/er/new.txt", "patched.txt"],
+      failed: [],
+    });
+    expect(await text(stage, "a.txt")).toBe("one\ntwo\nthree\n");
+    expect((await stat(join(stage.work, "a.txt"))).mode & 0o777).toBe(0o755);
+    expect((await stat(join(stage.work, ".gitignore"))).mode & 0o777).toBe(0o600);
+    expect(await text(stage, "sub/b.txt")).toBe("b\n");
+    expect(await text(stage, "mine.txt")).toBe("changed by hand between the turns\n");
+    expect(await text(stage, "ignored.log")).toBe("x\n");
+    expect(await stage.state()).toBe(state);
+    // Again, it has nothing left to do.
+    expect(await stage.restore()).toEqual({ restored: [], removed: [], failed: [] });
+  });
+
+  it("[UNDO-2] does not overwrite what was changed since, unless it is forced to", async () => {
+    const stage = await repository();
+    await stage.command(async () => {
+      await stage.put("a.txt", "by the turn\n");
+      await stage.put("new.txt", "by the turn\n");
+    });
+    await stage.endTurn();
+    await stage.put("a.txt", "by hand\n");
+    await rm(join(stage.work, "new.txt"));
+    const refused = await stage.restore();
+    expect(refused).toEqual({
+      restored: [],
+      removed: [],
+      failed: ["a.txt: it was changed since; restore it with `force`"],
+    });
+    expect(await text(stage, "a.txt")).toBe("by hand\n");
+    expect((await stage.restore({ force: true })).restored).toEqual(["a.txt"]);
+    expect(await text(stage, "a.txt")).toBe("one\ntwo\nthree\n");
+  });
+
+  it("[UNDO-1] gives files with other line ends back as they were", async () => {
+    const stage = await repository();
+    await stage.put(".gitattributes", "*.txt text eol=crlf\n");
+    await stage.put("a.txt", "one\r\ntwo\r\n");
+    stage.git("add", "-A");
+    stage.git("commit", "-qm", "windows");
+    await stage.command(() => stage.put("a.txt", "changed\r\n"));
+    await stage.endTurn();
+    expect((await stage.restore()).restored).toEqual(["a.txt"]);
+    expect(await text(stage, "a.txt")).toBe("one\r\ntwo\r\n");
+  });
+
+  it("[UNDO-3] writes nothing outside of the workspace's folders, nor where the owner may not", async () => {
+    const stage = await repository();
+    const outside = join(stage.work, "..", "outside.txt");
+    await writeFile(outside, "old\n");
+    await stage.patch("../outside.txt", "new\n");
+    await stage.command(() => stage.put("a.txt", "changed\n"));
+    await stage.endTurn();
+    expect((await stage.restore({ allowed: false })).restored).toEqual([]);
+    expect(await text(stage, "a.txt")).toBe("changed\n");
+    expect(await stage.restore()).toEqual({
+      restored: ["a.txt"],
+      removed: [],
+      failed: [`${outside}: it is outside of the workspace`],
+    });
+    expect(await readFile(outside, "utf8")).toBe("new\n");
+  });
+
+  it("[UNDO-3] does not follow a link that leads out of the workspace", async () => {
+    const stage = await repository();
+    await stage.command(() => stage.put("sub/b.txt", "changed\n"));
+    await stage.endTurn();
+    const outside = join(stage.work, "..", "elsewhere");
+    await mkdir(outside);
+    await writeFile(join(outside, "b.txt"), "changed\n");
+    await rm(join(stage.work, "sub"), { recursive: true });
+    await symlink(outside, join(stage.work, "sub"));
+    const { restored, failed } = await stage.restore({ force: true });
+    expect(restored).toEqual([]);
+    expect(failed).toHaveLength(1);
+    expect(await readFile(join(outside, "b.txt"), "utf8")).toBe("changed\n");
+  });
+
+  it("[UNDO-4] says what cannot be restored because it was not saved, or is gone", async () => {
+    const stage = await repository();
+    await stage.patch("a.txt", "patched\n");
+    await stage.command(() => stage.put("sub/b.txt", "changed\n"));
+    await stage.endTurn();
+    await rm(join(stage.work, "..", "thread"), { recursive: true });
+    const { restored, failed } = await stage.restore();
+    expect(restored).toEqual(["a.txt"]);
+    expect(failed).toEqual([expect.stringContaining(stage.work)]);
   });
 });

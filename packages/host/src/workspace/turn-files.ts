@@ -1,11 +1,13 @@
 import { isAbsolute, relative, sep } from "node:path";
 import type { ThreadState } from "../core/state.ts";
 import type { FileBefore, FilesBefore, TurnChanges, WorkingTree } from "../core/turn/changes.ts";
-import type { ReadableFiles } from "../platform/platform.ts";
+import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
 import { type FileChange, fileDiffs } from "./diff-text.ts";
 import { GitError } from "./git.ts";
 import { findRepository } from "./repository.ts";
-import { type BlobStore, type FilePorts, readFile, savedFile, saveFiles } from "./saved-files.ts";
+import { type Restored, restoreFiles } from "./restore.ts";
+import { type BlobStore, readFile, savedFile, saveFiles } from "./saved-files.ts";
+import type { Touch } from "./touched-files.ts";
 import { diffRoom, diffWithin, digestOf } from "./turn-diff.ts";
 import {
   pathFrom,
@@ -32,7 +34,8 @@ export interface ShownChanges {
   readonly trees: readonly WorkingTree[];
 }
 
-export interface TurnFilesPorts extends TreePorts, Pick<FilePorts, "workspace"> {
+export interface TurnFilesPorts extends TreePorts {
+  readonly workspace: WorkspaceFiles;
   filesOf(owner: string): Pick<ReadableFiles, "openRead" | "readText" | "exists">;
 }
 
@@ -178,6 +181,24 @@ export class TurnFiles {
       }
     }
     return { trees, missing };
+  }
+
+  /** Makes files what they were before what turns have done to them. */
+  async restore(
+    thread: ThreadState,
+    store: ThreadStore,
+    touches: readonly Touch[],
+    options: { readonly force: boolean; mayWrite(path: string): Promise<boolean> },
+    signal: AbortSignal,
+  ): Promise<Restored> {
+    const found = await this.#repositories(thread, store);
+    const named = thread.settings.roots ?? [thread.settings.cwd];
+    const real = await Promise.all(named.map((root) => this.#ports.files.realPath(root).catch(() => root)));
+    const allowed = await Promise.all(real.map((root) => options.mayWrite(root)));
+    const roots = real.filter((_, nth) => allowed[nth]);
+    const repositories = found.map(({ tracked }) => tracked);
+    const scope = { roots, force: options.force };
+    return restoreFiles(this.#ports, thread, store, repositories, touches, scope, signal);
   }
 
   #rest(top: string, why: string): void {

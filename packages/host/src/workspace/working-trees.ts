@@ -174,7 +174,8 @@ async function sizeOf(view: Pick<ReadableFiles, "openRead">, path: string): Prom
   }
 }
 
-async function gitIn(
+/** Runs git for a repository, with the thread's own git folder. */
+export async function gitIn(
   ports: TreePorts,
   tracked: TrackedRepository,
   args: readonly string[],
@@ -251,12 +252,12 @@ async function put(files: Files, path: string, content: string | Uint8Array): Pr
   }
 }
 
-/** Counts what the store has taken; one that has grown too large is removed, and begins anew with the next snapshot. */
-async function grow(ports: TreePorts, gitDir: string, bytes: number): Promise<void> {
+/** Counts what the store has taken; one that has grown too large begins anew with the next snapshot. */
+async function grow({ files }: TreePorts, gitDir: string, bytes: number): Promise<void> {
   const path = join(gitDir, "size");
-  const size = Number((await ports.files.readText(path)) ?? 0) + bytes;
-  await put(ports.files, path, `${size}`);
-  if (size > MAX_STORE_BYTES) await ports.files.remove(join(gitDir, "HEAD"));
+  const size = Number((await files.readText(path)) ?? 0) + bytes;
+  await put(files, path, `${size}`);
+  if (size > MAX_STORE_BYTES) await files.remove(join(gitDir, "HEAD"));
 }
 
 /** A path from a repository's top, if it is in it. */

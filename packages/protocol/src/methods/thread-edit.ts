@@ -1,5 +1,7 @@
 import { global, method, sharedGlobal, THREAD } from "../entry.ts";
 import {
+  ThreadFilesRestoreParams,
+  ThreadFilesRestoreResponse,
   ThreadInjectItemsParams,
   ThreadInjectItemsResponse,
   ThreadMetadataUpdateParams,
@@ -42,6 +44,13 @@ export const threadEditMethods = {
     result: ThreadRevertResponse,
     scope: THREAD,
     stability: "stable",
+  }),
+  "thread/files/restore": method({
+    params: ThreadFilesRestoreParams,
+    result: ThreadFilesRestoreResponse,
+    scope: THREAD,
+    stability: "experimental",
+    ours: true,
   }),
   "thread/inject_items": method({
     params: ThreadInjectItemsParams,

@@ -73,9 +73,32 @@ export const ThreadReadResponse = object("ThreadReadResponse", () => ({
 }));
 export type ThreadReadResponse = Static<typeof ThreadReadResponse>;
 
+export const ThreadFilesRestoreParams = object("ThreadFilesRestoreParams", () => ({
+  threadId: string(),
+  /** Files are restored to what they were before this turn changed them, or a later one. */
+  beforeTurnId: string(),
+  /** Overwrites files that someone else has changed since. */
+  force: omittable(boolean()),
+}));
+export type ThreadFilesRestoreParams = Static<typeof ThreadFilesRestoreParams>;
+
+export const UnrestoredFile = object("UnrestoredFile", () => ({ path: string(), reason: string() }));
+
+export const ThreadFilesRestoreResponse = object("ThreadFilesRestoreResponse", () => ({
+  /** Files that have their content of before again. */
+  restored: array(string()),
+  /** Files that were not there before, and are gone again. */
+  removed: array(string()),
+  /** Files that are as they were before the request, and why. */
+  failed: array(UnrestoredFile),
+}));
+export type ThreadFilesRestoreResponse = Static<typeof ThreadFilesRestoreResponse>;
+
 export const ThreadRevertParams = object("ThreadRevertParams", () => ({
   beforeTurnId: string(),
   threadId: string(),
+  /** Files that the dropped turns changed are restored, too, as `thread/files/restore` does it. */
+  restoreFiles: experimental.omittable(boolean(), { ours: true }),
 }));
 export type ThreadRevertParams = Static<typeof ThreadRevertParams>;
 
@@ -83,6 +106,8 @@ export const ThreadRevertResponse = object("ThreadRevertResponse", () => ({
   itemsBackwardsCursor: nullable(string()),
   thread: Thread,
   turnsBackwardsCursor: nullable(string()),
+  /** What became of the files, if they were to be restored. */
+  files: experimental.omittable(ThreadFilesRestoreResponse, { ours: true }),
 }));
 export type ThreadRevertResponse = Static<typeof ThreadRevertResponse>;
 

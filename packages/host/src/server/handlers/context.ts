@@ -17,6 +17,7 @@ import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import type { RulesStore } from "../../tool/rules-store.ts";
+import type { TurnFiles } from "../../workspace/turn-files.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { ClientProcesses } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
@@ -44,6 +45,7 @@ export interface HandlerContext {
   readonly rules: RulesStore;
   /** Those of `process/spawn`. */
   readonly clientProcesses: ClientProcesses;
+  readonly turnFiles: TurnFiles;
   /** Those of `command/exec`. */
   readonly clientCommands: ClientProcesses;
   /** Confines commands. */

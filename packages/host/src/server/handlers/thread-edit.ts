@@ -5,6 +5,7 @@ import type { Handlers } from "../call.ts";
 import { accessOf, type HandlerContext, viewer } from "./context.ts";
 import { checkHistoryItems } from "./history-items.ts";
 import { refuseEphemeral } from "./lasting-thread.ts";
+import { restoreBefore } from "./restore-files.ts";
 import { askedLoadSettings, askedSettings, settingsScope } from "./settings.ts";
 import { cursorsAt } from "./turn-pages.ts";
 
@@ -78,7 +79,12 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       });
     },
 
-    async "thread/revert"({ threadId, beforeTurnId }, { connection, reply }) {
+    async "thread/files/restore"({ threadId, beforeTurnId, force }, { connection, reply }) {
+      const actor = await registry.find(threadId, accessOf(connection));
+      reply(await restoreBefore(context, actor, beforeTurnId, force ?? false));
+    },
+
+    async "thread/revert"({ threadId, beforeTurnId, restoreFiles }, { connection, reply }) {
       await refuseEphemeral(registry, threadId, accessOf(connection), "ephemeralRevert");
       const actor = await registry.find(threadId, accessOf(connection));
       const { kept, ...point } = await before(actor.journal, beforeTurnId);
@@ -90,9 +96,15 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       // that has just ended by itself needs no interrupt.
       if (turnId !== null && actor.activeTurn === turnId)
         actor.offer({ kind: "interrupt", at: now(), turnId });
-      await actor.submit(command, (state) => {
-        reply({ thread: view(state, actor.journal.place), ...cursorsAt(kept) });
-      });
+      const place = actor.journal.place;
+      if (!restoreFiles) {
+        await actor.submit(command, (state) => reply({ thread: view(state, place), ...cursorsAt(kept) }));
+        return;
+      }
+      await actor.submit(command);
+      // A host that dies in between leaves the files as they are: they can be restored by their own method.
+      const files = await restoreBefore(context, actor, beforeTurnId, false);
+      reply({ thread: view(await actor.peek(), place), ...cursorsAt(kept), files });
     },
 
     async "thread/inject_items"({ threadId, items }, { connection, reply }) {
