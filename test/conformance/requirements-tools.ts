@@ -99,6 +99,7 @@ export const toolLines = {
 
   // What the model does by itself.
   "PLAN-1": "update_plan is told as turn/plan/updated.",
+  "VIEW-2": "view_image shows no file that a command of the thread would not see.",
   "VIEW-1": "view_image shows the model a picture on every wire, as an imageView item, or says why not.",
   "CALL-1": "A call of no tool, or with bad arguments, is answered with what is wrong, and the turn goes on.",
   "CALL-2": "Calls of one answer run side by side, and the model is asked again when all are settled.",

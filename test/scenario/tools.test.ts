@@ -1,5 +1,5 @@
 // Tools that live in the client or need no operating system, on the real program with a local model.
-import { writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -583,6 +583,31 @@ describe("what the model calls", () => {
     ).toEqual(["answer to x", "answer to x-2", "answer to y"]);
   });
 
+  it("[VIEW-2] view_image shows no picture of the home, nor by a link, unless nothing is confined", async () => {
+    for (const [mode, isSeen] of [
+      ["read-only", false],
+      ["workspace-write", false],
+      ["danger-full-access", true],
+    ] as const) {
+      const view = (path: string, id: string) => responses.call("view_image", JSON.stringify({ path }), id);
+      const model = await MockModel.start();
+      const { home, cwd } = await modelHome("responses", model.url, { top: [`sandbox_mode = "${mode}"`] });
+      await writeFile(join(home, "dot.png"), DOT_PNG);
+      await writeFile(join(cwd, "dot.png"), DOT_PNG);
+      await symlink(join(home, "dot.png"), join(cwd, "link.png"));
+      model.reply(
+        call(view(join(home, "dot.png"), "a"), view("link.png", "b"), view("dot.png", "c")),
+        say("seen"),
+      );
+      const host = await spawnHost({ home, args: SOCKET });
+      const client = await host.join();
+      await client.turn(await client.startThread({ cwd }), "look at them");
+      const seen = outputs(model, 1).map(({ output }: { output: unknown }) => Array.isArray(output));
+      expect(seen, mode).toEqual([isSeen, isSeen, true]);
+      await host.kill();
+    }
+  });
+
   it("[VIEW-1] view_image shows the model a picture, as every wire can, or says why not", async () => {
     const png = DOT_PNG;
     const data = png.toString("base64");
@@ -601,7 +626,7 @@ describe("what the model calls", () => {
         ({ input }) => input.slice(-2).map(({ output }: { output: unknown }) => output),
         [
           [{ type: "input_image", image_url: `data:image/png;base64,${data}` }],
-          expect.stringMatching(/no\.png can not be shown: there is no such file/),
+          expect.stringMatching(/no\.png cannot be shown: there is no such file/),
         ],
       ],
       [

@@ -21,18 +21,19 @@ import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
 import { watchedTimers } from "./observe/watched-timers.ts";
-import type { Platform } from "./platform/platform.ts";
+import type { Platform, ReadableFiles } from "./platform/platform.ts";
 import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
 import { ProcessMarks } from "./process/process-marks.ts";
 import { lateSandbox } from "./sandbox/late-sandbox.ts";
+import { visibleFiles } from "./sandbox/visible-files.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
 import { greeted } from "./server/handlers/initialize.ts";
 import { handlerTable } from "./server/handlers/table.ts";
 import { Queues } from "./server/queues.ts";
-import { ReachLookup } from "./server/reach.ts";
+import { ReachLookup, SUBJECT } from "./server/reach.ts";
 import { Children } from "./thread/children.ts";
 import { Idle } from "./thread/idle.ts";
 import { KeyedStarts } from "./thread/keyed-starts.ts";
@@ -104,7 +105,13 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
-  const own = ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget);
+  const visibleTo = ({ facts, settings }: ThreadState): ReadableFiles => {
+    const { cwd, sandbox: policy, roots = [cwd] } = settings;
+    // A subject's files are those in its roots already.
+    if (facts.owner.startsWith(SUBJECT)) return reachLookup.of(facts.owner).files;
+    return visibleFiles(sandbox, platform.files, { policy, roots, cwd });
+  };
+  const own = ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo);
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({
     home,

@@ -9,14 +9,15 @@ import type { ToolSource } from "./tool.ts";
 import { requestUserInput } from "./user-input.ts";
 import { viewImage } from "./view-image.ts";
 
-/** Tools that threads have of the host itself. */
+/** Tools that threads have of the host itself. `visibleTo`: the files that a thread's model may see. */
 export function ownTools(
   { workspace, files }: Pick<Platform, "workspace" | "files">,
   reachOf: (owner: string) => FileReach,
   maxGoalTokenBudget: number | null,
+  visibleTo: (thread: ThreadState) => ReadableFiles = ({ facts }) => reachOf(facts.owner).files,
 ): readonly ToolSource[] {
   const withoutFiles = [requestUserInput, eventTool];
-  const all = [requestUserInput, viewImage((owner) => reachOf(owner).files), eventTool];
+  const all = [requestUserInput, viewImage(visibleTo), eventTool];
   const builtIn: ToolSource = {
     tools: ({ facts }) => (reachOf(facts.owner).hasFiles ? all : withoutFiles),
   };

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { FunctionCallOutputContentItem, ThreadItem } from "@bobbin/protocol";
+import type { ThreadState } from "../core/state.ts";
 import type { ReadableFiles } from "../platform/platform.ts";
 import { readMedia } from "./media.ts";
 import { type Invocation, refusal, type Tool } from "./tool.ts";
@@ -11,8 +12,8 @@ const parameters = {
   additionalProperties: false,
 };
 
-/** `view_image`: shows the model a picture that is a file. */
-export function viewImage(filesOf: (owner: string) => Pick<ReadableFiles, "openRead">): Tool {
+/** `view_image`: shows the model a picture that is a file. `filesOf`: what the model may see. */
+export function viewImage(filesOf: (thread: ThreadState) => Pick<ReadableFiles, "openRead">): Tool {
   return {
     name: "view_image",
     namespace: null,
@@ -28,9 +29,9 @@ export function viewImage(filesOf: (owner: string) => Pick<ReadableFiles, "openR
     },
     begin: () => ({ kind: "dispatch", again: true }),
     async perform(invocation) {
-      const files = filesOf(invocation.thread.facts.owner);
+      const files = filesOf(invocation.thread);
       const read = await readMedia(pathOf(invocation), "image", files);
-      if ("problem" in read) return refusal(`${pathOf(invocation)} can not be shown: ${read.problem}`);
+      if ("problem" in read) return refusal(`${pathOf(invocation)} cannot be shown: ${read.problem}`);
       const shown = { type: "input_image", image_url: read.url } as FunctionCallOutputContentItem;
       return { kind: "settle", output: [shown], success: true, item: item(invocation) };
     },
