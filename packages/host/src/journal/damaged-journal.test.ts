@@ -99,6 +99,16 @@ describe("a damaged checkpoint", () => {
     await put(ID, text(LINES).replaceAll(ID, OTHER));
     await expect(read(ID, recall)).rejects.toMatchObject({ code: "journalDamaged" });
   });
+
+  it("of another load is not taken for this one's", async () => {
+    const lines = withLine(CLOSED, (line) => {
+      const at = line.indexOf('"checkpoint"');
+      return line.slice(0, at) + line.slice(at).replace('"epoch":2', '"epoch":1');
+    });
+    const { head, warnings } = await stateOf(text(lines));
+    expect(head).toEqual(whole);
+    expect(warnings).toMatchObject([{ count: 1, why: "checkpoint: it is of another load" }]);
+  });
 });
 
 describe("a damaged line", () => {
@@ -113,6 +123,8 @@ describe("a damaged line", () => {
         ),
       (line: string) => line.replace('"epoch":3', '"epoch":4294967295'),
       (line: string) => line.slice(0, -2),
+      (line: string) => line.replace(/"records":.*/, '"records":{}}'),
+      (line: string) => line.replace(/"records":.*/, '"records":null}'),
       () => "{",
       () => "[]",
       () => "\0\0\0\0",
@@ -143,6 +155,25 @@ describe("a damaged line", () => {
     expect((await stateOf(text(LINES.flatMap((line) => [line, line])))).head).toEqual(whole);
     expect((await stateOf(text([...LINES, ...LINES.slice(60)]))).head).toEqual(whole);
     expect((await stateOf(text([...LINES, LINES[61]!]))).head).toEqual(whole);
+  });
+
+  it("that comes twice, or comes again later, is indexed once", async () => {
+    const { put, journal } = await home();
+    const rows = async (lines: readonly string[]) => {
+      await put(ID, text(lines));
+      const found = [];
+      for await (const { row, texts } of journalRows(journal, SILENT)) found.push(row, ...texts);
+      return found;
+    };
+    const once = await rows(LINES);
+    expect(once.length).toBeGreaterThan(2);
+    expect(await rows(LINES.flatMap((line) => [line, line]))).toEqual(once);
+    expect(await rows([...LINES, ...LINES.slice(2, 30)])).toEqual(once);
+  });
+
+  it("is none with a BOM in front of it or CRLF behind it", async () => {
+    const { head, warnings } = await stateOf(text(LINES.map((line) => `\ufeff${line}\r`)));
+    expect({ head, warnings }).toEqual({ head: whole, warnings: [] });
   });
 
   it("is found behind a cursor only if it is a commit", async () => {

@@ -220,13 +220,34 @@ describe("a thread whose work fails for a reason that nobody thought of", () => 
     expect(reported).toHaveLength(2);
   });
 
+  it("[DAMAGE-3] fails alone when it cannot get its next turn among the threads", async () => {
+    const { actor } = await failing({ commits: { turn: bug } as unknown as ActorPorts["commits"] });
+    // No two turns begin in one commit: the second one is left for the next step.
+    const first = actor.submit({ ...start, turnId: "a" });
+    const second = actor.submit({ kind: "compact", at: 2, turnId: "b" });
+    await first;
+    await expect(second).rejects.toMatchObject({ code: "threadBroken" });
+    expect(actor.broken).toBe(true);
+  });
+
+  it("[DAMAGE-3] is as it was when whoever asked fails over the reply", async () => {
+    const { actor, reported } = await failing({});
+    await expect(actor.submit({ kind: "rename", at: 2, name: "one" }, bug)).rejects.toThrow("a bug");
+    await actor.submit({ kind: "rename", at: 2, name: "two" });
+    expect((await actor.peek()).name).toBe("two");
+    expect([actor.broken, reported]).toEqual([false, []]);
+  });
+
   it("[DAMAGE-3] refuses what waits when it is made to fail", async () => {
-    const { actor } = await failing({});
+    const causes: unknown[] = [];
+    const { actor } = await failing({ failed: (_, cause) => void causes.push(cause) });
     const waiting = actor.submit({ kind: "rename", at: 2, name: "one" });
-    actor.fail(new TypeError("a bug"));
+    const why = new TypeError("a bug");
+    actor.fail(why);
     await expect(waiting).rejects.toMatchObject({ code: "threadBroken" });
-    // Once is enough.
-    actor.fail(new TypeError("another one"));
     expect(actor.status.type).toBe("systemError");
+    // It fails once, whatever else goes wrong with it.
+    actor.fail(new TypeError("another one"));
+    expect(causes).toEqual([why]);
   });
 });
