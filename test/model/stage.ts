@@ -22,7 +22,7 @@ export class SceneStage implements Stage {
   #client: SimClient | undefined;
   /** The scene's host died: the scene has nothing more to do. */
   #dead = false;
-  /** Durable notifications that any client was sent, by thread and cursor. */
+  /** Durable notifications that clients were sent, by thread and cursor, each from where it goes on without a gap. */
   readonly heard = new Map<string, Map<string, string>>();
 
   constructor(world: World, { model }: Scene) {
@@ -60,11 +60,20 @@ export class SceneStage implements Stage {
     client.heard = () => {
       world.check(() => witness.look());
       answering.look();
-      const { method, params } = client.frames.at(-1)!;
-      if (typeof params?.cursor === "string") this.#hear(params.threadId as string, params.cursor, method!);
+      const frame = client.frames.at(-1)!;
+      const { method, params } = frame;
+      if (method === undefined) this.#replied(client.asked.get(frame.id!)!, frame.result !== undefined);
+      else if (typeof params?.cursor === "string")
+        this.#hear(params.threadId as string, params.cursor, method);
     };
     this.#client = client;
     await client.initialize({ experimentalApi: true, eventCursor: true });
+  }
+
+  /** Who resumes without a cursor does not ask for what came since its last one: another feed begins. */
+  #replied({ method, params }: { method: string; params: Record<string, unknown> }, isResult: boolean): void {
+    if (method !== "thread/resume" || !isResult || params.afterCursor !== undefined) return;
+    this.heard.delete(params.threadId as string);
   }
 
   #hear(threadId: string, cursor: string, method: string): void {

@@ -12,8 +12,12 @@ interface Seen {
   cursor: readonly [epoch: number, seq: number, index: number] | undefined;
 }
 
-/** Told beside the feed, to whoever resumes. */
-const BESIDE: ReadonlySet<string> = new Set(["thread/tokenUsage/updated", "thread/goal/cleared"]);
+/** Sent beside the feed to whoever resumes, and then without a cursor. */
+const BESIDE: ReadonlySet<string> = new Set([
+  "thread/tokenUsage/updated",
+  "thread/goal/updated",
+  "thread/goal/cleared",
+]);
 
 /** Where a thread is put: whatever was told before that is behind it. */
 const ENDS: ReadonlySet<string> = new Set(["thread/archived", "thread/deleted"]);
@@ -110,7 +114,7 @@ export class Witness {
     if (params.cursor !== undefined) {
       assert(!ENDS.has(seen.last ?? ""), this.#about(threadId, `told ${what} after ${seen.last}`));
     }
-    if (!BESIDE.has(method)) seen.last = what;
+    if (params.cursor !== undefined || !BESIDE.has(method)) seen.last = what;
     if (params.cursor !== undefined) this.#cursor(threadId, seen, params.cursor as string, what);
   }
 
