@@ -7,6 +7,7 @@ export interface JournalRecord {
   readonly epoch?: number;
   readonly item?: { readonly id: string; readonly type: string };
   readonly callId?: string;
+  readonly call?: { readonly callId: string };
   readonly childId?: string;
   readonly requestId?: number;
   readonly request?: { readonly id: number };

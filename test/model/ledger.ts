@@ -15,6 +15,8 @@ interface Taken {
   readonly threadId: string;
   readonly callId: string;
   readonly text: string;
+  /** A power cut came before: it may have taken the call, of which nothing is known then. */
+  readonly powerCut: boolean;
 }
 
 /** What hosts have acknowledged, to clients and to tool servers. */
@@ -31,6 +33,7 @@ export class Ledger implements DeskLedger {
   readonly #once = new Map<string, { times: number; powerCut: boolean }>();
   readonly #gone = new Set<string>();
   readonly #deleted = new Set<string>();
+  #powerCut = false;
 
   promise(threadId: string, record: string, synced: boolean): void {
     this.#promised.push({ threadId, record, synced });
@@ -47,6 +50,7 @@ export class Ledger implements DeskLedger {
   }
 
   powerCut(): void {
+    this.#powerCut = true;
     this.#promised = this.#promised.filter(({ synced }) => synced);
     for (const call of this.#once.values()) call.powerCut = true;
   }
@@ -73,7 +77,7 @@ export class Ledger implements DeskLedger {
   }
 
   taken(threadId: string, callId: string, text: string): void {
-    this.#taken.push({ threadId, callId, text });
+    this.#taken.push({ threadId, callId, text, powerCut: this.#powerCut });
   }
 
   /** What a power cut took of a dispatch is done again: only a kill leaves all that was written. */
@@ -110,10 +114,13 @@ export class Ledger implements DeskLedger {
   }
 
   #checkTaken(records: (threadId: string) => readonly JournalRecord[] | undefined): void {
-    for (const { threadId, callId, text } of this.#taken) {
+    for (const { threadId, callId, text, powerCut } of this.#taken) {
       if (this.#gone.has(threadId)) continue;
       const written = records(threadId);
       assert(written !== undefined, `thread ${threadId} has taken "${text}" and is gone`);
+      // A call that may not be repeated is synced before it is sent.
+      const mayBeLost = powerCut && !this.#once.has(`${threadId} ${callId}`);
+      if (mayBeLost && !written.some((record) => record.call?.callId === callId)) continue;
       const kept = written.some(
         (record) => record.type !== "checkpoint" && JSON.stringify(record).includes(text),
       );
