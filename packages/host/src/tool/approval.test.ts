@@ -1,3 +1,4 @@
+import type { ThreadItem } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
 import type { RequestAnswer } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
@@ -92,9 +93,34 @@ describe("a call that has to be approved", () => {
     }
   });
 
+  it("fails alone when the user cancels an elicitation", async () => {
+    expect(await heard(FORM, result({ action: "cancel" }))).toEqual({
+      kind: "settle",
+      output: "The call was not made: the user cancelled it. Ask what to do instead.",
+      success: false,
+    });
+  });
+
+  it("is shown before it is asked about, and as failed when it is not made", async () => {
+    const item = (status: "inProgress" | "failed", message: string | null) =>
+      ({ type: "mcpToolCall", id: "c", status, error: message }) as unknown as ThreadItem;
+    const asked = withApproval(tool, () => ({ ask: FORM, key: "act" }), {
+      started: () => item("inProgress", null),
+      failed: (_, reason) => item("failed", reason),
+    });
+    expect(await asked.begin(invocation())).toMatchObject({ kind: "ask", item: item("inProgress", null) });
+    const question = { name: "approval", method: FORM.method };
+    expect(await asked.heard!(invocation(), question, { kind: "expired" })).toMatchObject({
+      kind: "settle",
+      item: item(
+        "failed",
+        "The call was not made: nobody was there to allow it. Go on without it, and say what is left to do.",
+      ),
+    });
+  });
+
   it("ends the turn when the user cancels", async () => {
     expect(await heard(COMMAND, result({ decision: "cancel" }))).toEqual({ kind: "interrupt" });
-    expect(await heard(FORM, result({ action: "cancel" }))).toEqual({ kind: "interrupt" });
   });
 
   it("leaves the tool's own questions to the tool", async () => {

@@ -1,3 +1,4 @@
+import type { ThreadItem } from "@bobbin/protocol";
 import type { Ask } from "../core/requests/records.ts";
 import { decisionOf } from "./consent/answer.ts";
 import type { Intent } from "./consent/consent.ts";
@@ -12,18 +13,30 @@ export interface ApprovalQuestion {
   readonly key: string;
 }
 
+/** A call as clients see it. */
+export interface ShownCall {
+  /** While it is asked about. */
+  started(invocation: Invocation): ThreadItem;
+  /** When it is not made. */
+  failed(invocation: Invocation, reason: string): ThreadItem;
+}
+
 /** The name of the question whether a call may be made. */
 const APPROVAL = "approval";
 
 /**
  * A tool whose calls need consent before they begin. `question` says how people are asked, or undefined for a call that
- * needs no asking; `refused` is the step for a call that may not be asked about.
+ * needs no asking; `shown` is how clients see the call, if they see one that is not made.
  */
 export function withApproval(
   tool: Tool,
   question: (invocation: Invocation) => ApprovalQuestion | undefined,
-  refused: (invocation: Invocation, reason: string) => Step = (_, reason) => refusal(reason),
+  shown?: ShownCall,
 ): Tool {
+  const refused = (invocation: Invocation, reason: string): Step =>
+    shown === undefined
+      ? refusal(reason)
+      : { kind: "settle", output: reason, success: false, item: shown.failed(invocation, reason) };
   return {
     ...tool,
     begin(invocation) {
@@ -35,7 +48,12 @@ export function withApproval(
       });
       switch (consent.kind) {
         case "ask":
-          return { kind: "ask", ask: asked!.ask, question: APPROVAL };
+          return {
+            kind: "ask",
+            ask: asked!.ask,
+            question: APPROVAL,
+            ...(shown && { item: shown.started(invocation) }),
+          };
         case "refuse":
           return refused(invocation, consent.reason);
         default:
@@ -56,7 +74,7 @@ export function withApproval(
         case "acceptForSession":
           return withGrant(await tool.begin(invocation), asked.key);
         case "decline":
-          return refusal(`The call was not made: ${decision.words}`);
+          return refused(invocation, `The call was not made: ${decision.words}`);
         case "cancel":
           return { kind: "interrupt" };
       }

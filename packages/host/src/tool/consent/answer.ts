@@ -16,6 +16,7 @@ export type Decision =
   | { readonly kind: "cancel" };
 
 const DECLINED = "the user declined it. Do not try it again in another way; ask what to do instead.";
+const CANCELLED = "the user cancelled it. Ask what to do instead.";
 const EXPIRED = "nobody was there to allow it. Go on without it, and say what is left to do.";
 const FAILED = "no client could ask the user about it. Go on without it, and say what is left to do.";
 
@@ -35,10 +36,18 @@ export function decisionOf(method: Ask["method"], answer: RequestAnswer): Decisi
   }
 }
 
+/** To cancel an elicitation ends the call, not the turn. */
 function elicited({ action, _meta: meta }: McpServerElicitationRequestResponse): Decision {
-  if (action === "decline") return { kind: "decline", words: DECLINED };
-  const persist = (meta as { persist?: unknown } | null | undefined)?.persist;
-  return { kind: action === "accept" && persist === "session" ? "acceptForSession" : action };
+  switch (action) {
+    case "accept": {
+      const persist = (meta as { persist?: unknown } | null | undefined)?.persist;
+      return { kind: persist === "session" ? "acceptForSession" : "accept" };
+    }
+    case "decline":
+      return { kind: "decline", words: DECLINED };
+    case "cancel":
+      return { kind: "decline", words: CANCELLED };
+  }
 }
 
 function decided(decision: unknown): Decision {

@@ -31,17 +31,10 @@ export function rapTools(server: ToolServerSettings, toolset: Toolset, ports: Ra
     const item = itemOf(toolset, definition);
     const tool = plainTool(server, toolset, definition, item, ports);
     if (!needsApproval(server, definition)) return tool;
-    return withApproval(
-      tool,
-      (invocation) => question(toolset, definition, invocation),
-      // Nobody was asked, so the item is all that people see of it.
-      (invocation, reason) => ({
-        kind: "settle",
-        output: reason,
-        success: false,
-        item: item(invocation, reason, invocation.now),
-      }),
-    );
+    return withApproval(tool, (invocation) => question(toolset, definition, invocation), {
+      started: (invocation) => item(invocation, null, null),
+      failed: (invocation, reason) => item(invocation, reason, invocation.now),
+    });
   });
 }
 
