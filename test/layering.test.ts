@@ -29,7 +29,7 @@ const AREAS: Record<string, readonly string[]> = {
   sandbox: [...GROUND, "process"],
   journal: GROUND,
   model: GROUND,
-  tool: [...GROUND, "model"],
+  tool: [...GROUND, "model", "process", "sandbox"],
   config: [...GROUND, "model", "process", "tool"],
   account: [...GROUND, "config", "model"],
   catalog: [...GROUND, "config"],
@@ -55,7 +55,7 @@ const AREAS: Record<string, readonly string[]> = {
   ],
 };
 /** Here parts are put together, so they see all of them; nothing imports these but one that is further out. */
-const OUTSIDE = ["host.ts", "compose-rap.ts", "compose.ts", "index.ts", "cli"];
+const OUTSIDE = ["host.ts", "compose-rap.ts", "compose-exec.ts", "compose.ts", "index.ts", "cli"];
 
 /** What touches the world. It is chosen in compose.ts and in commands, and everything else knows its port only. */
 const ADAPTERS = [

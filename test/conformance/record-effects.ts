@@ -170,6 +170,10 @@ export const recordEffects: Readonly<
   goalContext: { none: "The call of the model that is due is given it; `sampleRequested` asks for that." },
   goalTakenUp: leadsTo("goalTakenUp", "the next turn for the goal"),
 
+  terminalLeft: leadsTo("terminalLeft", "the answer to the call; the command is attended to until it ends"),
+  terminalInput: leadsTo("terminalInput", "item/commandExecution/terminalInteraction"),
+  terminalEnded: leadsTo("terminalEnded", "item/completed, with the id of a turn that may have ended"),
+
   subscribed: { none: "Events of the call are taken from now on; nothing is done because of it." },
   subscriptionEnded: leadsTo("subscriptionEnded", "/cancel_tool_call, if its tool server did not end it"),
   callDeferred: leadsTo("callDeferred", "the deadline of a call that the model does not wait for"),

@@ -44,6 +44,20 @@ export const toolLines = {
     "The output of a command that is not streamed is held up to a bound, whatever the client asks for.",
   "CMD-8":
     "A client's command is confined by the configuration, or by the policy or profile that the client names.",
+  // Commands.
+  "EXEC-1": "A command of the model runs, its output is shown while it runs, and the model gets it.",
+  "EXEC-2": "A command that fails or cannot be started has a failed item, with exit code or reason.",
+  "EXEC-3": "A command gets neither the host's secrets nor variables that look like one.",
+  "EXEC-4":
+    "A long output is cut in the middle for the model, and whole in a file that goes with the thread.",
+  "EXEC-5": "An interrupt ends a command and all that it started, and its item completes before the turn.",
+  "EXEC-6":
+    "A command that outlives its call takes input, and its item completes with the id of its own turn.",
+  "EXEC-7": "Background terminals are listed, terminated and cleaned, and the model hears of it.",
+  "EXEC-8": "Background terminals end with their thread, and with their host.",
+  "EXEC-9": "A command that is lost with its host completes at the next load, and the model hears of it.",
+  "EXEC-10": "A user's command has a turn of its own or joins the running one, and the model hears of it.",
+  "EXEC-11": "Items of commands complete once and no process is left, whatever happens to thread and host.",
 
   // Patches.
   "PATCH-1": "A patch within what may be written is applied without asking, and shown with its diffs.",

@@ -68,12 +68,13 @@ function checkOrder(path: string, commits: readonly Commit[]): void {
   });
 }
 
-/** Loads and unloads take turns; every turn starts once, in a load, and ends once, in the same. */
+/** Loads and unloads take turns; every turn starts once, in a load, and ends once, in the same; terminals end in it, too. */
 function checkLife(path: string, records: readonly JournalRecord[]): void {
   let loaded = true;
   let turn: string | undefined;
   const open = new Set<string>();
   const ended = new Set<string>();
+  const terminals = new Set<string>();
   assert.equal(records[0]?.type, "created", path);
   for (const record of records) {
     const { type, turnId } = record;
@@ -86,6 +87,7 @@ function checkLife(path: string, records: readonly JournalRecord[]): void {
       case "closed":
         assert(loaded, `${where} of a thread that is not loaded`);
         assert.equal(turn, undefined, `${where} while a turn runs`);
+        assert.deepEqual([...terminals], [], `${where} with terminals`);
         loaded = false;
         break;
       case "turnStarted":
@@ -99,6 +101,13 @@ function checkLife(path: string, records: readonly JournalRecord[]): void {
         break;
       case "itemCompleted":
         if (record.item!.type !== "contextCompaction") assert(open.delete(record.item!.id), where);
+        break;
+      case "terminalLeft":
+        assert(open.delete(record.itemId as string), where);
+        terminals.add(record.itemId as string);
+        break;
+      case "terminalEnded":
+        assert(terminals.delete(record.item!.id), where);
         break;
       case "turnEnded":
         assert.equal(turn, turnId, where);

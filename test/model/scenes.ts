@@ -249,6 +249,36 @@ const patch: Scene = {
   },
 };
 
+/** A program of the simulation that writes a line and goes on for long. */
+const command: Scene = {
+  name: "what commands do",
+  model: ({ context }) => {
+    const { said, called } = conversation(context);
+    const session = /running with session ID (\d+)/.exec(JSON.stringify(context))?.[1];
+    if (said.startsWith("run") && !called.includes("exec_command"))
+      return {
+        steps: [{ do: "call", name: "exec_command", args: { cmd: "echo", tty: true, yield_time_ms: 300 } }],
+      };
+    if (said.startsWith("write") && session !== undefined && !called.includes("write_stdin"))
+      return {
+        steps: [{ do: "call", name: "write_stdin", args: { session_id: Number(session), chars: "hello\n" } }],
+      };
+    return done;
+  },
+  async live({ client, sleep }) {
+    const sandboxPolicy = { type: "dangerFullAccess" };
+    const threadId = await client.startThread();
+    const { turn: first } = await client.call("turn/start", { threadId, sandboxPolicy, ...input("run 1") });
+    await client.turnEnd((first as { id: string }).id);
+    await turn(client, threadId, "write 2");
+    await client.call("thread/backgroundTerminals/clean", { threadId });
+    await told(client, "item/completed", threadId);
+    await client.call("thread/shellCommand", { threadId, command: "echo" });
+    await sleep(1000);
+    await client.request("turn/interrupt", { threadId, turnId: "" });
+  },
+};
+
 const queue: Scene = {
   name: "what waits in a queue",
   model: callsTools,
@@ -332,6 +362,7 @@ export const scenes: readonly Scene[] = [
   subscription,
   choice,
   patch,
+  command,
   queue,
   goal,
   parked,

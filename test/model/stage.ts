@@ -1,5 +1,6 @@
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import { DESK, FakeDesk } from "../simulation/fake-desk.ts";
+import { echo } from "../simulation/fake-programs.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
@@ -31,6 +32,7 @@ export class SceneStage implements Stage {
     world.scheduler.pace = Math.min(world.scheduler.pace, 5);
     world.model.scripts = model;
     new FakeDesk(world, this.ledger);
+    world.processes.programs.set("echo", echo);
   }
 
   get client(): SimClient {

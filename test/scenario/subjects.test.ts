@@ -132,6 +132,10 @@ const expected: Record<MethodName, Expected> = {
   "command/exec/write": "granted",
   "command/exec/resize": "granted",
   "command/exec/terminate": "granted",
+  "thread/shellCommand": "granted",
+  "thread/backgroundTerminals/list": { ofThread: {} },
+  "thread/backgroundTerminals/terminate": { ofThread: { processId: "1" } },
+  "thread/backgroundTerminals/clean": { ofThread: {} },
   "process/spawn": "granted",
   "process/writeStdin": "granted",
   "process/resizePty": "granted",
@@ -244,6 +248,7 @@ const REFUSED: Partial<Record<MethodName, object>> = {
   "command/exec/write": { processId: "x", closeStdin: true },
   "command/exec/resize": { processId: "x", size: { rows: 1, cols: 1 } },
   "command/exec/terminate": { processId: "x" },
+  "thread/shellCommand": { threadId: MISSING, command: "true" },
   "process/spawn": { command: ["true"], cwd: "/", processHandle: "x" },
   "process/writeStdin": { processHandle: "x", closeStdin: true },
   "process/resizePty": { processHandle: "x", size: { rows: 1, cols: 1 } },
@@ -363,9 +368,13 @@ describe("a subject", () => {
     } else if (expectation === "granted") {
       expect((await ask(REFUSED[method] ?? {})).error?.data.code).toBe("notGranted");
       const { error } = await dan.request(method, REFUSED[method] ?? {});
-      expect([undefined, "methodNotImplemented", "processNotFound", "commandNotFound"]).toContain(
-        error?.data.code,
-      );
+      expect([
+        undefined,
+        "methodNotImplemented",
+        "processNotFound",
+        "commandNotFound",
+        "threadNotFound",
+      ]).toContain(error?.data.code);
     } else if ("told" in expectation) {
       expect((await ask(expectation.params(others))).error?.data.code).toBe(expectation.told);
     } else if ("ofThread" in expectation) {

@@ -184,8 +184,9 @@ export class FrameRules {
     if (turn === undefined) return;
     if (status === "inProgress") this.#broken(`turn ${id} completed in progress`);
     for (const [itemId, { type, open }] of turn.items) {
-      // One that did not come about is never told as if it had.
-      if (open && type !== "contextCompaction") this.#broken(`turn ${id} completed with item ${itemId} open`);
+      // One that did not come about is never told as if it had; a command may go on in the background.
+      if (open && type !== "contextCompaction" && type !== "commandExecution")
+        this.#broken(`turn ${id} completed with item ${itemId} open`);
     }
     if (thread.last !== "thread/status/changed" || thread.status === "active") {
       this.#broken(`turn ${id} completed right after ${thread.last} (${thread.status}), not after idle`);
@@ -232,8 +233,11 @@ export class FrameRules {
   }
 
   #itemCompleted(thread: Thread, params: Record<string, unknown>): void {
-    const turn = this.#turn(thread, params.turnId as string, "item/completed");
     const { id, type, text } = params.item as { id: string; type: string; text?: string };
+    const turn =
+      type === "commandExecution"
+        ? thread.turns.get(params.turnId as string)
+        : this.#turn(thread, params.turnId as string, "item/completed");
     const item = turn?.items.get(id);
     if (item === undefined) {
       if (turn !== undefined && !turn.partial) this.#broken(`item ${id} completed before its start`);

@@ -1,3 +1,9 @@
+// Hosts load these when they first need them, which takes time that the scheduler knows nothing of.
+import "../../packages/host/src/sandbox/sandbox.ts";
+import "../../packages/host/src/tool/consent/command-actions.ts";
+import "../../packages/host/src/tool/consent/decide.ts";
+import "../../packages/host/src/tool/consent/shell.ts";
+import "../../packages/host/src/tool/rules-store.ts";
 import type { HostOptions } from "../../packages/host/src/compose.ts";
 import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";

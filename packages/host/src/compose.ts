@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import { RateLimits } from "./account/rate-limits.ts";
 import { ConfigLayers } from "./catalog/config-layers.ts";
+import { composeExec } from "./compose-exec.ts";
 import { composeRap, endChild, forgetSecrets } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
 import type { Commit } from "./core/records.ts";
@@ -111,7 +112,23 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     if (facts.owner.startsWith(SUBJECT)) return reachLookup.of(facts.owner).files;
     return visibleFiles(sandbox, platform.files, { policy, roots, cwd });
   };
-  const own = ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo);
+  const marks = new ProcessMarks({ home, platform, log });
+  const processes = new ProcessManager({ platform, supervisor, marks });
+  const rules = new RulesStore(home, platform);
+  const exec = composeExec({
+    home,
+    platform,
+    processes,
+    sandbox,
+    supervisor,
+    rules,
+    config: () => current,
+    reachOf: (owner) => reachLookup.of(owner),
+  });
+  const own = [
+    ...ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo),
+    exec,
+  ];
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({
     home,
@@ -138,8 +155,6 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     forgetSecrets(secrets, supervisor, commit, state);
   };
   const requests = new Slices<Connection>(platform);
-  const marks = new ProcessMarks({ home, platform, log });
-  const processes = new ProcessManager({ platform, supervisor, marks });
   const turnFiles = new TurnFiles({
     platform,
     processes,
@@ -228,7 +243,8 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     platform,
     registry,
     rap,
-    rules: new RulesStore(home, platform),
+    rules,
+    exec,
     clientProcesses,
     turnFiles,
     clientCommands,

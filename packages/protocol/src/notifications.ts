@@ -12,6 +12,7 @@ import {
   ReasoningSummaryPartAddedNotification,
   ReasoningSummaryTextDeltaNotification,
   ReasoningTextDeltaNotification,
+  TerminalInteractionNotification,
 } from "./types/item-notification.ts";
 import { McpServerStatusUpdatedNotification } from "./types/mcp.ts";
 import { ModelReroutedNotification } from "./types/model.ts";
@@ -75,6 +76,7 @@ export const notifications = {
   "item/reasoning/textDelta": live(ReasoningTextDeltaNotification),
   "item/mcpToolCall/progress": live(McpToolCallProgressNotification),
   "item/commandExecution/outputDelta": live(CommandExecutionOutputDeltaNotification),
+  "item/commandExecution/terminalInteraction": durable(TerminalInteractionNotification),
   "item/fileChange/outputDelta": live(FileChangeOutputDeltaNotification),
   "model/rerouted": durable(ModelReroutedNotification),
   "account/rateLimits/updated": live(AccountRateLimitsUpdatedNotification),

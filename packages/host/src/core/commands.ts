@@ -11,6 +11,8 @@ import type {
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
 import type { CallReport, RapEvent, View } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
+import type { CommandEnd } from "./terminals/command-end.ts";
+import type { CommandItem } from "./terminals/records.ts";
 import type { Blobs } from "./turn/blobs.ts";
 import type { CallStage, CallStep } from "./turn/calls.ts";
 import type { WorkingTree } from "./turn/changes.ts";
@@ -19,7 +21,7 @@ import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
-export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand | RapCommand;
+export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand | TerminalCommand | RapCommand;
 
 export type LifeCommand =
   | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
@@ -224,6 +226,24 @@ export type GoalCommand =
   | { readonly kind: "continueGoal"; readonly at: number; readonly turnId: string }
   /** Someone is back: a goal that waits because of an interrupt goes on. */
   | { readonly kind: "takeUpGoal"; readonly at: number };
+/** What becomes of processes. */
+export type TerminalCommand =
+  /** The user runs a command: in the running turn, or in one of that id. */
+  | {
+      readonly kind: "startShell";
+      readonly at: number;
+      readonly turnId: string;
+      readonly item: CommandItem;
+    }
+  /** A background terminal, or a command of the user, has ended. `note`: for the model. */
+  | {
+      readonly kind: "endCommand";
+      readonly at: number;
+      readonly itemId: string;
+      readonly end: CommandEnd;
+      readonly note?: string | undefined;
+    };
+
 /** What tool servers say to one call of one load of the thread, and what comes of it. */
 export type RapCommand =
   /** `eventId`: the name that its result gets where the model does not wait for it any more. */

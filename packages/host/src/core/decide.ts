@@ -11,6 +11,7 @@ import { withEvents } from "./rap/events.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
 import type { ThreadState } from "./state.ts";
+import { decideTerminals } from "./terminals/decide.ts";
 import { atThreadTime, withOrderedItems } from "./thread-time.ts";
 import { decideTurn } from "./turn/decide.ts";
 import { withUnheard } from "./turn/unheard.ts";
@@ -66,6 +67,9 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "continueGoal":
     case "takeUpGoal":
       return decideGoal(state, command);
+    case "startShell":
+    case "endCommand":
+      return decideTerminals(state, command);
     case "reportCall":
     case "receiveEvent":
     case "updateView":

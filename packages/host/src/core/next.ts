@@ -1,5 +1,6 @@
 import type { Child, DueChoice } from "./rap/records.ts";
 import type { ThreadState, TurnState } from "./state.ts";
+import { isShell } from "./terminals/decide.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
 import { isDiffDue } from "./turn/changes.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
@@ -15,7 +16,8 @@ export type Effect =
   | LateCallEffect
   | PostChoiceEffect
   | ChildEffect
-  | DiffEffect;
+  | DiffEffect
+  | CommandEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -55,6 +57,16 @@ export interface ChildEffect {
   readonly key: string;
   readonly kind: "child";
   readonly child: Child;
+}
+
+/** A command runs that no call waits for: a background terminal, or one of the user's own. */
+export interface CommandEffect {
+  readonly key: string;
+  readonly kind: "command";
+  readonly turnId: string;
+  readonly itemId: string;
+  /** Of a background terminal. */
+  readonly processId: string | null;
 }
 
 /** Whoever asked the user hears what was chosen. */
@@ -101,13 +113,20 @@ export interface ContinueGoalEffect {
 export function next(state: ThreadState): readonly Effect[] {
   if (state.status.type === "notLoaded") return [];
   const { late, choices, children } = state.rap;
-  if (late.length + choices.length + children.length === 0) return nextOfTurn(state);
-  return [...nextOfTurn(state), ...lateCalls(state), ...choices.map(postChoice), ...children.map(ofChild)];
+  const { terminals } = state;
+  if (late.length + choices.length + children.length + terminals.length === 0) return nextOfTurn(state);
+  return [
+    ...nextOfTurn(state),
+    ...terminals.map(({ turnId, item, processId }) => commandEffect(turnId, item.id, processId)),
+    ...lateCalls(state),
+    ...choices.map(postChoice),
+    ...children.map(ofChild),
+  ];
 }
 
 function nextOfTurn(state: ThreadState): readonly Effect[] {
   if (state.turn === null) return nextTurn(state);
-  const { id: turnId, attempt, sampled, retryAt, calls, compacting } = state.turn;
+  const { id: turnId, attempt, sampled, retryAt, calls, compacting, open } = state.turn;
   const diff = diffOf(state.turn);
   if (compacting !== null) {
     const key = `compact ${turnId} ${attempt}`;
@@ -120,7 +139,12 @@ function nextOfTurn(state: ThreadState): readonly Effect[] {
     attempt,
     due: retryAt,
   };
-  return [...diff, ...(sampled ? [] : [sample]), ...calls.flatMap((one) => effectsOfCall(turnId, one))];
+  return [
+    ...diff,
+    ...(sampled ? [] : [sample]),
+    ...calls.flatMap((one) => effectsOfCall(turnId, one)),
+    ...open.filter(isShell).map(({ id }) => commandEffect(turnId, id, null)),
+  ];
 }
 
 function diffOf(turn: TurnState): readonly DiffEffect[] {
@@ -159,6 +183,11 @@ function callEffects(turnId: string, { call, stage }: CallState): readonly CallE
     case "settled":
       return [];
   }
+}
+
+/** The same for a command of the user that becomes a background terminal: it goes on. */
+function commandEffect(turnId: string, itemId: string, processId: string | null): CommandEffect {
+  return { key: `command ${itemId}`, kind: "command", turnId, itemId, processId };
 }
 
 function ofChild(child: Child): ChildEffect {

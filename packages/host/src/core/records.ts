@@ -9,11 +9,20 @@ import type { RapRecord } from "./rap/records.ts";
 import type { RecordEntries, RecordEntry } from "./record-entry.ts";
 import { REQUEST_RECORDS } from "./requests/entries.ts";
 import type { RequestRecord } from "./requests/records.ts";
+import { TERMINAL_RECORDS } from "./terminals/entries.ts";
+import type { TerminalRecord } from "./terminals/records.ts";
 import { TURN_RECORDS } from "./turn/entries.ts";
 import type { TurnRecord } from "./turn/records.ts";
 
 /** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
-export type ThreadRecord = LifeRecord | RequestRecord | TurnRecord | QueueRecord | GoalRecord | RapRecord;
+export type ThreadRecord =
+  | LifeRecord
+  | RequestRecord
+  | TurnRecord
+  | QueueRecord
+  | GoalRecord
+  | TerminalRecord
+  | RapRecord;
 
 /** The manifest: every record type that was ever written, and all that the host knows about it. */
 export const RECORDS: RecordEntries<ThreadRecord> = {
@@ -22,6 +31,7 @@ export const RECORDS: RecordEntries<ThreadRecord> = {
   ...TURN_RECORDS,
   ...QUEUE_RECORDS,
   ...GOAL_RECORDS,
+  ...TERMINAL_RECORDS,
   ...RAP_RECORDS,
 };
 

@@ -25,6 +25,7 @@ import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS } from "./life/shapes.ts";
 import { RAP_STATE } from "./rap/shapes.ts";
 import { PENDING_REQUEST } from "./requests/shapes.ts";
 import { count, time } from "./shapes.ts";
+import { TERMINAL_STATE } from "./terminals/shapes.ts";
 import { CALL_STAGE, CONTEXT_ENTRY, compacting, TOOL_CALL, TURN_CHANGES, TURN_KIND } from "./turn/shapes.ts";
 
 const TURN_STATE = inline(() => ({
@@ -83,6 +84,7 @@ export const THREAD_STATE = inline(() => ({
   rap: RAP_STATE,
   goal: nullable(GOAL_STATE),
   turn: nullable(TURN_STATE),
+  terminals: omittable(array(TERMINAL_STATE)),
   requests: array(PENDING_REQUEST),
   grants: array(string()),
   callIds: array(string()),

@@ -11,6 +11,7 @@ import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts"
 import type { Queue } from "./queue/records.ts";
 import type { RapState } from "./rap/records.ts";
 import type { PendingRequest } from "./requests/records.ts";
+import type { TerminalState } from "./terminals/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { CallState } from "./turn/calls.ts";
 import type { TurnChanges } from "./turn/changes.ts";
@@ -61,6 +62,8 @@ export interface ThreadState {
   readonly rap: RapState;
   readonly goal: GoalState | null;
   readonly turn: TurnState | null;
+  /** Commands that go on after the calls that started them. */
+  readonly terminals: readonly TerminalState[];
   /** Questions to clients that wait for an answer. */
   readonly requests: readonly PendingRequest[];
   /** What the user has agreed to until the thread is unloaded. */
@@ -75,7 +78,7 @@ export interface ThreadState {
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
 
-type AddedLater = "lastAt" | "mayHaveDropped";
+type AddedLater = "lastAt" | "mayHaveDropped" | "terminals";
 
 /** A head as checkpoints hold it: those of earlier versions lack what was added since. */
 export type CheckpointState = Omit<ThreadState, AddedLater> & Partial<Pick<ThreadState, AddedLater>>;

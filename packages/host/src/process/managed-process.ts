@@ -60,6 +60,15 @@ export class ManagedProcess {
     this.#program.resize(size);
   }
 
+  /** As Ctrl-C does. */
+  interrupt(): void {
+    this.#program.signal("SIGINT");
+  }
+
+  get pid(): number {
+    return this.#program.pid;
+  }
+
   /** Ends it and everything that it started, in whichever session; resolves when all of it is gone. */
   async terminate(): Promise<void> {
     this.kill();

@@ -42,6 +42,10 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "process/writeStdin": { grant: "processes" },
   "process/resizePty": { grant: "processes" },
   "process/kill": { grant: "processes" },
+  "thread/shellCommand": { grant: "processes" },
+  "thread/backgroundTerminals/list": "own",
+  "thread/backgroundTerminals/terminate": "own",
+  "thread/backgroundTerminals/clean": "own",
 
   "thread/start": "reach",
   "thread/resume": "reach",

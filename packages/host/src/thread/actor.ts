@@ -9,6 +9,7 @@ import type { Outside } from "../core/rap/outside.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
+import type { RunningText } from "../core/turn/texts.ts";
 import { Fault, fault } from "../errors.ts";
 import { append, type ThreadJournal } from "../journal/journal.ts";
 import { type Head, recall } from "../journal/recall.ts";
@@ -21,7 +22,7 @@ import { notificationFrame } from "./notification-frame.ts";
 import { type Outline, outlineOf } from "./outline.ts";
 import type { Cursor, Subscription } from "./subscription.ts";
 import { type FollowedThread, Subscriptions } from "./subscriptions.ts";
-import { type RunningText, TextStreams } from "./text-streams.ts";
+import { TextStreams } from "./text-streams.ts";
 
 /** What actors need from around them; one for all, because there may be many of them. */
 export interface ActorPorts {
@@ -194,10 +195,7 @@ export class Actor implements FollowedThread {
    * that is where a reply is sent, so that it comes before the notifications.
    */
   submit(command: Command, committed?: Committed, synced = false): Promise<void> {
-    if (command.kind === "itemStarted") {
-      this.#streams ??= new TextStreams(this.id, this.#ports.platform, this.subscriptions);
-      this.#streams.begin(command.turnId, command.item.id);
-    }
+    if (command.kind === "itemStarted") this.#beginText(command.turnId, command.item.id);
     return this.#post(command, committed, synced);
   }
 
@@ -263,8 +261,9 @@ export class Actor implements FollowedThread {
   /** Live text of a running item: shown at once, durable only when the item completes. */
   text(text: RunningText, delta: string): void {
     this.#streams?.grow(text, delta);
-    if (this.#over !== undefined) return;
-    this.#saving ??= this.#ports.platform.timers.after(SAVE_TEXT_MS, () => this.#saveText());
+    // Background terminals go on without a turn, and do not keep the thread awake.
+    if (this.#over !== undefined || this.#outline.turnId === undefined) return;
+    this.#saveTextLater();
   }
 
   /** Tells subscribers and everyone else something that is in no record. */
@@ -373,7 +372,10 @@ export class Actor implements FollowedThread {
       state = decision.state;
       tell.push(consent(letter, decision.state, decision.records));
       for (const record of decision.records) {
-        if (record.type === "itemCompleted") this.#streams?.freeze(record.item.id);
+        if (endsItem(record)) this.#streams?.freeze(record.item.id);
+        // The model's own items have begun when the command was sent: its text does not wait for the commit.
+        if (record.type === "itemStarted" && record.item.type === "commandExecution")
+          this.#beginText(record.turnId, record.item.id);
         const notifications = notify(this.id, record);
         const first = index;
         index += notifications.length;
@@ -421,6 +423,16 @@ export class Actor implements FollowedThread {
     for (const unsaved of this.#streams?.takeUnsaved() ?? []) {
       this.offer({ kind: "saveText", ...unsaved });
     }
+    if (this.#streams?.hasUnsaved) this.#saveTextLater();
+  }
+
+  #saveTextLater(): void {
+    this.#saving ??= this.#ports.platform.timers.after(SAVE_TEXT_MS, () => this.#saveText());
+  }
+
+  #beginText(turnId: string, itemId: string): void {
+    this.#streams ??= new TextStreams(this.id, this.#ports.platform, this.subscriptions);
+    this.#streams.begin(turnId, itemId);
   }
 
   #stopSaving(): void {
@@ -458,7 +470,7 @@ export class Actor implements FollowedThread {
     if (record.type === "requestSent") this.subscriptions.ask(record.request);
     else if (record.type === "requestResolved") this.subscriptions.resolved(record.requestId);
     else if (record.type === "itemStarted") this.#streams?.told(record.item.id);
-    else if (record.type === "itemCompleted") this.#streams?.end(record.item.id);
+    else if (endsItem(record)) this.#streams?.end(record.item.id);
   }
 }
 
@@ -473,6 +485,12 @@ function consent(
 
 function refusal({ refused }: Letter, why: Fault): () => void {
   return () => refused(why);
+}
+
+function endsItem(
+  record: ThreadRecord,
+): record is Extract<ThreadRecord, { type: "itemCompleted" | "terminalEnded" }> {
+  return record.type === "itemCompleted" || record.type === "terminalEnded";
 }
 
 function startsTurn(records: readonly ThreadRecord[]): boolean {

@@ -27,9 +27,27 @@ export interface StoredTurn {
 export async function* turnsBackwards(reader: JournalReader, before?: number): AsyncIterable<StoredTurn> {
   const walk = new WalkBackwards();
   for await (const placed of reader.backwards(before, USED)) {
-    yield* walk.take(placed);
+    // What stands behind the place that was asked for was not read.
+    for (const turn of walk.take(placed))
+      yield before === undefined ? turn : await withLateEnds(reader, turn);
     if (walk.over) return;
   }
+}
+
+/** The turn with the ends of its commands that went on after it. */
+async function withLateEnds(reader: JournalReader, stored: StoredTurn): Promise<StoredTurn> {
+  const { turn, end } = stored;
+  if (end === undefined || !turn.items.some(isRunning)) return stored;
+  const ends = new Map<string, ThreadItem>();
+  for await (const { commit } of reader.naming("terminalEnded" satisfies ThreadRecord["type"], end)) {
+    for (const record of commit.records)
+      if (record.type === "terminalEnded" && record.turnId === turn.id) ends.set(record.item.id, record.item);
+  }
+  return { ...stored, turn: { ...turn, items: turn.items.map((item) => ends.get(item.id) ?? item) } };
+}
+
+function isRunning(item: ThreadItem): boolean {
+  return item.type === "commandExecution" && item.status === "inProgress";
 }
 
 /** All turns that count, oldest first. */
@@ -50,6 +68,7 @@ const USED: WantedRecords = new Map<ThreadRecord["type"], Check>([
   ["turnsDropped", fields(() => ({ keepThrough: nullable(string()) }))],
   ["itemStarted", fields(() => ({ turnId: string(), item: inline(() => ({ id: string() })) }))],
   ["itemCompleted", fields(() => ({ turnId: string(), item: ThreadItem }))],
+  ["terminalEnded", fields(() => ({ turnId: string(), item: ThreadItem }))],
 ]);
 
 /**
@@ -64,11 +83,12 @@ export async function* turnsForwards(
   const dropped = mayHaveDropped ? await droppedFrom(reader, from) : NONE_DROPPED;
   /** The commits of the turn that is read, without what is not between its start and its end. */
   let commits: Placed[] = [];
-  const finished = (): readonly StoredTurn[] => {
+  const finished = (): Promise<readonly StoredTurn[]> => {
     const walk = new WalkBackwards();
     const turns = commits.reverse().flatMap((placed) => walk.take(placed));
     commits = [];
-    return turns.filter(({ turn }) => !dropped.has(turn.id));
+    const counted = turns.filter(({ turn }) => !dropped.has(turn.id));
+    return Promise.all(counted.map((turn) => withLateEnds(reader, turn)));
   };
   for await (const placed of reader.forwards(from, USED)) {
     const { records } = placed.commit;
@@ -81,17 +101,17 @@ export async function* turnsForwards(
       if (type === "turnStarted") {
         if (start !== undefined) commits.push(part(start, nth));
         // Of a turn without an end there is no more than this.
-        yield* finished();
+        yield* await finished();
         start = nth;
       } else if (type === "turnEnded" && start !== undefined) {
         commits.push(part(start, nth + 1));
-        yield* finished();
+        yield* await finished();
         start = undefined;
       }
     }
     if (start !== undefined) commits.push(part(start));
   }
-  yield* finished();
+  yield* await finished();
 }
 
 const NONE_DROPPED: ReadonlySet<string> = new Set();
@@ -109,6 +129,8 @@ async function droppedFrom(reader: JournalReader, from: number | undefined): Pro
 /** Puts turns together from commits, newest first. */
 class WalkBackwards {
   #building: Building | undefined;
+  /** Ends of commands that went on after their calls, by turn and item. */
+  readonly #late = new Map<string, ThreadItem>();
   /** Set while everything newer than this turn is passed over. */
   #keepThrough: string | undefined;
   /** Nothing older counts. */
@@ -119,6 +141,11 @@ class WalkBackwards {
     let found: readonly StoredTurn[] = NONE;
     for (let at = records.length - 1; at >= 0; at--) {
       const record = records[at]!;
+      // A command may end after its turn, and after turns that do not count.
+      if (record.type === "terminalEnded") {
+        this.#late.set(lateKey(record.turnId, record.item.id), record.item);
+        continue;
+      }
       if (this.#keepThrough !== undefined) {
         if (record.type !== "turnEnded" || record.turnId !== this.#keepThrough) continue;
         this.#keepThrough = undefined;
@@ -129,7 +156,7 @@ class WalkBackwards {
         this.#keepThrough = record.keepThrough;
         continue;
       }
-      this.#building = build(this.#building, record, end);
+      this.#building = build(this.#building, record, end, this.#late);
       if (record.type !== "turnStarted" || this.#building === undefined) continue;
       found = [...found, { turn: finish(this.#building, record.at), start, end: this.#building.end }];
       this.#building = undefined;
@@ -153,7 +180,16 @@ function emptyTurn(id: string): Building {
   return { id, ended: undefined, end: undefined, items: [], completed: new Map() };
 }
 
-function build(before: Building | undefined, record: ThreadRecord, end: number): Building | undefined {
+function lateKey(turnId: string, itemId: string): string {
+  return `${turnId} ${itemId}`;
+}
+
+function build(
+  before: Building | undefined,
+  record: ThreadRecord,
+  end: number,
+  late: ReadonlyMap<string, ThreadItem>,
+): Building | undefined {
   switch (record.type) {
     case "turnEnded":
       return { ...emptyTurn(record.turnId), ended: record, end };
@@ -164,8 +200,9 @@ function build(before: Building | undefined, record: ThreadRecord, end: number):
       if (record.type === "turnStarted") return building;
       // An item's place is where it started; its content is what it completed with.
       const { item } = record;
+      const completed = building.completed.get(item.id) ?? late.get(lateKey(building.id, item.id));
       if (record.type === "itemCompleted") building.completed.set(item.id, item);
-      else if (building.completed.has(item.id)) building.items.push(building.completed.get(item.id)!);
+      else if (completed !== undefined) building.items.push(completed);
       // A compaction that did not come about is not told as one.
       else if ((building.ended === undefined || !isCompaction(item)) && conforms(ThreadItem, item))
         building.items.push(item);

@@ -1,21 +1,16 @@
 import type { NotificationName } from "@bobbin/protocol";
 import { Frame } from "@bobbin/rpc";
-import { type TextPart, textKey } from "../core/turn/texts.ts";
+import { outputStart, SAVED_OUTPUT } from "../core/terminals/saved-output.ts";
+import { type RunningText, type TextPart, textKey } from "../core/turn/texts.ts";
 import type { Clock, Platform, Timers } from "../platform/platform.ts";
 import { deltaMessages, type Subscription, type TextStream } from "./subscription.ts";
 
-/** One text of a running item, and how clients are told of it. */
-export interface RunningText {
-  readonly method: NotificationName;
-  readonly params: { readonly turnId: string; readonly itemId: string; readonly [name: string]: unknown };
-  /** Which one, where an item has several. */
-  readonly part?: TextPart;
-  /** Told once before its first piece. */
-  readonly opening?: NotificationName;
-}
-
 interface GrowingText extends TextStream {
   readonly part: TextPart | undefined;
+  /** How much of its beginning was dropped; of most texts nothing ever is. */
+  dropped: number;
+  /** Set for the output of a command: only its end is kept, and it is saved less and less often. */
+  readonly saves: { everyMs: number; at: number } | undefined;
   /** How much of it is in the journal. */
   saved: number;
   /** How much of it was sent to those who follow. */
@@ -97,6 +92,7 @@ export class TextStreams {
       item.streams.set(key, stream);
     }
     stream.text += delta;
+    if (stream.saves !== undefined) dropBeginning(stream);
     const last = this.#pending.at(-1);
     if (last?.stream === stream) last.pieces.push(delta);
     else this.#pending.push({ stream, pieces: [delta] });
@@ -132,12 +128,12 @@ export class TextStreams {
     for (const { told, streams } of this.#items.values()) {
       if (!told) continue;
       for (const stream of streams.values()) {
-        const shown = subscription.shown(stream);
-        const text = stream.text.slice(shown);
+        const shown = Math.max(subscription.shown(stream), stream.dropped);
+        const text = stream.text.slice(shown - stream.dropped);
         if (text === "") continue;
         const delta = { stream, text, opens: shown === 0 };
         const frame = new Frame(...deltaMessages(delta, [text], this.#clock.now()));
-        subscription.text(delta, stream.text.length, frame);
+        subscription.text(delta, lengthOf(stream), frame);
       }
     }
   }
@@ -145,16 +141,27 @@ export class TextStreams {
   /** What is not in the journal yet; it counts as saved from now on. */
   takeUnsaved(): readonly UnsavedText[] {
     const unsaved: UnsavedText[] = [];
+    const now = this.#clock.now();
     for (const [itemId, item] of this.#items) {
       if (!item.told || item.frozen) continue;
       for (const stream of item.streams.values()) {
-        if (stream.text.length === stream.saved) continue;
-        const text = stream.text.slice(stream.saved);
+        if (lengthOf(stream) === stream.saved || (stream.saves?.at ?? 0) > now) continue;
+        const text = stream.text.slice(Math.max(0, stream.saved - stream.dropped));
         unsaved.push({ turnId: item.turnId, itemId, ...(stream.part && { part: stream.part }), text });
-        stream.saved = stream.text.length;
+        stream.saved = lengthOf(stream);
+        if (stream.saves !== undefined) saveLater(stream.saves, now);
       }
     }
     return unsaved;
+  }
+
+  /** Whether there is text that is not in the journal, and may get there. */
+  get hasUnsaved(): boolean {
+    for (const { frozen, streams } of this.#items.values()) {
+      if (frozen) continue;
+      for (const stream of streams.values()) if (lengthOf(stream) > stream.saved) return true;
+    }
+    return false;
   }
 
   /** The running items' texts as clients have them or are about to, by `textKey`. */
@@ -182,7 +189,7 @@ export class TextStreams {
     }
   }
 
-  #stream({ method, params, part, opening }: RunningText): GrowingText {
+  #stream({ method, params, part, opening, isOutput }: RunningText): GrowingText {
     const told = { threadId: this.#threadId, ...params };
     const json = (name: NotificationName) => JSON.stringify({ method: name, params: told });
     return {
@@ -192,10 +199,34 @@ export class TextStreams {
       opening: opening && json(opening).slice(0, -1),
       text: "",
       part,
+      dropped: 0,
+      saves: isOutput ? { everyMs: FIRST_SAVE_MS, at: 0 } : undefined,
       saved: 0,
       sent: 0,
     };
   }
+}
+
+/** How long after one part of a command's output the next one is saved: at first, and at most. */
+const FIRST_SAVE_MS = 1000;
+const LAST_SAVE_MS = 60_000;
+
+function saveLater(saves: { everyMs: number; at: number }, now: number): void {
+  saves.everyMs = Math.min(LAST_SAVE_MS, saves.everyMs * 2);
+  saves.at = now + saves.everyMs;
+}
+
+/** Twice as much as is kept may be there, so that not every piece is a copy of all of it. */
+function dropBeginning(stream: GrowingText): void {
+  if (stream.text.length <= 2 * SAVED_OUTPUT) return;
+  const start = outputStart(stream.text);
+  stream.text = stream.text.slice(start);
+  stream.dropped += start;
+}
+
+/** How long it is in all. */
+function lengthOf({ dropped, text }: GrowingText): number {
+  return dropped + text.length;
 }
 
 interface UnsavedText {

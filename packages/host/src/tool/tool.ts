@@ -5,6 +5,7 @@ import type { Ask, RequestAnswer } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { CallStep } from "../core/turn/calls.ts";
 import type { ToolCall } from "../core/turn/records.ts";
+import type { RunningText } from "../core/turn/texts.ts";
 import type { ToolSpec } from "../model/model.ts";
 
 /**
@@ -25,7 +26,7 @@ export interface Tool {
   /** Called with the answer to a question of the call. */
   heard?(invocation: Invocation, question: AskedQuestion, answer: RequestAnswer): Step | Promise<Step>;
   /** After a `dispatch`. `signal` aborts when the call is given up. */
-  perform?(invocation: Invocation, signal: AbortSignal): Promise<Step>;
+  perform?(invocation: Invocation, signal: AbortSignal, live: LiveOutput): Promise<Step>;
   /** A call that was told to wait has had its time. `acknowledged`: it is known that the tool had taken it. */
   late?(invocation: Invocation, acknowledged: boolean): Step;
 }
@@ -43,6 +44,9 @@ export interface Invocation {
   readonly startedAt: number;
   readonly now: number;
 }
+
+/** Shows clients a piece of a running item's text. Durable is only what the item completes with. */
+export type LiveOutput = (text: RunningText, delta: string) => void;
 
 /** Which of a call's questions was answered: its name if the tool gave it one, and its kind. */
 export interface AskedQuestion {
@@ -91,6 +95,7 @@ export type SourceEffects = {
     effect: Extract<Effect, { kind: K }>,
     thread: ThreadState,
     signal: AbortSignal,
+    live: LiveOutput,
   ) => Promise<Command>;
 };
 

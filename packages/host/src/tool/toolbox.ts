@@ -5,7 +5,7 @@ import type { ThreadState } from "../core/state.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import type { ToolSpec } from "../model/model.ts";
 import { violationOf } from "./json-schema.ts";
-import { refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
+import { type LiveOutput, refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
 
 /** All tool sources of the host as one. Where two tools have the same name, the first source's tool is called. */
 export class Toolbox {
@@ -54,11 +54,16 @@ export class Toolbox {
   }
 
   /** Performs an effect of a kind that one of the sources knows. */
-  perform(effect: Effect, thread: ThreadState, signal: AbortSignal): Promise<Command> {
-    type Perform = (effect: Effect, thread: ThreadState, signal: AbortSignal) => Promise<Command>;
+  perform(effect: Effect, thread: ThreadState, signal: AbortSignal, live: LiveOutput): Promise<Command> {
+    type Perform = (
+      effect: Effect,
+      thread: ThreadState,
+      signal: AbortSignal,
+      live: LiveOutput,
+    ) => Promise<Command>;
     for (const { effects } of this.#sources) {
       const perform = effects?.[effect.kind] as Perform | undefined;
-      if (perform !== undefined) return perform(effect, thread, signal);
+      if (perform !== undefined) return perform(effect, thread, signal, live);
     }
     throw new Error(`no tool source performs effects of the kind ${effect.kind}`);
   }

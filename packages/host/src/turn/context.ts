@@ -3,11 +3,14 @@ import { Encoded } from "@bobbin/rpc";
 import { EVENT_TOOL, eventArguments } from "../core/rap/events.ts";
 import type { OutsideCall, RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
+import { isShell } from "../core/terminals/decide.ts";
+import type { CommandItem } from "../core/terminals/records.ts";
 import type { Blobs } from "../core/turn/blobs.ts";
 import type { ContextEntry } from "../core/turn/given-context.ts";
 import type { Cut } from "../core/turn/records.ts";
 import type { ContextItem, ContextPart } from "../model/model.ts";
 import { exactJson } from "../tool/exact-json.ts";
+import { cutMiddle } from "../tool/exec/cut-middle.ts";
 import { injectedItem } from "./injected.ts";
 import { withSoundMedia } from "./shown-media.ts";
 
@@ -56,7 +59,8 @@ export async function conversation(
           // Most are words, which nobody has to wait for.
           const parts = given instanceof Promise ? await given : given;
           answer.hear({ type: "message", role: "user", parts, clientId: item.clientId });
-        } else
+        } else if (isShell(item)) answer.hear(message("user", shellText(item)));
+        else
           answer.add(
             ...modelItems(item, {
               carry: carry?.provider === provider ? carry.data : undefined,
@@ -95,6 +99,12 @@ export async function conversation(
       case "callNoted":
         answer.hear(message("developer", record.text));
         break;
+      case "terminalEnded": {
+        const { item, note } = record;
+        if (isShell(item)) answer.hear(message("user", shellText(item)));
+        else if (note !== undefined) answer.hear(message("developer", note));
+        break;
+      }
       case "eventInjected":
         answer.event(record.event);
         break;
@@ -114,6 +124,15 @@ export async function conversation(
   answer.end();
   return withSoundMedia(answer.items);
 }
+
+/** What the model is shown of a command that the user ran. */
+function shellText({ command, exitCode, aggregatedOutput }: CommandItem): string {
+  const output = cutMiddle(aggregatedOutput ?? "", SHELL_OUTPUT_TOKENS).text;
+  return `I ran this command myself:\n${command}\nExit code: ${exitCode}\nOutput:\n${output}`;
+}
+
+/** How much of the output of a user's command the model is shown. */
+const SHELL_OUTPUT_TOKENS = 10_000;
 
 function modelItems(
   item: ThreadItem,

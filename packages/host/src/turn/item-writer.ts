@@ -1,7 +1,7 @@
 import type { RateLimitSnapshot, ThreadItem } from "@bobbin/protocol";
+import type { RunningText } from "../core/turn/texts.ts";
 import type { Clock } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
-import type { RunningText } from "../thread/text-streams.ts";
 import type { Times } from "./items.ts";
 
 /** One call of a model. */

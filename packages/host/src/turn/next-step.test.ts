@@ -27,7 +27,7 @@ function tool(via: string): Tool {
 function step(stage: CallEffect["stage"], ...tools: readonly Tool[]) {
   const call = { kind: "function", callId: "c", name: "look", namespace: null, arguments: "{}" };
   const effect = { turnId: "t", call, stage } as unknown as CallEffect;
-  return nextStep(new Toolbox([{ tools: () => tools }]), effect, thread, 0, never);
+  return nextStep(new Toolbox([{ tools: () => tools }]), effect, thread, 0, never, () => {});
 }
 
 const SENT = { kind: "dispatched", again: true, via: "desk" } as const;

@@ -2,7 +2,7 @@ import type { CallEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { CallStage } from "../core/turn/calls.ts";
 import { OUTCOME_UNKNOWN } from "../core/turn/restart.ts";
-import { refusal, type Step, type Tool } from "../tool/tool.ts";
+import { type LiveOutput, refusal, type Step, type Tool } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 
 /** Has the tool that a call names say what comes next. */
@@ -12,6 +12,7 @@ export async function nextStep(
   thread: ThreadState,
   now: number,
   signal: AbortSignal,
+  live: LiveOutput,
 ): Promise<Step> {
   const found = await toolbox.find(thread, call);
   if ("refused" in found) return withoutTool(stage) ?? found.refused;
@@ -29,7 +30,7 @@ export async function nextStep(
     case "dispatched":
       // Another tool server has the name by now: it is not to get what was meant for the first.
       return stage.via === tool.via
-        ? tool.perform!({ ...invocation, plan: stage.plan }, signal)
+        ? tool.perform!({ ...invocation, plan: stage.plan }, signal, live)
         : refusal(TOOL_GONE);
     case "waiting":
       return tool.late?.(invocation, !stage.unacknowledged) ?? tooLate(stage);

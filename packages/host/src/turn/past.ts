@@ -133,6 +133,7 @@ function matters({ type }: ThreadRecord): boolean {
     case "contextGiven":
     case "eventInjected":
     case "callNoted":
+    case "terminalEnded":
     case "compactionRequested":
       return true;
     default:

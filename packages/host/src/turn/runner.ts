@@ -2,6 +2,7 @@ import type { RateLimitSnapshot } from "@bobbin/protocol";
 import type {
   CallEffect,
   ChildEffect,
+  CommandEffect,
   ContinueGoalEffect,
   DiffEffect,
   Effect,
@@ -25,7 +26,7 @@ import type { Actor } from "../thread/actor.ts";
 import { keepMedia, namesMedia } from "../tool/kept-media.ts";
 import { keepOutput } from "../tool/kept-output.ts";
 import { retryDelay } from "../tool/retry-delay.ts";
-import { refusal, type Step } from "../tool/tool.ts";
+import { type LiveOutput, refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 import type { TurnFiles } from "../workspace/turn-files.ts";
 import { ModelCalls } from "./model-calls.ts";
@@ -97,6 +98,9 @@ export class Runner {
     this.#modelCalls = new ModelCalls(actor, ports, () => this.#diffing);
   }
 
+  /** Shows clients what a tool does while it does it. */
+  readonly #live: LiveOutput = (text, delta) => this.#actor.text(text, delta);
+
   /** Nothing is under way. */
   get idle(): boolean {
     return this.#running.size === 0;
@@ -149,6 +153,8 @@ export class Runner {
         return this.#child(effect, state, signal);
       case "diff":
         return this.#diff(effect, state, signal);
+      case "command":
+        return this.#bySource(effect, state, signal);
       case "postChoice":
         return effect.due === null
           ? this.#bySource(effect, state, signal)
@@ -208,8 +214,12 @@ export class Runner {
   }
 
   /** An effect of a kind that belongs to a tool source. */
-  async #bySource(effect: PostChoiceEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const command = await this.#ports.toolbox.perform(effect, state, signal);
+  async #bySource(
+    effect: PostChoiceEffect | CommandEffect,
+    state: ThreadState,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const command = await this.#ports.toolbox.perform(effect, state, signal, this.#live);
     if (!signal.aborted) this.#actor.offer(command);
   }
 
@@ -273,7 +283,9 @@ export class Runner {
     let step: Step;
     let before: FilesBefore | undefined;
     try {
-      step = await this.#kept(await nextStep(toolbox, effect, state, platform.clock.now(), signal));
+      step = await this.#kept(
+        await nextStep(toolbox, effect, state, platform.clock.now(), signal, this.#live),
+      );
       before = await this.#filesBefore(step, signal);
     } catch (cause) {
       if (signal.aborted) return;
@@ -309,9 +321,9 @@ function recordable(step: Step, ids: Platform["ids"], before: FilesBefore | unde
 
 /**
  * Whether a power cut must not take the record: a tool server outlives one, and must not be sent the same call twice; and
- * so do files that a plan changes, of which the next host has to know.
+ * so do files that a plan changes, which the next host goes on with. A process ends with the machine.
  */
 function mustOutlivePower(step: Step): boolean {
   if (step.kind !== "dispatch") return false;
-  return step.plan !== undefined || (step.via !== undefined && !step.again);
+  return step.again ? step.plan !== undefined : step.via !== undefined;
 }

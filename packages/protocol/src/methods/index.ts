@@ -3,6 +3,7 @@ import { commandExecMethods } from "./command-exec.ts";
 import { configMethods } from "./config.ts";
 import { processMethods } from "./process.ts";
 import { serverMethods } from "./server.ts";
+import { terminalMethods } from "./terminal.ts";
 import { threadEditMethods } from "./thread-edit.ts";
 import { threadLifeMethods } from "./thread-life.ts";
 import { threadPlanMethods } from "./thread-plan.ts";
@@ -16,6 +17,7 @@ export const methods = {
   ...configMethods,
   ...processMethods,
   ...serverMethods,
+  ...terminalMethods,
   ...threadEditMethods,
   ...threadLifeMethods,
   ...threadPlanMethods,

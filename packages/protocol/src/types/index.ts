@@ -27,6 +27,7 @@ export * from "./rpc.ts";
 export * from "./rules.ts";
 export * from "./settings.ts";
 export * from "./skill.ts";
+export * from "./terminal.ts";
 export * from "./thread.ts";
 export * from "./thread-edit.ts";
 export * from "./thread-goal.ts";

@@ -16,6 +16,15 @@ export const CommandExecutionOutputDeltaNotification = object(
 );
 export type CommandExecutionOutputDeltaNotification = Static<typeof CommandExecutionOutputDeltaNotification>;
 
+export const TerminalInteractionNotification = object("TerminalInteractionNotification", () => ({
+  itemId: string(),
+  processId: string(),
+  stdin: string(),
+  threadId: string(),
+  turnId: string(),
+}));
+export type TerminalInteractionNotification = Static<typeof TerminalInteractionNotification>;
+
 export const FileChangeOutputDeltaNotification = object("FileChangeOutputDeltaNotification", () => ({
   delta: string(),
   itemId: string(),

@@ -4,6 +4,7 @@ import type { ShownText } from "../decide.ts";
 import { lateCancelled } from "../rap/decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
+import { endTerminals } from "../terminals/decide.ts";
 import { endTurn } from "../turn/ending.ts";
 import { endLost, lost } from "../turn/restart.ts";
 import { settingsChanged } from "./settings.ts";
@@ -49,6 +50,7 @@ export function decideLife(
       // A turn that runs in the journal runs nowhere else: the host that ran it is gone.
       return [
         ...endLost(state, at, shown),
+        ...endTerminals(state, at, shown),
         { type: "opened", at, epoch: state.epoch + 1, load: command.load, docs },
         ...settingsChanged(state, at, command.changes),
       ];
@@ -57,12 +59,14 @@ export function decideLife(
       return [
         { type: "adopted", at, epoch: state.epoch + 1, status: state.status },
         ...lost(state, at, shown),
+        ...endTerminals(state, at, shown),
       ];
     case "close":
       // A host that died between this commit and giving the thread back is followed by one that tries again.
       if (state.status.type === "notLoaded") return [];
       return [
         ...(command.reason === "lost" ? endLost(state, at, shown) : endTurn(state, at, "interrupted", shown)),
+        ...endTerminals(state, at, shown),
         ...lateCancelled(state, at),
         { type: "closed", at, reason: command.reason },
       ];

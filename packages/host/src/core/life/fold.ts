@@ -52,6 +52,7 @@ export function foldCreated({
     rap: NO_RAP,
     goal: null,
     turn: null,
+    terminals: NONE,
     requests: NONE,
     grants: NONE,
     callIds: NONE,
@@ -64,7 +65,10 @@ export function foldCreated({
 /** A checkpoint of an earlier version lacks what came later: as it was for a new thread, where that is known. */
 export function foldCheckpoint({ state }: Checkpoint): ThreadState {
   const lastAt = state.lastAt ?? state.updatedAt;
-  return { ...foldCreated({ ...state, at: state.createdAt }), mayHaveDropped: true, ...state, lastAt };
+  // The check of a checkpoint takes any item.
+  const terminals = state.terminals?.filter(({ item }) => item.type === "commandExecution") ?? NONE;
+  const created = foldCreated({ ...state, at: state.createdAt });
+  return { ...created, mayHaveDropped: true, ...state, lastAt, terminals };
 }
 
 /** A load is a new beginning: what waited for one is bound, and nothing of tool servers is left. */

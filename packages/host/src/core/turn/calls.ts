@@ -2,6 +2,7 @@ import type { FunctionCallOutputBody, ThreadItem, TurnPlanStep } from "@bobbin/p
 import type { GoalCommand } from "../commands.ts";
 import type { Ask, RequestAnswer } from "../requests/records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import type { CommandEnd } from "../terminals/command-end.ts";
 import type { Blobs } from "./blobs.ts";
 import type { FilesBefore } from "./changes.ts";
 import type { ToolCall } from "./records.ts";
@@ -61,6 +62,8 @@ export type CallStep =
       readonly plan?: unknown;
       /** The files that it may change, as they are. */
       readonly before?: FilesBefore | undefined;
+      /** What is written to a background terminal. */
+      readonly input?: { readonly processId: string; readonly stdin: string } | undefined;
     } & Shown)
   | { readonly kind: "wait"; readonly until: number | null }
   | ({
@@ -74,6 +77,10 @@ export type CallStep =
       readonly plan?: { readonly explanation: string | null; readonly steps: readonly TurnPlanStep[] };
       /** What becomes of the thread's goal; the model is answered with that in place of `output`. */
       readonly goal?: GoalCommand;
+      /** The command of the call goes on: its item stays open. */
+      readonly left?: { readonly processId: string; readonly outside: boolean } | undefined;
+      /** A background terminal that ended while the call looked at it. */
+      readonly ended?: { readonly processId: string; readonly end: CommandEnd } | undefined;
     } & Shown)
   /** The user wants none of it. */
   | { readonly kind: "interrupt"; readonly item?: ThreadItem | undefined };
@@ -134,6 +141,8 @@ export function givenUp(item: ThreadItem, at: number): ThreadItem {
       return { ...item, status: "failed", error: { message: "The call was given up." }, durationMs };
     case "fileChange":
       return { ...item, status: "failed" };
+    case "commandExecution":
+      return { ...item, status: "failed", exitCode: item.exitCode ?? -1, durationMs };
     default:
       return item;
   }

@@ -7,6 +7,7 @@ import { defer, isDeferrable } from "../rap/late.ts";
 import type { ThreadRecord } from "../records.ts";
 import { resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { leaveShells } from "../terminals/decide.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import { allSettled } from "./call-list.ts";
 import { uniqueCallId } from "./calls.ts";
@@ -62,7 +63,9 @@ export function decideTurn(
       return rerouted(state, turn, command);
     case "saveText": {
       const { kind: _, ...saved } = command;
-      const running = turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId);
+      const running =
+        (turn?.id === saved.turnId && turn.open.some((item) => item.id === saved.itemId)) ||
+        state.terminals.some(({ item }) => item.id === saved.itemId);
       return running ? [{ type: "textSaved", ...saved }] : [];
     }
     case "showDiff": {
@@ -208,7 +211,9 @@ function sampled(
  */
 function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
   if (turn.calls.length === 0) {
-    return turn.injected ? [requestSample(turn)] : [turnEnded(turn, at, "completed", null)];
+    return turn.injected
+      ? [requestSample(turn)]
+      : [...leaveShells(turn, at), turnEnded(turn, at, "completed", null)];
   }
   return allSettled(turn.calls) ? [requestSample(turn)] : [];
 }

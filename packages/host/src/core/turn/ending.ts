@@ -34,7 +34,13 @@ export function endTurn(
           type: "itemCompleted",
           turnId: turn.id,
           at,
-          item: { ...givenUp(item, at), completedAtMs: at },
+          item: {
+            ...givenUp(
+              withTexts(item, (key) => shown.get(key) ?? turn.saved[key]),
+              at,
+            ),
+            completedAtMs: at,
+          },
         }),
       ),
     ...turn.calls
@@ -71,9 +77,9 @@ export function closeItems(
     });
 }
 
-/** The item of a tool call has the call's name. */
-function isOfTool({ calls }: TurnState, { id }: ThreadItem): boolean {
-  return findCall(calls, id) !== undefined;
+/** The item of a tool call has the call's name; a command may be the user's own. */
+function isOfTool({ calls }: TurnState, item: ThreadItem): boolean {
+  return item.type === "commandExecution" || findCall(calls, item.id) !== undefined;
 }
 
 /** Every accepted turn ends by this record, once. */

@@ -56,7 +56,7 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
       at: time(),
       input: array(UserInput),
       outputSchema: unknown(),
-      kind: omittable(enumeration("", ["compact", "review"])),
+      kind: omittable(enumeration("", ["compact", "review", "shell"])),
     })),
     fold: foldTurnStarted,
     notify: (threadId, { turnId, at }) => [

@@ -3,6 +3,8 @@ import { goalAfterCall, goalAfterTurn, goalAtSample, goalAtTurn } from "../goal/
 import { queueAfterTurn } from "../queue/fold.ts";
 import { outlivesTurn } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { withSavedOutput } from "../terminals/fold.ts";
+import { savedOutput } from "../terminals/saved-output.ts";
 import { addCall, findCall, stageCall } from "./call-list.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
 import { afterCall, afterItem } from "./changes.ts";
@@ -26,10 +28,11 @@ export function newTurn({
     id: turnId,
     startedAt: at,
     outputSchema,
-    kind: kind ?? "regular",
+    // Once the user has run a command, it goes on as any other turn does if there is more input.
+    kind: kind === undefined || kind === "shell" ? "regular" : kind,
     attempt: 0,
     unheard: false,
-    sampled: false,
+    sampled: kind === "shell",
     retries: 0,
     retryAt: null,
     answers: 0,
@@ -113,9 +116,13 @@ export function foldItemStarted(state: ThreadState, { turnId, item }: Of<"itemSt
 
 export function foldTextSaved(state: ThreadState, record: Of<"textSaved">): ThreadState {
   const key = textKey(record.itemId, record.part);
-  return withTurn(state, record.turnId, ({ saved }) => ({
-    saved: { ...saved, [key]: (saved[key] ?? "") + record.text },
-  }));
+  const terminals = withSavedOutput(state, record.itemId, record.text);
+  if (terminals !== undefined) return terminals;
+  return withTurn(state, record.turnId, ({ saved, open }) => {
+    const before = saved[key] ?? "";
+    const isOutput = open.some(({ id, type }) => id === record.itemId && type === "commandExecution");
+    return { saved: { ...saved, [key]: isOutput ? savedOutput(before, record.text) : before + record.text } };
+  });
 }
 
 export function foldItemCompleted(state: ThreadState, { turnId, item }: Of<"itemCompleted">): ThreadState {

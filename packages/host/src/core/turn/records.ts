@@ -21,7 +21,7 @@ export type TurnRecord =
       readonly input: readonly UserInput[];
       readonly outputSchema: unknown;
       /** Where it is none that people speak in. */
-      readonly kind?: Exclude<TurnKind, "regular"> | undefined;
+      readonly kind?: Exclude<TurnKind, "regular"> | "shell" | undefined;
     }
   /** A client's own name for input that was taken: the same input again is known by it. */
   | { readonly type: "inputAccepted"; readonly turnId: string; readonly messageId: string }

@@ -1,8 +1,11 @@
+import type { ThreadItem } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
+import { isShell } from "../terminals/decide.ts";
 import { type CallState, givenUp, isSettled, onlyWaits } from "./calls.ts";
 import { closeItems, endTurn } from "./ending.ts";
+import { withTexts } from "./texts.ts";
 
 /** A turn that was at work when so many hosts in a row were lost is not tried again: it may be the reason. */
 const MAX_LOST_HOSTS = 3;
@@ -41,6 +44,7 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
   if (turn === null) return [];
   // The thread goes on for what tool servers have to say to it.
   if (!turnOutlives(state)) return endLost(state, at, shown);
+  const withSaved = (item: ThreadItem) => withTexts(item, (key) => shown.get(key) ?? turn.saved[key]);
   const brokeOff = !turn.sampled && (turn.shown || turn.calls.length > 0);
   return [
     ...(brokeOff
@@ -52,11 +56,15 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
     ...turn.calls.flatMap((call) => unacknowledged(turn.id, at, call)),
     ...turn.calls.filter(isLost).flatMap(({ call: { callId } }): ThreadRecord[] => {
       const item = turn.open.find(({ id }) => id === callId);
-      const ended = item && { ...givenUp(item, at), completedAtMs: at };
+      const ended = item && { ...givenUp(withSaved(item), at), completedAtMs: at };
       return [
         ...(ended ? [{ type: "itemCompleted", turnId: turn.id, at, item: ended } as const] : []),
         outcomeUnknown(turn.id, at, callId),
       ];
+    }),
+    ...turn.open.filter(isShell).map((item): ThreadRecord => {
+      const ended = { ...givenUp(withSaved(item), at), completedAtMs: at };
+      return { type: "itemCompleted", turnId: turn.id, at, item: ended };
     }),
   ];
 }

@@ -6,6 +6,7 @@ import type { ThreadRecord } from "../records.ts";
 import type { PendingRequest } from "../requests/records.ts";
 import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
+import { terminalEnded } from "../terminals/decide.ts";
 import { findCall, othersSettled } from "./call-list.ts";
 import { type CallState, type CallStep, givenUp } from "./calls.ts";
 import { endTurn, requestSample } from "./ending.ts";
@@ -43,6 +44,7 @@ export function stepCall(
           ...(step.plan !== undefined && { plan: step.plan }),
           ...(step.before !== undefined && { before: step.before }),
         },
+        ...terminalInput(state, turnId, at, step.input),
       ];
     case "wait":
       return [{ type: "toolWaiting", turnId, at, callId, until: step.until }];
@@ -92,14 +94,15 @@ export function settleCall(
   at: number,
   settle: Settle,
 ): readonly ThreadRecord[] {
-  const { item, plan, grant, unsubscribe, blobs } = settle;
+  const { item, plan, grant, unsubscribe, blobs, left } = settle;
   const { goal, output, success } =
     settle.goal === undefined ? { ...settle, goal: [] } : goalCall(state, settle.goal);
   const { id: turnId, open } = turn;
   const { callId } = found.call;
   const shown = open.find(({ id }) => id === callId);
   // What was shown as running does not run any longer, whether or not the tool says how it ended.
-  const ended = item ?? (shown && { ...givenUp(shown, at), completedAtMs: at });
+  const ended =
+    left === undefined ? (item ?? (shown && { ...givenUp(shown, at), completedAtMs: at })) : undefined;
   return [
     ...clearAsides(state, at, callId),
     ...granted(turnId, grant),
@@ -112,9 +115,31 @@ export function settleCall(
     ...goal,
     ...started(turn, at, ended),
     ...(ended === undefined ? [] : ([{ type: "itemCompleted", turnId, at, item: ended }] as const)),
+    ...(left === undefined ? [] : ([{ type: "terminalLeft", turnId, at, itemId: callId, ...left }] as const)),
+    ...endedTerminal(state, at, settle.ended),
     { type: "toolAnswered", turnId, at, callId, output, success, ...(blobs && { blobs }) },
     ...(turn.sampled && othersSettled(turn.calls, found) ? [requestSample(turn)] : []),
   ];
+}
+
+function terminalInput(
+  { terminals }: ThreadState,
+  turnId: string,
+  at: number,
+  input: Extract<CallStep, { kind: "dispatch" }>["input"],
+): readonly ThreadRecord[] {
+  const terminal = terminals.find(({ processId }) => processId === input?.processId);
+  if (input === undefined || terminal === undefined) return [];
+  return [{ type: "terminalInput", turnId, at, itemId: terminal.item.id, ...input }];
+}
+
+function endedTerminal(
+  { terminals }: ThreadState,
+  at: number,
+  ended: Settle["ended"],
+): readonly ThreadRecord[] {
+  const terminal = terminals.find(({ processId }) => processId === ended?.processId);
+  return ended === undefined || terminal === undefined ? [] : [terminalEnded(terminal, at, ended.end)];
 }
 
 function started(

@@ -1,7 +1,19 @@
-import type { ThreadItem } from "@bobbin/protocol";
+import type { NotificationName, ThreadItem } from "@bobbin/protocol";
 
 /** Which of an item's texts. A message has one, which needs no name; reasoning has several of two kinds. */
 export type TextPart = `summary ${number}` | `content ${number}`;
+
+/** One text of a running item, and the notification that clients are sent for each piece of it. */
+export interface RunningText {
+  readonly method: NotificationName;
+  readonly params: { readonly turnId: string; readonly itemId: string; readonly [name: string]: unknown };
+  /** Which one, where an item has several. */
+  readonly part?: TextPart;
+  /** A notification that is sent once before the first piece. */
+  readonly opening?: NotificationName;
+  /** Only the end of it is kept: it may grow without bound. */
+  readonly isOutput?: boolean;
+}
 
 /** How running and saved texts are called. */
 export function textKey(itemId: string, part?: TextPart): string {
@@ -18,6 +30,8 @@ export function withTexts(item: ThreadItem, known: (key: string) => string | und
     case "agentMessage":
     case "plan":
       return { ...item, text: known(textKey(item.id)) ?? item.text };
+    case "commandExecution":
+      return { ...item, aggregatedOutput: known(textKey(item.id)) ?? item.aggregatedOutput };
     case "reasoning":
       return {
         ...item,

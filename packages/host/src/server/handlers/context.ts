@@ -15,6 +15,7 @@ import type { Idle } from "../../thread/idle.ts";
 import type { KeyedStarts } from "../../thread/keyed-starts.ts";
 import type { Registry } from "../../thread/registry.ts";
 import type { Access } from "../../thread/stored.ts";
+import type { ExecSource } from "../../tool/exec/exec-source.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import type { RulesStore } from "../../tool/rules-store.ts";
 import type { TurnFiles } from "../../workspace/turn-files.ts";
@@ -43,6 +44,7 @@ export interface HandlerContext {
   readonly sections: Sections;
   readonly rap: LazyRap;
   readonly rules: RulesStore;
+  readonly exec: ExecSource;
   /** Those of `process/spawn`. */
   readonly clientProcesses: ClientProcesses;
   readonly turnFiles: TurnFiles;

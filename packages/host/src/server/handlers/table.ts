@@ -13,6 +13,7 @@ import { reviewHandlers } from "./review.ts";
 import { ruleHandlers } from "./rules.ts";
 import { sectionHandlers } from "./section.ts";
 import { skillHandlers } from "./skill.ts";
+import { terminalHandlers } from "./terminal.ts";
 import { threadEditHandlers } from "./thread-edit.ts";
 import { forker, threadForkHandlers } from "./thread-fork.ts";
 import { threadGoalHandlers } from "./thread-goal.ts";
@@ -57,5 +58,6 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...ruleHandlers(context),
     ...commandExecHandlers(context),
     ...processHandlers(context),
+    ...terminalHandlers(context),
   };
 }

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import type { Config } from "./config/config.ts";
+import { hostSecretNames } from "./config/host-secrets.ts";
+import type { ThreadState } from "./core/state.ts";
+import { blobFolders } from "./journal/blobs.ts";
+import type { Supervisor } from "./observe/supervise.ts";
+import type { Platform } from "./platform/platform.ts";
+import { LoginEnvironments } from "./process/login-environment.ts";
+import type { ProcessManager } from "./process/process-manager.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Reach } from "./server/reach.ts";
+import type { Consent, Intent } from "./tool/consent/consent.ts";
+import { ExecSource } from "./tool/exec/exec-source.ts";
+import type { RulesStore } from "./tool/rules-store.ts";
+
+export interface ComposeExecPorts {
+  readonly home: string;
+  readonly platform: Platform;
+  readonly processes: ProcessManager;
+  readonly sandbox: Sandbox;
+  readonly supervisor: Supervisor;
+  readonly rules: RulesStore;
+  config(): Config;
+  /** What threads of an owner may reach. */
+  reachOf(owner: string): Pick<Reach, "hasFiles" | "grants">;
+}
+
+const CTRL_C = "\u0003";
+
+/** Puts together what runs commands. What reads shell text is loaded with the first command. */
+export function composeExec(ports: ComposeExecPorts): ExecSource {
+  const { home, platform, processes, sandbox } = ports;
+  const consentOf = () => import("./tool/consent/decide.ts");
+  const shellOf = () => import("./tool/consent/shell.ts");
+
+  const rootsOf = (thread: ThreadState): Promise<readonly string[]> =>
+    Promise.all(
+      (thread.settings.roots ?? [thread.settings.cwd]).map((root) => platform.files.realPath(root)),
+    );
+  const outputFolder = (threadId: string): string => join(blobFolders(home, threadId, false)[0], "outputs");
+
+  const decide = async (thread: ThreadState, what: Intent): Promise<Consent> => {
+    const { decideConsent } = await consentOf();
+    const { approvalPolicy: policy, sandbox: policyOfSandbox } = thread.settings;
+    const problem = await sandbox.problem();
+    return decideConsent({
+      what,
+      policy,
+      sandbox: policyOfSandbox,
+      roots: await rootsOf(thread),
+      sandboxProblem: problem?.reason ?? null,
+      rules: (await ports.rules.load()).rules,
+      grants: thread.grants,
+      confined: !ports.reachOf(thread.facts.owner).grants("full-access"),
+    });
+  };
+
+  return new ExecSource({
+    platform,
+    processes,
+    supervisor: ports.supervisor,
+    logins: new LoginEnvironments({ platform, processes }),
+    shell: platform.env["SHELL"] ?? "/bin/sh",
+    environment: () => {
+      const config = ports.config();
+      return { policy: config.shellEnvironment, secrets: hostSecretNames(config) };
+    },
+    async openOutput(threadId, name) {
+      const folder = outputFolder(threadId);
+      const path = join(folder, name);
+      return { path, file: await platform.files.openAppend(path, { fresh: true }) };
+    },
+    mayRun: ({ facts, turn }) => ports.reachOf(facts.owner).hasFiles && turn?.kind !== "review",
+    async consent(thread, { text, ...asked }) {
+      const { parseCommand } = await shellOf();
+      return decide(thread, { kind: "command", command: parseCommand(text), ...asked });
+    },
+    async consentToInput(thread, { processId, outside }, chars) {
+      if (chars === "" || chars === CTRL_C) return { kind: "sandboxed" };
+      return decide(thread, { kind: "stdin", process: processId, outside });
+    },
+    async actions(text, cwd) {
+      const [{ parseCommand }, { commandActions }] = await Promise.all([
+        shellOf(),
+        import("./tool/consent/command-actions.ts"),
+      ]);
+      return commandActions(parseCommand(text), cwd);
+    },
+    addRule: (prefix) => ports.rules.allow(prefix),
+    async confine(thread, program, { outside, text }) {
+      if (outside) return { kind: "program", program, release: async () => undefined };
+      const { parseCommand } = await shellOf();
+      const confined = await sandbox.confine({
+        program,
+        policy: thread.settings.sandbox,
+        roots: thread.settings.roots ?? [thread.settings.cwd],
+        gitWritable: parseCommand(text).isPlainGit,
+        readable: [outputFolder(thread.facts.id)],
+      });
+      if (confined.kind === "unavailable") return confined;
+      const { release } = confined;
+      return {
+        ...confined,
+        async release() {
+          await release();
+          return undefined;
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,87 @@
+import type { TerminalCommand } from "../commands.ts";
+import type { ShownText } from "../decide.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState, TurnState } from "../state.ts";
+import { turnEnded } from "../turn/ending.ts";
+import { type CommandEnd, endedCommand } from "./command-end.ts";
+import type { CommandItem, TerminalState } from "./records.ts";
+
+/** Records for a command about a process of the thread; none if it comes too late to matter. */
+export function decideTerminals(state: ThreadState, command: TerminalCommand): readonly ThreadRecord[] {
+  switch (command.kind) {
+    case "startShell":
+      return startShell(state, command);
+    case "endCommand": {
+      const { at, itemId, end, note } = command;
+      const terminal = state.terminals.find(({ item }) => item.id === itemId);
+      if (terminal !== undefined) return [terminalEnded(terminal, at, end, note)];
+      const { turn } = state;
+      const item = turn?.open.find(({ id }) => id === itemId);
+      if (turn === null || item === undefined || !isShell(item)) return [];
+      return [
+        { type: "itemCompleted", turnId: turn.id, at, item: endedCommand(item, at, end) },
+        ...(isOnlyShell(turn) ? [turnEnded(turn, at, "completed", null)] : []),
+      ];
+    }
+  }
+}
+
+/** The user's own command joins the running turn, or gets one of its own. */
+function startShell(
+  { turn }: ThreadState,
+  { at, turnId, item }: Extract<TerminalCommand, { kind: "startShell" }>,
+): readonly ThreadRecord[] {
+  const started = { type: "itemStarted", turnId: turn?.id ?? turnId, at, item } as const;
+  if (turn !== null) return [started];
+  return [{ type: "turnStarted", turnId, at, input: [], outputSchema: null, kind: "shell" }, started];
+}
+
+/** Whether an item is a command of the user's own. */
+export function isShell(item: { readonly type: string }): item is CommandItem {
+  return item.type === "commandExecution" && (item as CommandItem).source === "userShell";
+}
+
+/** Whether the turn is there for the user's commands alone, and the last one has just ended. */
+function isOnlyShell({ attempt, open }: TurnState): boolean {
+  return attempt === 0 && open.filter(isShell).length === 1;
+}
+
+export function terminalEnded(
+  { turnId, processId, item }: TerminalState,
+  at: number,
+  end: CommandEnd,
+  note?: string,
+): ThreadRecord {
+  return {
+    type: "terminalEnded",
+    turnId,
+    at,
+    processId,
+    item: endedCommand(item, at, end),
+    ...(note !== undefined && { note }),
+  };
+}
+
+/** Ends all background terminals of a thread: their host is gone, or the thread is unloaded. */
+export function endTerminals(
+  { terminals }: ThreadState,
+  at: number,
+  shown: ShownText,
+): readonly ThreadRecord[] {
+  return terminals.map((terminal) => {
+    const { item, processId, saved } = terminal;
+    const end = { exitCode: -1, output: shown.get(item.id) ?? saved };
+    return terminalEnded(terminal, at, end, terminatedNote(item, processId));
+  });
+}
+
+function terminatedNote({ command }: CommandItem, processId: string): string {
+  return `The command with session ID ${processId} was terminated because the thread was unloaded or its host ended. Start it again if it is still needed: ${command.slice(0, 500)}`;
+}
+
+/** Commands of the user that go on when the model's turn is over: they become background terminals. */
+export function leaveShells({ id: turnId, open }: TurnState, at: number): readonly ThreadRecord[] {
+  return open
+    .filter(isShell)
+    .map(({ id }) => ({ type: "terminalLeft", turnId, at, processId: id, itemId: id, outside: true }));
+}

@@ -1,0 +1,48 @@
+import type { ThreadState } from "../../core/state.ts";
+import type { ProgramStart } from "../../platform/platform.ts";
+import { commandEnvironment } from "../../process/command-environment.ts";
+import type { ExecPorts } from "./ports.ts";
+import { shellLine } from "./shell-line.ts";
+
+/** How a command is to be run. */
+export interface CommandLine {
+  readonly text: string;
+  readonly shell: string;
+  readonly login: boolean;
+  readonly tty: boolean;
+  readonly cwd: string;
+}
+
+const TERMINAL = { cols: 120, rows: 40 };
+
+/** The program that runs a command of the model, before it is confined. */
+export async function commandProgram(
+  ports: Pick<ExecPorts, "platform" | "logins" | "environment">,
+  thread: ThreadState,
+  { text, shell, login, tty, cwd }: CommandLine,
+): Promise<ProgramStart> {
+  const { policy, secrets } = ports.environment();
+  const changes = forPrograms(thread.facts.id, tty);
+  const { env } = login
+    ? await ports.logins.forCommand({ shell, policy, secrets }, changes)
+    : commandEnvironment(ports.platform.env, secrets, policy, changes);
+  return {
+    argv: shellLine(shell, text, login).argv,
+    cwd,
+    env,
+    stdin: tty ? "open" : "closed",
+    tty: tty ? TERMINAL : undefined,
+  };
+}
+
+/** Variables that keep programs from waiting for a person, and from colours that models cannot see. */
+function forPrograms(threadId: string, tty: boolean): Record<string, string> {
+  return {
+    NO_COLOR: "1",
+    TERM: tty ? "xterm-256color" : "dumb",
+    PAGER: "cat",
+    GIT_PAGER: "cat",
+    GH_PAGER: "cat",
+    BOBBIN_THREAD_ID: threadId,
+  };
+}

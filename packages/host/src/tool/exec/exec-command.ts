@@ -1,0 +1,366 @@
+import { resolve } from "node:path";
+import type { RequestAnswer } from "../../core/requests/records.ts";
+import { endedCommand } from "../../core/terminals/command-end.ts";
+import type { CommandItem } from "../../core/terminals/records.ts";
+import { decisionOf } from "../consent/answer.ts";
+import type { Consent } from "../consent/consent.ts";
+import { type Invocation, type LiveOutput, refusal, type Step, type Tool } from "../tool.ts";
+import { commandItem, declinedCommand } from "./command-item.ts";
+import { commandProgram } from "./command-program.ts";
+import { modelOutput } from "./model-output.ts";
+import { OutputFile } from "./output-file.ts";
+import type { ExecPorts } from "./ports.ts";
+import { RunningCommand } from "./running-command.ts";
+import { shellLine } from "./shell-line.ts";
+import type { ThreadCommands } from "./thread-commands.ts";
+
+export const parameters = {
+  type: "object",
+  properties: {
+    cmd: { type: "string", description: "The command, as it is typed in a shell." },
+    workdir: { type: "string", description: "Where it runs; the working folder if nothing is said." },
+    shell: { type: "string", description: "The path of another shell than the user's." },
+    login: { type: "boolean", description: "Whether the shell is a login shell. True if nothing is said." },
+    tty: {
+      type: "boolean",
+      description:
+        "Whether it runs in a terminal, so that input can be written to it. False if nothing is said.",
+    },
+    yield_time_ms: {
+      type: "number",
+      description:
+        "How long to wait for its end. After that it goes on, and you get what it has written so far and a session ID.",
+    },
+    max_output_tokens: {
+      type: "number",
+      description: "How much of its output you get; the rest is cut out of the middle.",
+    },
+    sandbox_permissions: {
+      type: "string",
+      enum: ["use_default", "require_escalated"],
+      description:
+        "`require_escalated` asks the user to let it run outside of the sandbox. Only for what cannot work inside.",
+    },
+    justification: {
+      type: "string",
+      description: "With `require_escalated`: a short question to the user that says what it is for.",
+    },
+    prefix_rule: {
+      type: "array",
+      items: { type: "string" },
+      description:
+        "With `require_escalated`: the first words of the command, if the user may allow all commands that begin with them.",
+    },
+  },
+  required: ["cmd"],
+  additionalProperties: false,
+};
+
+interface Arguments {
+  readonly cmd: string;
+  readonly workdir?: string;
+  readonly shell?: string;
+  readonly login?: boolean;
+  readonly tty?: boolean;
+  readonly yield_time_ms?: number;
+  readonly max_output_tokens?: number;
+  readonly sandbox_permissions?: "use_default" | "require_escalated";
+  readonly justification?: string;
+  readonly prefix_rule?: readonly string[];
+}
+
+/** What the dispatch of a command is recorded with. */
+interface CommandPlan {
+  readonly processId: string;
+  readonly outside: boolean;
+  /** What the user allowed for good with the answer: commands that begin with these words. */
+  readonly rule?: readonly string[];
+}
+
+const YIELD_MS = { usual: 10_000, min: 250, max: 30_000 };
+/** How many commands a thread may have at once. */
+const MAX_COMMANDS = 64;
+
+const APPROVAL = "approval";
+
+/** `exec_command`: runs a command in a shell. */
+export function execCommand(ports: ExecPorts, commands: ThreadCommands): Tool {
+  return {
+    name: "exec_command",
+    namespace: null,
+    parameters,
+    spec: {
+      kind: "function",
+      name: "exec_command",
+      namespace: null,
+      description:
+        "Runs a command in a shell, and gives you its output. A command that takes longer goes on, and you get a session ID for write_stdin.",
+      parameters,
+      strict: false,
+    },
+    async begin(invocation) {
+      const { thread } = invocation;
+      if (commands.count(thread.facts.id) >= MAX_COMMANDS)
+        return refusal(
+          `${MAX_COMMANDS} commands are running already. Wait for one of them, or end one with write_stdin.`,
+        );
+      const consent = await consentTo(ports, invocation);
+      switch (consent.kind) {
+        case "refuse":
+          return refusal(consent.reason);
+        case "ask":
+          return {
+            kind: "ask",
+            question: APPROVAL,
+            item: await shownCommand(ports, invocation, null),
+            ask: await askAbout(ports, invocation, consent),
+          };
+        case "sandboxed":
+        case "unsandboxed":
+          return dispatch(ports, invocation, { outside: consent.kind === "unsandboxed" });
+      }
+    },
+    heard: (invocation, _question, answer) => heard(ports, invocation, answer),
+    perform: (invocation, signal, live) => perform(ports, commands, invocation, signal, live),
+  };
+}
+
+async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAnswer): Promise<Step> {
+  const decision = decisionOf("item/commandExecution/requestApproval", answer);
+  const consent = await consentTo(ports, invocation);
+  // It may be allowed by now, by a rule that another answer has added.
+  const outside = consent.kind === "ask" ? consent.runs === "unsandboxed" : consent.kind === "unsandboxed";
+  switch (decision.kind) {
+    case "accept":
+      return dispatch(ports, invocation, { outside });
+    case "acceptWithRule":
+      return dispatch(ports, invocation, { outside, rule: decision.prefix });
+    case "acceptForSession": {
+      const step = await dispatch(ports, invocation, { outside });
+      return consent.kind === "ask" ? { ...step, grant: consent.grant } : step;
+    }
+    case "cancel":
+      return { kind: "interrupt", item: declinedCommand(shownItem(invocation), invocation.now) };
+    case "networkRule":
+    case "decline":
+      return {
+        kind: "settle",
+        output: `The command was not run: ${decision.kind === "decline" ? decision.words : "the answer does not fit the question."}`,
+        success: false,
+        item: declinedCommand(shownItem(invocation), invocation.now),
+      };
+  }
+}
+
+async function dispatch(
+  ports: ExecPorts,
+  invocation: Invocation,
+  plan: Omit<CommandPlan, "processId">,
+): Promise<Extract<Step, { kind: "dispatch" }>> {
+  const processId = freeProcessId(ports, invocation);
+  const recorded: CommandPlan = { processId, ...plan };
+  const item = await shownCommand(ports, invocation, processId);
+  // What was shown when the user was asked stays as it is.
+  return {
+    kind: "dispatch",
+    again: false,
+    plan: recorded,
+    item,
+    ...(mayChange(item) && { changes: "workspace" }),
+  };
+}
+
+/** Whether a command may change files: one that only reads needs no copy of what was there before. */
+function mayChange({ commandActions }: CommandItem): boolean {
+  return commandActions.some(({ type }) => type === "unknown");
+}
+
+/** A number that models can repeat without mistakes. */
+function freeProcessId({ platform }: ExecPorts, { thread }: Invocation): string {
+  for (;;) {
+    const processId = String(1000 + (platform.ids.integer() % 99_000));
+    if (!thread.terminals.some((terminal) => terminal.processId === processId)) return processId;
+  }
+}
+
+async function perform(
+  ports: ExecPorts,
+  commands: ThreadCommands,
+  invocation: Invocation,
+  signal: AbortSignal,
+  live: LiveOutput,
+): Promise<Step> {
+  const { thread, turnId, call, plan: recorded } = invocation;
+  const { processId, outside, rule } = recorded as CommandPlan;
+  const { cmd, tty = false, yield_time_ms: yieldMs, max_output_tokens: maxTokens } = argumentsOf(invocation);
+  const itemId = call.callId;
+  const startedAt = ports.platform.clock.now();
+  let running: RunningCommand;
+  try {
+    if (rule !== undefined) await addRule(ports, invocation, rule);
+    const program = await commandProgram(ports, thread, {
+      text: cmd,
+      tty,
+      cwd: workdirOf(invocation),
+      ...shellOf(ports, invocation),
+    });
+    const confined = await ports.confine(thread, program, { outside, text: cmd });
+    if (confined.kind === "unavailable")
+      return failed(invocation, processId, `The command was not run: ${confined.reason}. ${confined.advice}`);
+    running = await RunningCommand.start(ports, {
+      owner: commands,
+      command: cmd,
+      program: confined.program,
+      release: confined.release,
+      turnId,
+      itemId,
+      file: outputFile(ports, invocation),
+      live,
+    });
+  } catch (cause) {
+    return failed(invocation, processId, `The command cannot be started: ${(cause as Error).message}`);
+  }
+  commands.add(thread.facts.id, itemId, running);
+  await running.waitFor(yieldTime(yieldMs, YIELD_MS), signal);
+  if (signal.aborted) {
+    commands.delete(thread.facts.id, itemId);
+    running.terminate();
+    throw signal.reason;
+  }
+  const now = ports.platform.clock.now();
+  const end = running.isOver ? await running.ended : undefined;
+  const output = modelOutput({
+    unread: running.takeUnread(),
+    tookMs: now - startedAt,
+    exitCode: end?.exitCode,
+    processId,
+    maxTokens,
+    path: running.file?.path,
+  });
+  if (end === undefined) return { kind: "settle", output, success: true, left: { processId, outside } };
+  commands.delete(thread.facts.id, itemId);
+  const item = endedCommand(startedItem(invocation, processId), now, end);
+  return { kind: "settle", output, success: true, item };
+}
+
+/** Only what was offered is added: a client may answer with any words. A rule that cannot be saved stops no command. */
+async function addRule(ports: ExecPorts, invocation: Invocation, rule: readonly string[]): Promise<void> {
+  const consent = await consentTo(ports, invocation);
+  if (consent.kind !== "ask" || JSON.stringify(consent.amendment) !== JSON.stringify(rule)) return;
+  await ports.addRule(rule).catch((cause) => ports.supervisor.report("adding a rule", cause));
+}
+
+/** A time that a model chose, within bounds. */
+export function yieldTime(
+  ms: number | undefined,
+  { usual, min, max }: { readonly usual: number; readonly min: number; readonly max: number },
+): number {
+  return Math.min(max, Math.max(min, ms ?? usual));
+}
+
+function outputFile(ports: ExecPorts, { thread, call }: Invocation): OutputFile | undefined {
+  if (thread.facts.ephemeral) return undefined;
+  return new OutputFile(() => ports.openOutput(thread.facts.id, `${call.callId}.txt`));
+}
+
+function argumentsOf({ args }: Invocation): Arguments {
+  return args as Arguments;
+}
+
+function workdirOf(invocation: Invocation): string {
+  return resolve(invocation.thread.settings.cwd, argumentsOf(invocation).workdir ?? ".");
+}
+
+function shellOf(
+  ports: ExecPorts,
+  invocation: Invocation,
+): { readonly shell: string; readonly login: boolean } {
+  const { shell = ports.shell, login = true } = argumentsOf(invocation);
+  return { shell, login };
+}
+
+async function consentTo(ports: ExecPorts, invocation: Invocation): Promise<Consent> {
+  const {
+    cmd,
+    sandbox_permissions: asked,
+    justification = null,
+    prefix_rule: prefixRule = null,
+  } = argumentsOf(invocation);
+  return ports.consent(invocation.thread, {
+    text: cmd,
+    escalate: asked === "require_escalated",
+    justification,
+    prefixRule,
+    workdir: workdirOf(invocation),
+  });
+}
+
+async function shownCommand(
+  ports: ExecPorts,
+  invocation: Invocation,
+  processId: string | null,
+): Promise<CommandItem> {
+  const { cmd } = argumentsOf(invocation);
+  const { shell, login } = shellOf(ports, invocation);
+  const cwd = workdirOf(invocation);
+  return commandItem(
+    {
+      id: invocation.call.callId,
+      command: shellLine(shell, cmd, login).shown,
+      cwd,
+      commandActions: await ports.actions(cmd, cwd),
+      source: processId === null ? "agent" : "unifiedExecStartup",
+      processId,
+    },
+    invocation.startedAt,
+  );
+}
+
+async function askAbout(
+  ports: ExecPorts,
+  invocation: Invocation,
+  { reason, amendment }: Extract<Consent, { kind: "ask" }>,
+): Promise<Extract<Step, { kind: "ask" }>["ask"]> {
+  const { thread, turnId, call, now } = invocation;
+  const { command, cwd, commandActions } = await shownCommand(ports, invocation, null);
+  return {
+    method: "item/commandExecution/requestApproval",
+    params: {
+      kind: "command",
+      threadId: thread.facts.id,
+      turnId,
+      itemId: call.callId,
+      startedAtMs: now,
+      environmentId: "local",
+      reason,
+      command,
+      cwd,
+      commandActions,
+      ...(amendment !== null && { proposedExecpolicyAmendment: [...amendment] }),
+      availableDecisions: [
+        "accept",
+        "acceptForSession",
+        ...(amendment === null
+          ? []
+          : [{ acceptWithExecpolicyAmendment: { execpolicy_amendment: [...amendment] } }]),
+        "decline",
+        "cancel",
+      ],
+    },
+  };
+}
+
+/** The item as clients were shown it. */
+function shownItem({ thread, call }: Invocation): CommandItem {
+  return thread.turn?.open.find(({ id }) => id === call.callId) as CommandItem;
+}
+
+function startedItem(invocation: Invocation, processId: string): CommandItem {
+  return { ...shownItem(invocation), processId, source: "unifiedExecStartup" };
+}
+
+function failed(invocation: Invocation, processId: string, output: string): Step {
+  const end = { exitCode: -1, output };
+  const item = endedCommand(startedItem(invocation, processId), invocation.now, end);
+  return { kind: "settle", output, success: false, item };
+}

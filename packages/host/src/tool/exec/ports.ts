@@ -1,0 +1,58 @@
+import type { CommandAction } from "@bobbin/protocol";
+import type { ThreadState } from "../../core/state.ts";
+import type { TerminalState } from "../../core/terminals/records.ts";
+import type { Supervisor } from "../../observe/supervise.ts";
+import type { Platform, ProgramStart } from "../../platform/platform.ts";
+import type { ShellEnvironmentPolicy } from "../../process/command-environment.ts";
+import type { LoginEnvironments } from "../../process/login-environment.ts";
+import type { ProcessManager } from "../../process/process-manager.ts";
+import type { SandboxProblem } from "../../sandbox/sandbox.ts";
+import type { Consent } from "../consent/consent.ts";
+import type { OpenOutput } from "./output-file.ts";
+
+/** What running commands needs from around it. */
+export interface ExecPorts {
+  readonly platform: Pick<Platform, "clock" | "timers" | "ids" | "env">;
+  readonly processes: ProcessManager;
+  readonly supervisor: Supervisor;
+  readonly logins: LoginEnvironments;
+  /** The path of the shell that people use here. */
+  readonly shell: string;
+  /** The configuration as it is now. */
+  environment(): { readonly policy: ShellEnvironmentPolicy; readonly secrets: ReadonlySet<string> };
+  readonly openOutput: OpenOutput;
+  /** Whether a thread may run commands. */
+  mayRun(thread: ThreadState): boolean;
+  /** Whether a command may run, and where. */
+  consent(thread: ThreadState, command: AskedCommand): Promise<Consent>;
+  /** Whether something may be written to a background terminal. */
+  consentToInput(thread: ThreadState, terminal: TerminalState, chars: string): Promise<Consent>;
+  /** What a command does, for people. */
+  actions(text: string, cwd: string): Promise<CommandAction[]>;
+  /** Allows commands that begin with these words, for good. */
+  addRule(prefix: readonly string[]): Promise<void>;
+  /** How a program is started so that it can do what the thread may do; `outside`: as it is. */
+  confine(
+    thread: ThreadState,
+    program: ProgramStart,
+    how: { readonly outside: boolean; readonly text: string },
+  ): Promise<ConfinedProgram>;
+}
+
+export interface AskedCommand {
+  readonly text: string;
+  /** It is to run outside of the sandbox. */
+  readonly escalate: boolean;
+  readonly justification: string | null;
+  readonly prefixRule: readonly string[] | null;
+  readonly workdir: string;
+}
+
+export type ConfinedProgram =
+  | {
+      readonly kind: "program";
+      readonly program: ProgramStart;
+      /** Called once the program is gone; what it resolves to is added to the output. */
+      release(): Promise<string | undefined>;
+    }
+  | ({ readonly kind: "unavailable" } & SandboxProblem);

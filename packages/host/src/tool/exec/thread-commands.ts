@@ -1,0 +1,41 @@
+import type { LiveOutput } from "../tool.ts";
+import type { RunningCommand } from "./running-command.ts";
+
+/** A command of the user that is about to be started. */
+export type PendingStart = (turnId: string, live: LiveOutput) => Promise<RunningCommand>;
+
+/** The commands of all threads that run in this host, by thread and item. */
+export class ThreadCommands {
+  readonly #running = new Map<string, Map<string, RunningCommand>>();
+  readonly #pending = new Map<string, PendingStart>();
+
+  get(threadId: string, itemId: string): RunningCommand | undefined {
+    return this.#running.get(threadId)?.get(itemId);
+  }
+
+  count(threadId: string): number {
+    return this.#running.get(threadId)?.size ?? 0;
+  }
+
+  add(threadId: string, itemId: string, command: RunningCommand): void {
+    const all = this.#running.get(threadId) ?? new Map();
+    this.#running.set(threadId, all.set(itemId, command));
+  }
+
+  delete(threadId: string, itemId: string): void {
+    const all = this.#running.get(threadId);
+    all?.delete(itemId);
+    if (all?.size === 0) this.#running.delete(threadId);
+  }
+
+  /** What is to be started once it is durable that it runs. */
+  prepare(itemId: string, start: PendingStart): void {
+    this.#pending.set(itemId, start);
+  }
+
+  takePrepared(itemId: string): PendingStart | undefined {
+    const start = this.#pending.get(itemId);
+    this.#pending.delete(itemId);
+    return start;
+  }
+}

@@ -1,0 +1,41 @@
+import type { CommandItem } from "../../core/terminals/records.ts";
+import { USUAL_SHELL_ENVIRONMENT } from "../../process/command-environment.ts";
+import type { LiveOutput } from "../tool.ts";
+import type { ExecPorts } from "./ports.ts";
+import { RunningCommand } from "./running-command.ts";
+import { shellLine } from "./shell-line.ts";
+
+/** A command that a user runs in a thread. */
+export interface UserShell {
+  readonly item: CommandItem;
+  readonly text: string;
+  readonly timeoutMs: number;
+}
+
+/** Users have their own environment; only what the host itself uses is kept from them. */
+const USERS = { ...USUAL_SHELL_ENVIRONMENT, removesSecrets: false };
+
+/** Starts a user's command: in their own shell, and in no sandbox. */
+export async function startUserShell(
+  ports: ExecPorts,
+  { item, text, timeoutMs }: UserShell,
+  turnId: string,
+  live: LiveOutput,
+): Promise<RunningCommand> {
+  const { shell, logins, platform } = ports;
+  const { secrets } = ports.environment();
+  const { env } = await logins.forCommand({ shell, policy: USERS, secrets });
+  const running = await RunningCommand.start(ports, {
+    owner: ports,
+    command: text,
+    program: { argv: shellLine(shell, text, true).argv, cwd: item.cwd, env, stdin: "closed", tty: undefined },
+    release: async () => undefined,
+    turnId,
+    itemId: item.id,
+    file: undefined,
+    live,
+  });
+  const cancel = platform.timers.after(timeoutMs, () => running.timeOut(timeoutMs));
+  void running.ended.then(cancel);
+  return running;
+}

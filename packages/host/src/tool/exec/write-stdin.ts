@@ -1,0 +1,168 @@
+import type { RequestAnswer } from "../../core/requests/records.ts";
+import type { TerminalState } from "../../core/terminals/records.ts";
+import { decisionOf } from "../consent/answer.ts";
+import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
+import { yieldTime } from "./exec-command.ts";
+import { modelOutput } from "./model-output.ts";
+import type { ExecPorts } from "./ports.ts";
+import type { ThreadCommands } from "./thread-commands.ts";
+
+const parameters = {
+  type: "object",
+  properties: {
+    session_id: { type: "number", description: "The session ID that exec_command gave you." },
+    chars: {
+      type: "string",
+      description: "What is written to the command; nothing if you only want to see what it has written.",
+    },
+    yield_time_ms: { type: "number", description: "How long to wait for more output, or for its end." },
+    max_output_tokens: {
+      type: "number",
+      description: "How much of the output you get; the rest is cut out of the middle.",
+    },
+  },
+  required: ["session_id"],
+  additionalProperties: false,
+};
+
+interface Arguments {
+  readonly session_id: number;
+  readonly chars?: string;
+  readonly yield_time_ms?: number;
+  readonly max_output_tokens?: number;
+}
+
+const AFTER_INPUT_MS = { usual: 250, min: 250, max: 30_000 };
+const LOOK_MS = { usual: 5_000, min: 5_000, max: 300_000 };
+const CTRL_C = "\u0003";
+const APPROVAL = "approval";
+
+/** `write_stdin`: writes to a command that runs, or looks at what it has written. */
+export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
+  return {
+    name: "write_stdin",
+    namespace: null,
+    parameters,
+    spec: {
+      kind: "function",
+      name: "write_stdin",
+      namespace: null,
+      description:
+        "Writes to a command that exec_command has left running, and gives you what it has written since. Without chars it only waits and looks. \\u0003 interrupts the command.",
+      parameters,
+      strict: false,
+    },
+    async begin(invocation) {
+      const { chars = "" } = argumentsOf(invocation);
+      const terminal = terminalOf(invocation);
+      const running = terminal && commands.get(invocation.thread.facts.id, terminal.item.id);
+      if (terminal === undefined || running === undefined) return unknown(invocation);
+      if (chars !== "" && chars !== CTRL_C && !running.takesInput)
+        return refusal(
+          "This command has no terminal and takes no input. Run it again with `tty: true` to write to it.",
+        );
+      const consent = await ports.consentToInput(invocation.thread, terminal, chars);
+      switch (consent.kind) {
+        case "refuse":
+          return refusal(consent.reason);
+        case "ask":
+          return {
+            kind: "ask",
+            question: APPROVAL,
+            ask: {
+              method: "item/commandExecution/requestApproval",
+              params: {
+                kind: "writeStdin",
+                threadId: invocation.thread.facts.id,
+                turnId: invocation.turnId,
+                itemId: terminal.item.id,
+                approvalId: invocation.call.callId,
+                startedAtMs: invocation.now,
+                environmentId: "local",
+                reason: consent.reason ?? `It writes to ${terminal.item.command}: ${JSON.stringify(chars)}`,
+                command: terminal.item.command,
+                cwd: terminal.item.cwd,
+                commandActions: terminal.item.commandActions,
+                availableDecisions: ["accept", "acceptForSession", "decline", "cancel"],
+              },
+            },
+          };
+        default:
+          return dispatch(terminal, chars);
+      }
+    },
+    heard: (invocation, _question, answer) => heard(ports, invocation, answer),
+    async perform(invocation, signal) {
+      const { chars = "", yield_time_ms: ms, max_output_tokens: maxTokens } = argumentsOf(invocation);
+      const terminal = terminalOf(invocation);
+      const running = terminal && commands.get(invocation.thread.facts.id, terminal.item.id);
+      if (terminal === undefined || running === undefined) return unknown(invocation);
+      const { processId } = terminal;
+      const startedAt = ports.platform.clock.now();
+      try {
+        if (chars === CTRL_C && !running.takesInput) running.interrupt();
+        else if (chars !== "") await running.write(chars);
+      } catch (cause) {
+        if (!running.isOver)
+          return refusal(`The command takes no input any more: ${(cause as Error).message}`);
+      }
+      await running.waitFor(yieldTime(ms, chars === "" ? LOOK_MS : AFTER_INPUT_MS), signal);
+      if (signal.aborted) throw signal.reason;
+      const end = running.isOver ? await running.ended : undefined;
+      const output = modelOutput({
+        unread: running.takeUnread(),
+        tookMs: ports.platform.clock.now() - startedAt,
+        exitCode: end?.exitCode,
+        processId,
+        maxTokens,
+        path: running.file?.path,
+      });
+      return {
+        kind: "settle",
+        output,
+        success: true,
+        ...(end !== undefined && { ended: { processId, end } }),
+      };
+    },
+  };
+}
+
+async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAnswer): Promise<Step> {
+  const { chars = "" } = argumentsOf(invocation);
+  const terminal = terminalOf(invocation);
+  if (terminal === undefined) return unknown(invocation);
+  const consent = await ports.consentToInput(invocation.thread, terminal, chars);
+  const decision = decisionOf("item/commandExecution/requestApproval", answer);
+  switch (decision.kind) {
+    case "accept":
+      return dispatch(terminal, chars);
+    case "acceptForSession":
+      return { ...dispatch(terminal, chars), ...(consent.kind === "ask" && { grant: consent.grant }) };
+    case "cancel":
+      return { kind: "interrupt" };
+    default:
+      return refusal(
+        `Nothing was written: ${decision.kind === "decline" ? decision.words : "the answer does not fit the question."}`,
+      );
+  }
+}
+
+/** What is written is recorded first: clients see it, and after a crash it is not written twice. */
+function dispatch({ processId }: TerminalState, stdin: string): Extract<Step, { kind: "dispatch" }> {
+  return { kind: "dispatch", again: false, ...(stdin !== "" && { input: { processId, stdin } }) };
+}
+
+function argumentsOf({ args }: Invocation): Arguments {
+  return args as Arguments;
+}
+
+function terminalOf(invocation: Invocation): TerminalState | undefined {
+  const processId = String(argumentsOf(invocation).session_id);
+  return invocation.thread.terminals.find((terminal) => terminal.processId === processId);
+}
+
+function unknown(invocation: Invocation): Step {
+  return refusal(
+    `No command runs with the session ID ${argumentsOf(invocation).session_id}: it has ended, or was never there.`,
+  );
+}
