@@ -73,6 +73,9 @@ export const toolLines = {
   "PATCH-10": "A patch is asked about in a read-only sandbox, and always for the policy `untrusted`.",
   "PATCH-11": "A patch over several files is whole after a crash and the next start.",
 
+  "PATCH-13":
+    "After a kill at any step of a patch the next host makes every file new; a full disk at any step leaves all as they were, or the model gets the names of those that are new.",
+  "PATCH-14": "A moved file keeps its mode, and a link to a patched file stays a link.",
   "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
 
   // What a turn changes in files.

@@ -72,7 +72,8 @@ const lines = {
   "AUTH-7":
     "A signed token whose subject is not usable text is refused; it never acts as the host's own user.",
   "AUTH-8": "A capability token or shared secret that is easy to guess is refused at the start.",
-  "REACH-1": "A subject reads no file outside of its folders, by whatever path, and none of the host's home.",
+  "REACH-1":
+    "A subject reads and writes no file outside of its folders, by whatever path, and none of the host's home.",
   "REACH-2": "A subject reaches no file and no address of the host unless `[subjects]` gives it some.",
   "REACH-3": "A subject's thread calls no tool server of its own whose address `[subjects]` does not list.",
   "REACH-4": "What `[subjects]` can grant is refused with `notGranted` where it does not.",

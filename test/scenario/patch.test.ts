@@ -1,5 +1,5 @@
 // apply_patch on the real program, with real files and a local model.
-import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { filesBelow, freshFolder } from "../support/folder.ts";
@@ -134,6 +134,52 @@ describe("a patch within what may be written", () => {
     expect(outputOf(model, 1)).toContain('at line 1 it expects "nope", and there is "one"');
     expect(outputOf(model, 2)).toContain("The first line of a patch is");
     expect(await filesBelow(cwd)).toEqual(["a.txt"]);
+  });
+});
+
+describe("modes and links", () => {
+  it("[PATCH-14] stay with files that are changed or moved", async () => {
+    const patch = wrapped(
+      "*** Update File: a.txt",
+      "*** Move to: bin/run",
+      "@@",
+      "-one",
+      "+ONE",
+      "*** Update File: private.txt",
+      "@@",
+      "-secret",
+      "+SECRET",
+      "*** Update File: link.txt",
+      "@@",
+      "-linked",
+      "+LINKED",
+    );
+    const { client, threadId, cwd } = await stage([patchCall(patch), say("done")]);
+    await chmod(join(cwd, "a.txt"), 0o750);
+    await writeFile(join(cwd, "private.txt"), "secret\n", { mode: 0o600 });
+    await writeFile(join(cwd, "target.txt"), "linked\n");
+    await chmod(join(cwd, "target.txt"), 0o640);
+    await symlink("target.txt", join(cwd, "link.txt"));
+    await client.turn(threadId, "change it");
+    const mode = async (path: string): Promise<number> => (await lstat(join(cwd, path))).mode & 0o777;
+    expect(await readFile(join(cwd, "bin/run"), "utf8")).toBe("ONE\ntwo\nthree\n");
+    expect(await mode("bin/run")).toBe(0o750);
+    expect(await mode("private.txt")).toBe(0o600);
+    expect(await mode("target.txt")).toBe(0o640);
+    expect(await readFile(join(cwd, "target.txt"), "utf8")).toBe("LINKED\n");
+    expect((await lstat(join(cwd, "link.txt"))).isSymbolicLink()).toBe(true);
+  });
+
+  it("[PATCH-14] let no change get lost where a file has two names", async () => {
+    const patch = wrapped(
+      ...["*** Update File: a.txt", "@@", "-one", "+ONE"],
+      ...["*** Update File: link.txt", "@@", "-two", "+TWO"],
+    );
+    const { model, client, threadId, cwd } = await stage([patchCall(patch), say("done")]);
+    await symlink("a.txt", join(cwd, "link.txt"));
+    await client.turn(threadId, "change it");
+    expect(outputOf(model)).toContain("are the same file");
+    expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
   });
 });
 

@@ -1,5 +1,5 @@
 // What the threads of a subject see of the machine that hosts them: its own folders, and nothing else.
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
@@ -123,6 +123,50 @@ describe("a thread of a subject with a folder", () => {
     await own.initialize();
     const seen = await own.call("thread/start", { cwd: at("work", "inner") });
     expect(seen.thread.gitInfo).toMatchObject({ branch: "secret-branch" });
+  });
+
+  it("[REACH-1] changes files there by patches, and no others, whatever its user accepts", async () => {
+    const cara = await connect("cara");
+    const threadId = await cara.startThread({ sandbox: "workspace-write", approvalPolicy: "on-request" });
+    const patch = (...lines: string[]) =>
+      calling("apply_patch", { input: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n") });
+    const output = () => model.asked.at(-1)!.body.input.at(-1).output;
+    const attempt = async (...lines: string[]): Promise<string> => {
+      model.reply(patch(...lines), say("Done."));
+      const turnId = await cara.say(threadId, "Change it.");
+      const from = cara.frames.length;
+      const frame = await cara.waitFor(
+        ({ id, method, params }) =>
+          (id !== undefined && method !== undefined) ||
+          (method === "turn/completed" && params.turn.id === turnId),
+        "a question or the end",
+        from,
+      );
+      if (frame.id !== undefined) cara.send({ id: frame.id, result: { decision: "accept" } });
+      await cara.turnCompleted(turnId);
+      return output();
+    };
+    await symlink(at("outside"), at("work", "door"));
+    await writeFile(at("outside", "old.txt"), "old\n");
+    expect(await attempt("*** Add File: mine.txt", "+x")).toContain("The patch was applied.");
+    for (const name of [
+      at("outside", "new.txt"),
+      "../outside/new.txt",
+      "door/new.txt",
+      join(home, "new.txt"),
+    ])
+      expect(await attempt(`*** Add File: ${name}`, "+x"), name).toContain("outside of the folders");
+    // What is there does not exist for it.
+    expect(await attempt("*** Update File: door/old.txt", "@@", "-old", "+new")).toContain(
+      "There is no file",
+    );
+    expect(await attempt("*** Update File: mine.txt", "*** Move to: ../outside/mine.txt")).toContain(
+      "outside of",
+    );
+    expect(await readFile(at("outside", "old.txt"), "utf8")).toBe("old\n");
+    expect(await readdir(at("outside"))).not.toContain("new.txt");
+    expect(await readdir(home)).not.toContain("new.txt");
+    expect(cara.frames.filter(({ method }) => method === "item/fileChange/requestApproval")).toEqual([]);
   });
 
   it("[REACH-1] shows its model pictures from there, and no others", async () => {

@@ -34,7 +34,11 @@ export async function tools(options: { json?: boolean; config?: readonly string[
   ]);
   // Threads have more: what their clients bring along. That is not known here.
   const own = ownNames(
-    ownTools(platform, () => ({ files: platform.files, hasFiles: true }), config.maxGoalTokenBudget),
+    ownTools(
+      platform,
+      () => ({ files: platform.files, hasFiles: true, checkPath: async () => {} }),
+      config.maxGoalTokenBudget,
+    ),
   );
   const { missing } = bind(offered, takenByHost(own));
   const servers = offered.map(({ server, offer }): RapServer => {

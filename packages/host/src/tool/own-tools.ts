@@ -21,7 +21,18 @@ export function ownTools(
   const builtIn: ToolSource = {
     tools: ({ facts }) => (reachOf(facts.owner).hasFiles ? all : withoutFiles),
   };
-  const patches = patchTools({ workspace, files, filesOf: (owner) => reachOf(owner).files });
+  const patches = patchTools({
+    workspace,
+    files,
+    filesOf: (owner) => reachOf(owner).files,
+    mayWrite: (owner, path) =>
+      reachOf(owner)
+        .checkPath("path", path)
+        .then(
+          () => true,
+          () => false,
+        ),
+  });
   const patch: ToolSource = {
     tools: (thread) =>
       reachOf(thread.facts.owner).hasFiles && thread.turn?.kind !== "review" ? patches.tools(thread) : [],
@@ -34,6 +45,8 @@ interface FileReach {
   readonly files: ReadableFiles;
   /** Whether there are any. */
   readonly hasFiles: boolean;
+  /** Throws if a path is out of reach. */
+  checkPath(name: string, path: string): Promise<void>;
 }
 
 /** Their names, none of which a tool server's tool can have. */

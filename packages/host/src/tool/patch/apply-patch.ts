@@ -28,6 +28,8 @@ export interface PatchPorts {
   readonly files: Pick<Files, "realPath">;
   /** What threads of an owner may read. */
   filesOf(owner: string): Pick<ReadableFiles, "openRead">;
+  /** Whether threads of an owner may ever change a file, whatever its users allow. The path is a real one. */
+  mayWrite(owner: string, path: string): Promise<boolean>;
 }
 
 /** `apply_patch`: freeform for models that were trained with it, a function for all others. */
@@ -75,6 +77,11 @@ function patchTool(ports: PatchPorts): Tool {
     async heard(invocation, { method }, answer) {
       const planned = await plan(ports, invocation);
       const shown = shownChanges(invocation);
+      const reason =
+        planned instanceof PatchError
+          ? undefined
+          : await refusalOf(ports, invocation.thread, planned, await realPaths(ports, planned));
+      if (reason !== undefined) return failed(invocation, shown, reason);
       if (planned instanceof PatchError)
         return failed(
           invocation,
@@ -159,6 +166,8 @@ async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchP
   const { approvalPolicy: policy, sandbox } = thread.settings;
   const roots = await rootsOf(ports, thread);
   const paths = await realPaths(ports, planned);
+  const reason = await refusalOf(ports, thread, planned, paths);
+  if (reason !== undefined) return { kind: "refuse", reason };
   return decideConsent({
     what: { kind: "patch", paths },
     policy,
@@ -168,6 +177,25 @@ async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchP
     rules: NO_RULES,
     grants: thread.grants,
   });
+}
+
+/** Why a patch is refused, whoever might allow it. */
+async function refusalOf(
+  { mayWrite }: PatchPorts,
+  { facts }: ThreadState,
+  { writes }: PatchPlan,
+  paths: readonly string[],
+): Promise<string | undefined> {
+  for (const [nth, path] of paths.entries()) {
+    const { path: named } = writes[nth]!;
+    if (!(await mayWrite(facts.owner, path)))
+      return `The patch was not applied: ${named} is outside of the folders that may be changed. Work within them.`;
+    const other = paths.indexOf(path);
+    // A link to a file, beside the file itself: one of the two changes would be lost.
+    if (other !== nth)
+      return `The patch was not applied: ${writes[other]!.path} and ${named} are the same file. Name it in one way.`;
+  }
+  return undefined;
 }
 
 async function rootsOf({ files }: PatchPorts, { settings }: ThreadState): Promise<readonly string[]> {
@@ -223,7 +251,7 @@ async function leftToWrite(
       const write = planned.writes.find((one) => one.path === path);
       if (write === undefined || digestOf(write.after) !== after)
         return `The patch was not applied: ${path} cannot be made as it was planned. Read it again.`;
-      writes.push({ path, before: before === null ? null : now.get(path)!, after: write.after });
+      writes.push({ ...write, before: before === null ? null : now.get(path)! });
     }
   }
   return { writes, summary };

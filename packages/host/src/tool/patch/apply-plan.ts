@@ -44,8 +44,10 @@ export async function applyPlan(
   const ordered = [...writes].sort((one, other) => Number(one.after === null) - Number(other.after === null));
   for (const write of ordered) {
     try {
-      const mode = (await workspace.read(write.path, MAX_FILE_BYTES))?.mode;
-      await put(write.path, write.after, mode, workspace, isAllowed);
+      const mode = await modeOf(workspace, write.path);
+      // What was moved is removed last, so its mode can be read for as long as it is needed.
+      const moved = write.movedFrom === undefined ? undefined : await modeOf(workspace, write.movedFrom);
+      await put(write.path, write.after, moved ?? mode, workspace, isAllowed);
       done.push({ write, mode });
     } catch (cause) {
       const changed = await undo(done, workspace, isAllowed);
@@ -53,6 +55,10 @@ export async function applyPlan(
     }
   }
   return { kind: "done" };
+}
+
+async function modeOf(workspace: WorkspaceFiles, path: string): Promise<number | undefined> {
+  return (await workspace.read(path, MAX_FILE_BYTES))?.mode;
 }
 
 async function put(

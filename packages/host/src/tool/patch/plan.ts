@@ -10,6 +10,8 @@ export interface FileWrite {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** The file whose mode it gets, where it was moved. */
+  readonly movedFrom?: string | undefined;
 }
 
 export interface PatchPlan {
@@ -56,7 +58,7 @@ export async function planPatch(
         const moveTo = file.moveTo === null ? null : resolve(cwd, file.moveTo);
         if (moveTo !== null && moveTo !== path) {
           await draft.load(moveTo);
-          draft.set(path, null);
+          draft.move(path, moveTo);
         }
         draft.set(moveTo ?? path, patched.after);
         const hunks = unifiedHunks(patched);
@@ -82,6 +84,7 @@ class Draft {
   readonly #read: ReadFile;
   readonly #before = new Map<string, string | null>();
   readonly #after = new Map<string, string | null>();
+  readonly #movedFrom = new Map<string, string>();
 
   constructor(read: ReadFile) {
     this.#read = read;
@@ -106,9 +109,17 @@ class Draft {
     this.#after.set(path, content);
   }
 
+  move(from: string, to: string): void {
+    this.#movedFrom.set(to, this.#movedFrom.get(from) ?? from);
+    this.#after.set(from, null);
+  }
+
   writes(): readonly FileWrite[] {
     return [...this.#before]
-      .map(([path, before]) => ({ path, before, after: this.#after.get(path)! }))
+      .map(([path, before]) => {
+        const movedFrom = this.#movedFrom.get(path);
+        return { path, before, after: this.#after.get(path)!, ...(movedFrom !== undefined && { movedFrom }) };
+      })
       .filter(({ before, after }) => before !== after);
   }
 }
