@@ -87,3 +87,41 @@ describe("rules that people made", () => {
     expect(await readFile(join(home, "rules", "default.rules"), "utf8")).toBe("# Mine.\n");
   });
 });
+
+describe("rules of a project", () => {
+  it("restrict at once, and allow only with the content that a person trusted", async () => {
+    const home = await homeWith({});
+    const project = await freshFolder("project");
+    const folder = join(project, ".codex", "rules");
+    await mkdir(join(project, ".git"));
+    await mkdir(folder, { recursive: true });
+    await mkdir(join(project, "sub"));
+    const text = 'prefix_rule(["make"])\nprefix_rule(["curl"], "forbidden")\n';
+    await writeFile(join(folder, "team.rules"), text);
+    const check = (command: string): Promise<Run> =>
+      rules(home, "check", "-c", "approval_policy=untrusted", "-C", join(project, "sub"), command);
+
+    const before = await check("make");
+    expect(before.code).toBe(1);
+    expect(before.stdout).toContain(`bobbin rules trust ${project}`);
+    expect((await check("curl x")).stdout).toContain("a rule forbids `curl`");
+
+    const trusted = await rules(home, "trust", join(project, "sub"));
+    expect(trusted).toMatchObject({ code: 0, stdout: expect.stringContaining("are trusted now") });
+    expect(trusted.stdout).toContain("make");
+    expect((await check("make")).code).toBe(0);
+    expect((await rules(home, "trust", project)).stdout).toContain("are trusted already");
+
+    await writeFile(join(folder, "team.rules"), `${text}prefix_rule(["npm", "publish"])\n`);
+    expect((await check("make")).code).toBe(1);
+    await writeFile(join(folder, "team.rules"), text);
+    expect((await check("make")).code).toBe(0);
+    await writeFile(join(folder, "more.rules"), "");
+    expect((await check("make")).code).toBe(1);
+
+    const { client } = await stdioHost({ home, capabilities: { experimentalApi: true } });
+    const listed = await client.call("rules/list", { cwd: project });
+    expect(listed.project).toMatchObject({ root: project, trusted: false });
+    expect(listed.commands.map(({ decision }: CommandRule) => decision)).toEqual(["forbidden"]);
+  });
+});

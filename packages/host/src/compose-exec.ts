@@ -43,15 +43,17 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     const { decideConsent } = await consentOf();
     const { approvalPolicy: policy, sandbox: policyOfSandbox } = thread.settings;
     const problem = await sandbox.problem();
+    const confined = !ports.reachOf(thread.facts.owner).grants("full-access");
     return decideConsent({
       what,
       policy,
       sandbox: policyOfSandbox,
       roots: await rootsOf(thread),
       sandboxProblem: problem?.reason ?? null,
-      rules: (await ports.rules.load()).rules,
+      // Files above a subject's own folders are not read for it.
+      rules: (await ports.rules.load(confined ? undefined : thread.settings.cwd)).rules,
       grants: thread.grants,
-      confined: !ports.reachOf(thread.facts.owner).grants("full-access"),
+      confined,
     });
   };
 

@@ -114,7 +114,7 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
   };
   const marks = new ProcessMarks({ home, platform, log });
   const processes = new ProcessManager({ platform, supervisor, marks });
-  const rules = new RulesStore(home, platform);
+  const rules = new RulesStore(home, { ...platform, projects: () => current.projects });
   const exec = composeExec({
     home,
     platform,

@@ -7,10 +7,20 @@ export function addRules(bobbin: Command): void {
   rules
     .command("list")
     .description("Show all rules, and files that cannot be read.")
+    .option("-C, --cd <dir>", "with the rules of the project around this folder, instead of the current one")
     .option("--json", "print them as JSON")
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: { cd?: string; json?: boolean }, self: Command) => {
       const { listRules } = await import("./run-rules.ts");
-      process.exitCode = await listRules(options);
+      process.exitCode = await listRules({ ...options, config: self.optsWithGlobals().config });
+    });
+  rules
+    .command("trust")
+    .description("Let the rules of a project count, as they are now.")
+    .argument("[dir]", "a folder of the project, instead of the current one")
+    .addHelpText("after", TRUST)
+    .action(async (dir: string | undefined, _options, self: Command) => {
+      const { trustProject } = await import("./run-trust.ts");
+      process.exitCode = await trustProject(dir ?? ".", self.optsWithGlobals().config);
     });
   rules
     .command("revoke")
@@ -41,8 +51,13 @@ export interface CheckOptions {
   readonly json?: boolean;
 }
 
+const TRUST = `
+A project's rules are in .bobbin/rules/*.rules and .codex/rules/*.rules. What they forbid or ask about always counts;
+what they allow counts once they are trusted, and no longer when a file changes. config.toml remembers it in [projects].
+`;
+
 const NOTES = `
-Rules are in the home's rules/*.rules, in the format of the Codex CLI.
+Rules are in the home's rules/*.rules and in those of trusted projects, in the format of the Codex CLI.
 Exit code: 0 when the command runs without a question, 1 when it is asked about or refused.
 
 Examples:

@@ -19,26 +19,39 @@ import type { CheckOptions } from "./rules.ts";
 import { harmless, Output } from "./terminal.ts";
 
 /** Shows all rules. Resolves with the exit code. */
-export async function listRules(options: { readonly json?: boolean }): Promise<number> {
+export async function listRules(options: {
+  readonly cd?: string;
+  readonly json?: boolean;
+  readonly config?: readonly string[];
+}): Promise<number> {
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
-  const listed = await new RulesStore(home, nodePlatform()).list();
+  const platform = nodePlatform();
+  const { projects } = await loadConfig(platform.files, home, options.config ?? []);
+  const store = new RulesStore(home, { ...platform, projects: () => projects });
+  const listed = await store.list(resolve(options.cd ?? "."));
   if (options.json) stdout.line(JSON.stringify(listed, null, 2));
   else stdout.write(ruleLines(listed, home, stdout));
   await stdout.flushed();
   return listed.badFiles.length === 0 ? 0 : 1;
 }
 
-function ruleLines({ commands, hosts, badFiles }: RulesListResponse, home: string, stdout: Output): string {
+export function ruleLines(
+  { commands, hosts, badFiles, project }: RulesListResponse,
+  home: string,
+  stdout: Output,
+): string {
   const line = (rule: Omit<CommandRule | NetworkHostRule, "revocable">, what: string): string => {
     const why = rule.justification === null ? "" : ` (${rule.justification})`;
-    const where = stdout.dim(`${relative(home, rule.file)}:${rule.line}`);
+    const near = relative(home, rule.file);
+    const where = stdout.dim(`${near.startsWith("..") ? rule.file : near}:${rule.line}`);
     return `  ${colored(rule.decision, stdout)}  ${harmless(what + why)}  ${where}`;
   };
   const lines = [
     ...commands.map((rule) => line(rule, rule.pattern.map((choices) => choices.join("|")).join(" "))),
     ...hosts.map((rule) => line(rule, `${rule.protocol}://${rule.host}`)),
     ...badFiles.map((bad) => badLine(bad, stdout)),
+    ...(project === null || project.trusted ? [] : [untrustedLine(project.root, stdout)]),
   ];
   return lines.length === 0 ? "\n  There are no rules.\n\n" : `\n${lines.join("\n")}\n\n`;
 }
@@ -57,6 +70,11 @@ function colored(decision: RuleDecision, stdout: Output): string {
 
 function badLine({ file, line, message }: BadRulesFile, stdout: Output): string {
   return `  ${stdout.red(harmless(`${file}:${line}: ${message}`))}\n    → nothing that this file allows counts`;
+}
+
+function untrustedLine(root: string, stdout: Output): string {
+  const says = `The rules of ${root} are not trusted as they are: what they allow does not count.`;
+  return `  ${stdout.yellow(harmless(says))}\n    → bobbin rules trust ${harmless(root)}`;
 }
 
 /** Takes back what was allowed for good. Resolves with the exit code. */
@@ -78,10 +96,15 @@ export async function checkRules(
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
   const platform = nodePlatform();
-  const { approvalPolicy: policy, sandbox } = await loadConfig(platform.files, home, options.config ?? []);
-  const { rules, bad } = await new RulesStore(home, platform).load();
-  const problem = await createSandbox({ platform, home }).problem();
+  const {
+    approvalPolicy: policy,
+    sandbox,
+    projects,
+  } = await loadConfig(platform.files, home, options.config ?? []);
   const workdir = resolve(options.cd ?? ".");
+  const store = new RulesStore(home, { ...platform, projects: () => projects });
+  const { rules, bad, project } = await store.load(workdir);
+  const problem = await createSandbox({ platform, home }).problem();
   const command = parseCommand(text);
   const escalate = options.outside ?? false;
   const consent = decideConsent({
@@ -109,6 +132,7 @@ export async function checkRules(
       ),
     );
     for (const one of bad) stdout.line(badLine(one, stdout));
+    if (project?.isTrusted === false) stdout.line(untrustedLine(project.root, stdout));
     stdout.line("");
   }
   await stdout.flushed();

@@ -11,11 +11,13 @@ import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
 import type { ShellEnvironmentPolicy } from "../process/command-environment.ts";
+import type { Projects } from "../tool/project-rules.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readAnswerLimits } from "./answer-limits.ts";
 import { readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
+import { readProjects } from "./projects.ts";
 import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
 import { readShellEnvironment } from "./shell-environment.ts";
 import { readSubjects, type SubjectSettings } from "./subjects.ts";
@@ -69,6 +71,8 @@ export interface Config {
   readonly rap: RapSettings;
   /** What those may reach who come with a signed token that names them. */
   readonly subjects: SubjectSettings;
+  /** Which projects people trust, and with which rules. */
+  readonly projects: Projects;
   /** Clients that one socket listener serves at once. */
   readonly maxConnections: number;
 }
@@ -117,6 +121,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     maxGoalTokenBudget: whole(subtable(table, "goals") ?? {}, "max_goal_token_budget", 1, "goals.") ?? null,
     rap: readRap(table),
     subjects: readSubjects(table, home),
+    projects: readProjects(table),
     maxConnections: whole(table, "max_connections", 1) ?? 10_000,
     personality: oneOf(table, "personality", ["none", "friendly", "pragmatic"]) ?? null,
   };

@@ -4,18 +4,23 @@ import type { Files, Liveness } from "../platform/platform.ts";
 import { mayBecomeRule } from "./consent/amendment.ts";
 import { joinRules, type Rules } from "./consent/rules.ts";
 import { allowLine, type BadRulesFile, readRulesFile } from "./consent/rules-file.ts";
+import { type ProjectRules, type Projects, readProjectRules } from "./project-rules.ts";
 
 export interface LoadedRules {
   readonly rules: Rules;
   /** Files that could not be read. Nothing that they allow counts. */
   readonly bad: readonly BadRulesFile[];
+  /** The project whose rules were looked at, if a folder was named. */
+  readonly project: Pick<ProjectRules, "root" | "digest" | "isTrusted"> | null;
 }
 
 const OWN_FILE = "default.rules";
 
 export interface RulesPorts {
-  readonly files: Pick<Files, "list" | "readText" | "replaceText">;
+  readonly files: Pick<Files, "list" | "readText" | "replaceText" | "exists" | "realPath">;
   readonly liveness: Pick<Liveness, "exclusively">;
+  /** Which projects people trust, as it is now. */
+  projects?(): Projects;
 }
 
 /** The rules for commands in the home: all files `rules/*.rules`. What people allow for good goes to `default.rules`. */
@@ -30,9 +35,11 @@ export class RulesStore {
     this.#lock = join(home, "live", "rules.lock");
   }
 
-  /** The rules as they are now: people and other hosts change them. */
-  async load(): Promise<LoadedRules> {
-    const { files } = this.#ports;
+  /** The rules as they are now: people and other hosts change them. `cwd`: with those of the project around it. */
+  async load(cwd?: string): Promise<LoadedRules> {
+    const { files, projects } = this.#ports;
+    const project =
+      cwd === undefined ? null : await readProjectRules(files, cwd, projects?.() ?? new Map(), this.#folder);
     const entries = await files.list(this.#folder);
     const names = entries.filter(({ name, folder }) => !folder && name.endsWith(".rules"));
     const read = await Promise.all(
@@ -46,8 +53,9 @@ export class RulesStore {
       }),
     );
     return {
-      rules: joinRules(read.map(({ rules }) => rules)),
-      bad: read.flatMap(({ bad }) => bad ?? []),
+      rules: joinRules([...read.map(({ rules }) => rules), ...(project === null ? [] : [project.rules])]),
+      bad: [...read.flatMap(({ bad }) => bad ?? []), ...(project?.bad ?? [])],
+      project,
     };
   }
 
@@ -59,8 +67,8 @@ export class RulesStore {
   }
 
   /** All rules as people see them. */
-  async list(): Promise<RulesListResponse> {
-    const { rules, bad } = await this.load();
+  async list(cwd?: string): Promise<RulesListResponse> {
+    const { rules, bad, project } = await this.load(cwd);
     const own = join(this.#folder, OWN_FILE);
     const lines = ((await this.#ports.files.readText(own).catch(() => "")) ?? "").split(/\r?\n/);
     return {
@@ -74,6 +82,10 @@ export class RulesStore {
       })),
       hosts: rules.network.map(({ origin, ...rule }) => ({ ...rule, ...origin })),
       badFiles: [...bad],
+      project:
+        project?.digest == null
+          ? null
+          : { root: project.root, digest: project.digest, trusted: project.isTrusted },
     };
   }
 

@@ -1,4 +1,14 @@
-import { array, boolean, enumeration, integer, nullable, object, type Static, string } from "../schema.ts";
+import {
+  array,
+  boolean,
+  enumeration,
+  integer,
+  nullable,
+  object,
+  optional,
+  type Static,
+  string,
+} from "../schema.ts";
 
 export const RuleDecision = enumeration("RuleDecision", ["allow", "prompt", "forbidden"]);
 export type RuleDecision = Static<typeof RuleDecision>;
@@ -30,13 +40,21 @@ export const BadRulesFile = object("BadRulesFile", () => ({
 }));
 export type BadRulesFile = Static<typeof BadRulesFile>;
 
-export const RulesListParams = object("RulesListParams", () => ({}));
+export const ProjectRules = object("ProjectRules", () => ({
+  root: string(),
+  digest: string(),
+  trusted: boolean(),
+}));
+export type ProjectRules = Static<typeof ProjectRules>;
+
+export const RulesListParams = object("RulesListParams", () => ({ cwd: optional(string()) }));
 export type RulesListParams = Static<typeof RulesListParams>;
 
 export const RulesListResponse = object("RulesListResponse", () => ({
   commands: array(CommandRule),
   hosts: array(NetworkHostRule),
   badFiles: array(BadRulesFile),
+  project: nullable(ProjectRules),
 }));
 export type RulesListResponse = Static<typeof RulesListResponse>;
 

@@ -1,11 +1,12 @@
+import { resolve } from "node:path";
 import { fault } from "../../errors.ts";
 import type { Handlers } from "../call.ts";
 import type { HandlerContext } from "./context.ts";
 
 export function ruleHandlers({ rules }: HandlerContext): Handlers {
   return {
-    async "rules/list"(_params, { reply }) {
-      reply(await rules.list());
+    async "rules/list"({ cwd }, { reply }) {
+      reply(await rules.list(cwd == null ? undefined : resolve(cwd)));
     },
 
     async "rules/revoke"({ prefix }, { reply }) {

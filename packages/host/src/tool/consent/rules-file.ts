@@ -6,6 +6,7 @@ import {
   type PrefixRule,
   type RuleDecision,
   type Rules,
+  restrictionsOf,
   ruleFor,
 } from "./rules.ts";
 import { type Literal, type LiteralCall, RulesError, readCalls } from "./starlark.ts";
@@ -40,13 +41,7 @@ export function readRulesFile(file: string, text: string | null, problem = "it c
   } catch (cause) {
     if (!(cause instanceof RulesError)) throw cause;
     if (found.prefixes.length + found.network.length === 0) addRestrictions(file, calls, found);
-    const restricts = ({ decision }: { readonly decision: RuleDecision }): boolean => decision !== "allow";
-    const rules: Rules = {
-      prefixes: found.prefixes.filter(restricts),
-      network: found.network.filter(restricts),
-      executables: found.executables,
-    };
-    return { rules, bad: { file, line: cause.line, message: cause.message } };
+    return { rules: restrictionsOf(found), bad: { file, line: cause.line, message: cause.message } };
   }
 }
 

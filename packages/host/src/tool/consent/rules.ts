@@ -50,6 +50,12 @@ export function joinRules(all: readonly Rules[]): Rules {
   };
 }
 
+/** What rules forbid or ask about. What counts as a program is left out, because rules elsewhere may allow that program. */
+export function restrictionsOf({ prefixes, network }: Rules): Rules {
+  const restricts = ({ decision }: { readonly decision: RuleDecision }): boolean => decision !== "allow";
+  return { prefixes: prefixes.filter(restricts), network: network.filter(restricts), executables: new Map() };
+}
+
 /** The strictest rule for a command's words; of equally strict ones the one with the most words. */
 export function ruleFor(rules: Rules, words: readonly string[]): PrefixRule | null {
   return strictest(

@@ -1,0 +1,42 @@
+import { resolve } from "node:path";
+import { ConfigLayers } from "../catalog/config-layers.ts";
+import { ConfigWriter } from "../catalog/config-writer.ts";
+import { homeDirectory } from "../config/home.ts";
+import { loadConfig } from "../config/load.ts";
+import { nodePlatform } from "../platform/node.ts";
+import { RulesStore } from "../tool/rules-store.ts";
+import { ruleLines } from "./run-rules.ts";
+import { harmless, Output } from "./terminal.ts";
+
+/** Lets the rules of a project count as they are now. Resolves with the exit code. */
+export async function trustProject(dir: string, config: readonly string[] = []): Promise<number> {
+  const stdout = new Output(process.stdout);
+  const home = homeDirectory();
+  const platform = nodePlatform();
+  const { projects } = await loadConfig(platform.files, home, config);
+  const found = await new RulesStore(home, { ...platform, projects: () => projects }).load(resolve(dir));
+  const { root, digest, isTrusted } = found.project!;
+  if (digest === null) {
+    stdout.line(`\n  ${harmless(root)} has no rules.\n`);
+  } else if (isTrusted) {
+    stdout.line(`\n  The rules of ${harmless(root)} are trusted already.\n`);
+  } else {
+    await remember(root, digest);
+    // As they count from now on.
+    const trusted = new Map(projects).set(root, { level: "trusted", rules: digest });
+    const listed = await new RulesStore(home, { ...platform, projects: () => trusted }).list(resolve(dir));
+    const own = listed.commands.filter(({ file }) => file.startsWith(root));
+    const hosts = listed.hosts.filter(({ file }) => file.startsWith(root));
+    stdout.write(ruleLines({ ...listed, commands: own, hosts }, home, stdout));
+    stdout.line(`  These rules of ${harmless(root)} are trusted now, until a file changes.\n`);
+  }
+  await stdout.flushed();
+  return 0;
+
+  async function remember(project: string, rules: string): Promise<void> {
+    const writer = new ConfigWriter(platform.files, new ConfigLayers(platform.files, home, []));
+    const key = `projects."${project.replaceAll(/["\\]/g, "\\$&")}"`;
+    const value = { trust_level: "trusted", trusted_rules: rules };
+    await writer.write({ edits: [{ keyPath: key, value, mergeStrategy: "upsert" }] });
+  }
+}
