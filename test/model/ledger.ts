@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { DeskLedger, DeskTool } from "../simulation/fake-desk.ts";
-import { type JournalRecord, journals, recordsOf, type Texts } from "./journals.ts";
+import { commitsOf, type JournalRecord, journals, recordsOf, type Texts } from "./journals.ts";
 
 /** Something that a client was told, and that has to be found in the thread's journal from then on. */
 interface Promised {
@@ -25,7 +25,9 @@ export class Ledger implements DeskLedger {
   readonly #taken: Taken[] = [];
   /** What clients have answered, by question. */
   readonly #answers = new Map<number, string[]>();
-  /** How often each client was sent `thread/closed`, by thread, host and client. */
+  /** The cursors with which `thread/closed` was sent, by thread. A replay sends it again. */
+  readonly #closedAt = new Map<string, Set<string>>();
+  /** How often each client was sent `thread/closed` without a cursor, by thread, host and client. */
   readonly #closings = new Map<string, Map<string, Map<string, number>>>();
   /** How often a tool server was notified of a closing, by thread. */
   readonly #closeHeard = new Map<string, number>();
@@ -65,8 +67,12 @@ export class Ledger implements DeskLedger {
     this.promise(threadId, `"requestId":${requestId}`, true);
   }
 
-  /** A client of a host was sent `thread/closed`. */
-  closed(threadId: string, host: string, client: string): void {
+  /** A client of a host was sent `thread/closed`, with a cursor if it follows the thread and wants one. */
+  closed(threadId: string, host: string, client: string, cursor: string | undefined): void {
+    if (cursor !== undefined) {
+      this.#closedAt.set(threadId, (this.#closedAt.get(threadId) ?? new Set()).add(cursor));
+      return;
+    }
     const hosts = this.#closings.get(threadId) ?? new Map<string, Map<string, number>>();
     const clients = hosts.get(host) ?? new Map<string, number>();
     this.#closings.set(threadId, hosts.set(host, clients.set(client, (clients.get(client) ?? 0) + 1)));
@@ -106,7 +112,13 @@ export class Ledger implements DeskLedger {
     };
     this.#checkTaken(records);
     this.#checkAnswers([...paths.values()].flatMap((path) => recordsOf(disk, path)));
-    if (!failing) this.#checkClosings(records);
+    if (!failing) {
+      this.#checkClosings(records);
+      this.#checkClosedAt((threadId) => {
+        const path = paths.get(threadId);
+        return this.#gone.has(threadId) || path === undefined ? undefined : commitsOf(disk, path);
+      });
+    }
     for (const threadId of this.#deleted) {
       const left = disk.paths.filter((name) => name.includes(threadId));
       assert.deepEqual(left, [], `what is left of the deleted thread ${threadId}`);
@@ -138,6 +150,21 @@ export class Ledger implements DeskLedger {
         given.includes(JSON.stringify(answer.result)),
         `nobody gave the answer to question ${requestId}`,
       );
+    }
+  }
+
+  /** A closing that was sent with a cursor is what the journal has there. */
+  #checkClosedAt(commits: (threadId: string) => ReturnType<typeof commitsOf> | undefined): void {
+    for (const [threadId, cursors] of this.#closedAt) {
+      const written = commits(threadId);
+      if (written === undefined || written.some(({ records }) => records.some(isChild))) continue;
+      for (const cursor of cursors) {
+        const isThere = written.some(
+          ({ epoch, seq, records }) =>
+            cursor.startsWith(`${epoch}.${seq}.`) && records.some(({ type }) => type === "closed"),
+        );
+        assert(isThere, `${threadId}: thread/closed at ${cursor}, and not in the journal`);
+      }
     }
   }
 

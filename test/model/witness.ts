@@ -102,7 +102,7 @@ export class Witness {
       assert.equal(seen.last, "thread/status/changed notLoaded", this.#about(threadId, "told closed after"));
       assert(!seen.closed || this.#elsewhere(), this.#about(threadId, "told closed twice for one load"));
       seen.closed = true;
-      this.#ledger.closed(threadId, this.#host, this.#client.name);
+      this.#ledger.closed(threadId, this.#host, this.#client.name, params.cursor as string | undefined);
     } else if (method === "thread/started" || (status !== undefined && status !== "notLoaded")) {
       seen.closed = false;
     }
