@@ -7,6 +7,7 @@ import type { Config } from "../config/config.ts";
 import { homeDirectory } from "../config/home.ts";
 import { hostSecretNames } from "../config/host-secrets.ts";
 import { loadConfig } from "../config/load.ts";
+import { covered } from "../platform/exposed-descriptors.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { ProgramStart } from "../platform/platform.ts";
 import { userEnvironment } from "../process/environment.ts";
@@ -104,7 +105,7 @@ function run({ argv, cwd, env, inputs = [] }: ProgramStart): Promise<number> {
     const child = spawn(file, args, {
       cwd,
       env,
-      stdio: ["inherit", "inherit", "inherit", ...inputs.map(() => "pipe" as const)],
+      stdio: covered(["inherit", "inherit", "inherit", ...inputs.map(() => "pipe" as const)]),
     });
     inputs.forEach((bytes, nth) => {
       const pipe = child.stdio[3 + nth] as Writable | null | undefined;

@@ -19,10 +19,3 @@ export async function inputFiles(
   await Promise.all(paths.map((path, nth) => writeFile(path, inputs[nth]!, { mode: 0o600 })));
   return { paths, remove: () => rm(folder, { recursive: true, force: true }) };
 }
-
-/** The command line that opens the files as descriptors 3, 4 and so on, and then becomes the program. */
-export function withInputs(argv: readonly string[], paths: readonly string[]): readonly string[] {
-  if (paths.length === 0) return argv;
-  const opens = paths.map((_, nth) => `${3 + nth}<"$${nth + 1}"`).join(" ");
-  return ["/bin/sh", "-c", `exec ${opens}; shift ${paths.length}; exec "$@"`, "sh", ...paths, ...argv];
-}

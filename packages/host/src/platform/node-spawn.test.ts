@@ -50,6 +50,21 @@ describe.each(WAYS)("a program on %s", (way) => {
     expect(await program.exited).toEqual({ code: 0, signal: null });
   });
 
+  it.runIf(process.platform === "linux")(
+    "has none of this process's descriptors, nor another's terminal",
+    async () => {
+      const other = await nodeSpawn(sh("cat", "a terminal", { stdin: "open" }));
+      const program = await nodeSpawn(sh("ls -l /proc/$$/fd", way, { inputs: [Buffer.from("given")] }));
+      const shown = (await textOf(program))
+        .split("\n")
+        .flatMap((line) => / (\d+) -> (.*)$/.exec(line)?.slice(1, 3) ?? []);
+      other.signal("SIGKILL");
+      other.stopReading();
+      const beyond = shown.flatMap((part, at) => (at % 2 === 0 && Number(part) > 3 ? [shown[at + 1]!] : []));
+      expect(beyond.filter((target) => target !== "/dev/null")).toEqual([]);
+    },
+  );
+
   it("ends with all of its group when it is signalled", async () => {
     const program = await nodeSpawn(sh("sleep 1000 & sleep 1000; wait", way));
     program.signal("SIGKILL");

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn as start } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { covered } from "./exposed-descriptors.ts";
 import { spawnOnTerminal } from "./node-terminal.ts";
 import { OutputPieces } from "./output-pieces.ts";
 import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram, Spawn } from "./platform.ts";
@@ -18,7 +19,12 @@ async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Pr
     env,
     // A session of its own: it has no terminal of ours, and signals reach all of its group.
     detached: true,
-    stdio: [stdin === "open" ? "pipe" : "ignore", "pipe", "pipe", ...inputs.map(() => "pipe" as const)],
+    stdio: covered([
+      stdin === "open" ? "pipe" : "ignore",
+      "pipe",
+      "pipe",
+      ...inputs.map(() => "pipe" as const),
+    ]),
   });
   const exited = exitOf(child);
   await started(child, cwd);

@@ -3,7 +3,8 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Readable, Writable } from "node:stream";
 import { ReadStream } from "node:tty";
-import { inputFiles, withInputs } from "./input-files.ts";
+import { noteExposed, openingOnly } from "./exposed-descriptors.ts";
+import { inputFiles } from "./input-files.ts";
 import { MarkedStream } from "./marked-stream.ts";
 import { signalGroup, writeTo } from "./node-spawn.ts";
 import { OutputPieces } from "./output-pieces.ts";
@@ -37,7 +38,12 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   if (native === undefined || program.tty === undefined) return undefined;
   const { pty, helper } = native;
   const files = await inputFiles(program.inputs ?? []);
-  const [file, ...args] = withInputs(program.argv, files.paths);
+  const argv = openingOnly(program.argv, files.paths);
+  if (argv === undefined) {
+    await files.remove();
+    return undefined;
+  }
+  const [file, ...args] = argv;
   const env = Object.entries({ TERM: "xterm-256color", ...program.env, PWD: program.cwd });
   const exit = new Deferred<ProgramExit>();
   const { cols, rows } = program.tty;
@@ -49,6 +55,7 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
     pid,
     pty: path,
   } = pty.fork(file!, args, pairs, program.cwd, cols, rows, -1, -1, true, helper, ended);
+  const forget = noteExposed(fd);
   // Held open: without it, what was written and not read yet is lost when the program exits.
   const slave = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
   const master = new ReadStream(fd);
@@ -58,6 +65,7 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   const finish = (): void => {
     if (over) return;
     over = true;
+    forget();
     closeSync(slave);
     master.destroy();
     marked.end();

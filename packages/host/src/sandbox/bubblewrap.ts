@@ -32,11 +32,9 @@ export function bubblewrapped(
     program.cwd,
     // Not in the environment of bubblewrap itself, which runs outside: LD_PRELOAD would load a library there.
     "--clearenv",
-    ...Object.entries({ ...program.env, PWD: program.cwd }).flatMap(([name, value]) => [
-      "--setenv",
-      name,
-      value,
-    ]),
+    ...Object.entries({ ...terminalEnv(program), ...program.env, PWD: program.cwd }).flatMap(
+      ([name, value]) => ["--setenv", name, value],
+    ),
     "--seccomp",
     String(filter),
   ];
@@ -46,6 +44,11 @@ export function bubblewrapped(
     env: {},
     inputs: [...inputs, nulEnded(args), seccompFilter(arch, access)],
   };
+}
+
+/** What a terminal sets, which the command would not see: it has none of bubblewrap's own environment. */
+function terminalEnv({ tty }: ProgramStart): Readonly<Record<string, string>> {
+  return tty === undefined ? {} : { TERM: "xterm-256color" };
 }
 
 /** In the order in which they are made: a later one covers a part of an earlier one. */

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { seccompFilter } from "./seccomp.ts";
-import { type Arch, AUDIT_ARCH, INSPECTED, MISSING, NETWORK, REFUSED } from "./syscalls.ts";
+import {
+  type Arch,
+  AUDIT_ARCH,
+  INSPECTED,
+  MISSING,
+  MODE_CALLS,
+  type ModeCall,
+  NETWORK,
+  REFUSED,
+} from "./syscalls.ts";
 
 const ALLOWED = "allowed";
 const KILLED = "killed";
@@ -106,6 +115,20 @@ describe.each(["x64", "arm64"] as const)("the filter on %s", (arch) => {
       expect(decide(off, arch, { number, args: [0n, request] })).toBe(EPERM);
   });
 
+  it("refuses files that run as their owner, when they are made and later", () => {
+    for (const [name, { numbers, mode, flags }] of Object.entries<ModeCall>(MODE_CALLS)) {
+      const number = call(numbers);
+      if (number === null) continue;
+      const args = (bits: bigint, making: bigint): bigint[] =>
+        [0, 1, 2, 3].map((at) => (at === mode ? bits : at === flags ? making : 0n));
+      const O_CREAT = 0o100n;
+      expect(decide(off, arch, { number, args: args(0o4755n, O_CREAT) }), name).toBe(EPERM);
+      expect(decide(off, arch, { number, args: args(0o2755n, O_CREAT) }), name).toBe(ALLOWED);
+      if (flags !== undefined)
+        expect(decide(off, arch, { number, args: args(0o4755n, 0n) }), name).toBe(ALLOWED);
+    }
+  });
+
   it("ends programs that come through another entry point, and refuses the second set of numbers", () => {
     for (const auditArch of [0x40000003, 0x40000028, AUDIT_ARCH[arch === "x64" ? "arm64" : "x64"]])
       expect(decide(off, arch, { number: 1, auditArch })).toBe(KILLED);
@@ -127,7 +150,8 @@ describe.each(["x64", "arm64"] as const)("numbers of system calls on %s", (arch)
         Number(number),
       ]),
     );
-    const all = { ...REFUSED, ...MISSING, ...NETWORK, ...INSPECTED };
+    const modes = Object.entries<ModeCall>(MODE_CALLS).map(([name, { numbers }]) => [name, numbers] as const);
+    const all = { ...REFUSED, ...MISSING, ...NETWORK, ...INSPECTED, ...Object.fromEntries(modes) };
     const compared = Object.entries(all).filter(([name]) => known.has(name));
     expect(compared.length).toBeGreaterThan(50);
     for (const [name, numbers] of compared)

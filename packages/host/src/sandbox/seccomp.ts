@@ -3,6 +3,8 @@ import {
   AUDIT_ARCH,
   INSPECTED,
   MISSING,
+  MODE_CALLS,
+  type ModeCall,
   NETWORK,
   numberOn,
   numbersOn,
@@ -48,6 +50,11 @@ const INTERNET = [2 /* AF_INET */, 10 /* AF_INET6 */];
 const SOCKET_TYPE = 0xf;
 const DATAGRAM = 2;
 
+/** A program of another user with this bit would run as the user of the sandbox, outside of it. */
+const SET_USER_ID = 0o4000;
+/** O_CREAT and O_TMPFILE. */
+const MAKES_FILE = 0o100 | 0o20000000;
+
 type Instruction = readonly [code: number, yes: number, no: number, value: number];
 
 /**
@@ -84,6 +91,7 @@ export function seccompFilter(arch: Arch, { network }: { readonly network: boole
       [JUMP_IF_EQUAL, 0, 1, DATAGRAM],
       [RETURN, 0, 0, EPERM],
     ]),
+    ...Object.values(MODE_CALLS).flatMap((call) => setUserId(arch, call)),
     ...(network ? inspect(socket, noneOf(0, INTERNET)) : []),
     [RETURN, 0, 0, ALLOW],
   ];
@@ -108,6 +116,18 @@ function anyBit(nth: number, bits: number): readonly Instruction[] {
     [JUMP_IF_ANY_BIT, 0, 1, bits],
     [RETURN, 0, 0, EPERM],
   ];
+}
+
+function setUserId(arch: Arch, call: ModeCall): readonly Instruction[] {
+  const number = call.numbers[arch === "x64" ? 0 : 1];
+  if (number === null) return [];
+  const refused = anyBit(call.mode, SET_USER_ID);
+  if (call.flags === undefined) return inspect(number, refused);
+  return inspect(number, [
+    [LOAD, 0, 0, argument(call.flags)],
+    [JUMP_IF_ANY_BIT, 0, refused.length, MAKES_FILE],
+    ...refused,
+  ]);
 }
 
 function anyOf(nth: number, values: readonly number[]): readonly Instruction[] {

@@ -5,7 +5,7 @@ export type Arch = "x64" | "arm64";
 export const AUDIT_ARCH: Readonly<Record<Arch, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 /** Numbers of one system call: on x64, then on arm64; null where it does not exist. */
-type Numbers = readonly [x64: number, arm64: number | null];
+export type Numbers = readonly [x64: number, arm64: number | null];
 
 /** Always refused with EPERM: what could reach other processes, the kernel or the mounts. */
 export const REFUSED = {
@@ -58,8 +58,9 @@ export const REFUSED = {
 
 /** Refused with ENOSYS, so that programs take the older call, whose arguments the filter can read. */
 export const MISSING = {
-  // Its flags are in memory.
+  // Their flags are in memory.
   clone3: [435, 435],
+  openat2: [437, 437],
   // Connects and sends without the system calls of that name.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
@@ -84,6 +85,26 @@ export const INSPECTED = {
   socket: [41, 198],
   socketpair: [53, 199],
 } as const satisfies Record<string, Numbers>;
+
+/** Calls that set the mode of a file, with the argument that has it. */
+export const MODE_CALLS = {
+  chmod: { numbers: [90, null], mode: 1 },
+  fchmod: { numbers: [91, 52], mode: 1 },
+  fchmodat: { numbers: [268, 53], mode: 2 },
+  fchmodat2: { numbers: [452, 452], mode: 2 },
+  creat: { numbers: [85, null], mode: 1 },
+  mknod: { numbers: [133, null], mode: 1 },
+  mknodat: { numbers: [259, 33], mode: 2 },
+  // Their mode counts only if a flag says that a file is made.
+  open: { numbers: [2, null], mode: 2, flags: 1 },
+  openat: { numbers: [257, 56], mode: 3, flags: 2 },
+} as const satisfies Record<string, ModeCall>;
+
+export interface ModeCall {
+  readonly numbers: Numbers;
+  readonly mode: number;
+  readonly flags?: number;
+}
 
 /** Numbers on one machine, without those that it does not have. */
 export function numbersOn(arch: Arch, calls: Readonly<Record<string, Numbers>>): readonly number[] {
