@@ -58,6 +58,18 @@ export const toolLines = {
   "EXEC-9": "A command that is lost with its host completes at the next load, and the model hears of it.",
   "EXEC-10": "A user's command has a turn of its own or joins the running one, and the model hears of it.",
   "EXEC-11": "Items of commands complete once and no process is left, whatever happens to thread and host.",
+  "EXEC-12":
+    "A command in the sandbox writes where its thread may, sees nothing of the home, and reads cut outputs.",
+  "EXEC-13": "A command that only applies a patch is applied as one.",
+
+  // Questions about commands.
+  "APPROVE-1": "A command is shown, then asked about, and the answer is resolved before the item completes.",
+  "APPROVE-2": "An interrupt resolves the question and completes the item before the turn.",
+  "APPROVE-3": "What was accepted for the session is not asked about again; anything else is.",
+  "APPROVE-4": "What was accepted for good becomes a rule, if it was offered.",
+  "APPROVE-5": "The first answer wins, and the question vanishes for the others.",
+  "APPROVE-6": "A question outlives its host, with the same id, and the command runs once.",
+  "APPROVE-7": "Where nobody is asked, what would ask is refused with a reason and without an item.",
 
   // Patches.
   "PATCH-1": "A patch within what may be written is applied without asking, and shown with its diffs.",

@@ -11,6 +11,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Reach } from "./server/reach.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
+import { patchPorts } from "./tool/own-tools.ts";
 import type { RulesStore } from "./tool/rules-store.ts";
 
 export interface ComposeExecPorts {
@@ -22,7 +23,7 @@ export interface ComposeExecPorts {
   readonly rules: RulesStore;
   config(): Config;
   /** What threads of an owner may reach. */
-  reachOf(owner: string): Pick<Reach, "hasFiles" | "grants">;
+  reachOf(owner: string): Reach;
 }
 
 const CTRL_C = "\u0003";
@@ -61,6 +62,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     platform,
     processes,
     supervisor: ports.supervisor,
+    patches: patchPorts(platform, ports.reachOf),
     logins: new LoginEnvironments({ platform, processes }),
     shell: platform.env["SHELL"] ?? "/bin/sh",
     environment: () => {

@@ -1,7 +1,7 @@
 import type { ThreadState } from "../core/state.ts";
 import type { Platform, ReadableFiles } from "../platform/platform.ts";
 import { goalTools } from "./goal.ts";
-import { patchTools } from "./patch/apply-patch.ts";
+import { type PatchPorts, patchTools } from "./patch/apply-patch.ts";
 import { planTools } from "./plan.ts";
 import { cancelSubscription } from "./rap/cancel-subscription.ts";
 import { eventTool } from "./rap/event-tool.ts";
@@ -21,7 +21,20 @@ export function ownTools(
   const builtIn: ToolSource = {
     tools: ({ facts }) => (reachOf(facts.owner).hasFiles ? all : withoutFiles),
   };
-  const patches = patchTools({
+  const patches = patchTools(patchPorts({ workspace, files }, reachOf));
+  const patch: ToolSource = {
+    tools: (thread) =>
+      reachOf(thread.facts.owner).hasFiles && thread.turn?.kind !== "review" ? patches.tools(thread) : [],
+  };
+  return [planTools, builtIn, patch, goalTools(maxGoalTokenBudget)];
+}
+
+/** What patches need of the machine. */
+export function patchPorts(
+  { workspace, files }: Pick<Platform, "workspace" | "files">,
+  reachOf: (owner: string) => FileReach,
+): PatchPorts {
+  return {
     workspace,
     files,
     filesOf: (owner) => reachOf(owner).files,
@@ -32,12 +45,7 @@ export function ownTools(
           () => true,
           () => false,
         ),
-  });
-  const patch: ToolSource = {
-    tools: (thread) =>
-      reachOf(thread.facts.owner).hasFiles && thread.turn?.kind !== "review" ? patches.tools(thread) : [],
   };
-  return [planTools, builtIn, patch, goalTools(maxGoalTokenBudget)];
 }
 
 /** The files that threads of an owner may read. */

@@ -2,6 +2,8 @@ import type { ThreadBackgroundTerminal } from "@bobbin/protocol";
 import type { Command } from "../../core/commands.ts";
 import type { CommandEffect } from "../../core/next.ts";
 import type { ThreadState } from "../../core/state.ts";
+import { patchTool } from "../patch/apply-patch.ts";
+import { withPatches } from "../patch/command-patches.ts";
 import type { LiveOutput, SourceEffects, Tool, ToolSource } from "../tool.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { execCommand } from "./exec-command.ts";
@@ -23,7 +25,10 @@ export class ExecSource implements ToolSource {
 
   constructor(ports: ExecPorts) {
     this.#ports = ports;
-    this.#tools = [execCommand(ports, this.#commands), writeStdin(ports, this.#commands)];
+    this.#tools = [
+      withPatches(execCommand(ports, this.#commands), patchTool(ports.patches)),
+      writeStdin(ports, this.#commands),
+    ];
     this.effects = {
       command: (effect, thread, signal, live) => this.#attend(effect, thread, signal, live),
     };

@@ -8,6 +8,7 @@ import type { LoginEnvironments } from "../../process/login-environment.ts";
 import type { ProcessManager } from "../../process/process-manager.ts";
 import type { SandboxProblem } from "../../sandbox/sandbox.ts";
 import type { Consent } from "../consent/consent.ts";
+import type { PatchPorts } from "../patch/apply-patch.ts";
 import type { OpenOutput } from "./output-file.ts";
 
 /** What running commands needs from around it. */
@@ -21,6 +22,8 @@ export interface ExecPorts {
   /** The configuration as it is now. */
   environment(): { readonly policy: ShellEnvironmentPolicy; readonly secrets: ReadonlySet<string> };
   readonly openOutput: OpenOutput;
+  /** What patches inside commands need. */
+  readonly patches: PatchPorts;
   /** Whether a thread may run commands. */
   mayRun(thread: ThreadState): boolean;
   /** Whether a command may run, and where. */

@@ -46,7 +46,8 @@ function knowsFreeform(model: string): boolean {
   return /^gpt-5|codex/.test(model ?? "");
 }
 
-function patchTool(ports: PatchPorts): Tool {
+/** `apply_patch` as a function. */
+export function patchTool(ports: PatchPorts): Tool {
   const { workspace } = ports;
   return {
     name: "apply_patch",

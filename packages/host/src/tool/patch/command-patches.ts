@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Invocation, Tool } from "../tool.ts";
-import { patchInCommand } from "./patch-in-command.ts";
 
 /** The arguments of a command that matter here. */
 interface CommandArguments {
@@ -15,26 +14,29 @@ interface CommandArguments {
 export function withPatches(command: Tool, patch: Tool): Tool {
   return {
     ...command,
-    begin(invocation) {
-      const asked = patchCall(invocation);
+    async begin(invocation) {
+      const asked = await patchCall(invocation);
       return asked === null ? command.begin(invocation) : patch.begin(asked);
     },
-    heard(invocation, question, answer) {
-      const asked = patchCall(invocation);
+    async heard(invocation, question, answer) {
+      const asked = await patchCall(invocation);
       return asked === null
         ? command.heard!(invocation, question, answer)
         : patch.heard!(asked, question, answer);
     },
-    perform(invocation, ...rest) {
-      const asked = patchCall(invocation);
+    async perform(invocation, ...rest) {
+      const asked = await patchCall(invocation);
       return asked === null ? command.perform!(invocation, ...rest) : patch.perform!(asked, ...rest);
     },
   };
 }
 
 /** The call as the patch tool takes it; null if it is a command. The workspace stays the same wherever the command goes. */
-function patchCall(invocation: Invocation): Invocation | null {
+async function patchCall(invocation: Invocation): Promise<Invocation | null> {
   const { cmd, workdir } = invocation.args as CommandArguments;
+  // What reads shell text is large: it is loaded for commands that may hold a patch.
+  if (!/\bapply_?patch\b/.test(cmd)) return null;
+  const { patchInCommand } = await import("./patch-in-command.ts");
   const found = patchInCommand(cmd);
   if (found === null) return null;
   const { thread } = invocation;

@@ -1,0 +1,343 @@
+// Who is asked about commands, and what becomes of them: on the real program, with real processes and a local model.
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const run = (args: object, callId = "call_1"): Reply =>
+  stream(responses.stream(responses.call("exec_command", JSON.stringify({ login: false, ...args }), callId)));
+const escalated = (cmd: string, more: object = {}, callId = "call_1"): Reply =>
+  run({ cmd, sandbox_permissions: "require_escalated", justification: "May I?", ...more }, callId);
+
+const WRITES = ['sandbox_mode = "workspace-write"', 'approval_policy = "on-request"'];
+const METHOD = "item/commandExecution/requestApproval";
+
+interface Stage {
+  readonly model: MockModel;
+  readonly host: HostProcess;
+  readonly client: WireClient;
+  readonly threadId: string;
+  readonly cwd: string;
+  readonly home: string;
+}
+
+async function stage(replies: readonly Reply[], top: readonly string[] = WRITES): Promise<Stage> {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await modelHome("responses", model.url, { top });
+  const host = await spawnHost({
+    home,
+    args: ["--listen", "ws://127.0.0.1:0"],
+    env: { SHELL: "/bin/bash" },
+  });
+  const client = await host.join(undefined, { experimentalApi: true });
+  return { model, host, client, threadId: await client.startThread({ cwd }), cwd, home };
+}
+
+/** What became of a turn, in short; where the status changes is free. */
+function story(frames: readonly Received[]): string[] {
+  return frames.flatMap(({ method, params }) => {
+    if (method === METHOD) return ["asked"];
+    if (method === "serverRequest/resolved") return ["resolved"];
+    if (method === "turn/completed") return [`turn ${params.turn.status}`];
+    return params?.item?.type === "commandExecution" ? [`${method} ${params.item.status}`] : [];
+  });
+}
+
+function asked(client: WireClient, nth = 1): Promise<Received> {
+  let seen = 0;
+  return client.waitFor(({ method }) => method === METHOD && ++seen >= nth, "a question");
+}
+
+function outputOf(model: MockModel, nth = 1): string {
+  const outputs = model.asked[nth]!.body.input.filter(
+    ({ type }: { type: string }) => type === "function_call_output",
+  );
+  return outputs.at(-1).output;
+}
+
+describe("a command that asks", () => {
+  it("[APPROVE-1] is shown, asked about, and runs outside of the sandbox when it is accepted", async () => {
+    const outside = await freshFolder();
+    const file = join(outside, "a");
+    const { model, client, threadId, cwd } = await stage([
+      escalated(`touch ${file} && echo ran`),
+      say("done"),
+    ]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    const question = await asked(client);
+    expect(question.params).toMatchObject({
+      kind: "command",
+      threadId,
+      turnId,
+      itemId: "call_1",
+      environmentId: "local",
+      reason: "May I?",
+      command: `/bin/bash -c 'touch ${file} && echo ran'`,
+      cwd,
+      commandActions: [{ type: "unknown" }],
+    });
+    expect(question.params.availableDecisions.at(0)).toBe("accept");
+    expect(question.params.availableDecisions.slice(-2)).toEqual(["decline", "cancel"]);
+    expect(existsSync(file)).toBe(false);
+    client.send({ id: question.id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed completed",
+      "turn completed",
+    ]);
+    expect(existsSync(file)).toBe(true);
+    expect(outputOf(model)).toMatch(/exit code 0[\s\S]*ran/);
+  });
+
+  it("[APPROVE-1] is not run when it is declined, and the model hears why", async () => {
+    const { model, client, threadId } = await stage([escalated("echo no"), say("understood")]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    client.send({ id: (await asked(client)).id, result: { decision: "decline" } });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed declined",
+      "turn completed",
+    ]);
+    expect(outputOf(model)).toMatch(/was not run: the user declined it/);
+  });
+
+  it("[APPROVE-1] ends its turn when it is cancelled", async () => {
+    const { client, threadId } = await stage([escalated("echo no")]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    client.send({ id: (await asked(client)).id, result: { decision: "cancel" } });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed declined",
+      "turn interrupted",
+    ]);
+  });
+
+  it("[APPROVE-2] completes its item before its turn when that is interrupted", async () => {
+    const { client, threadId } = await stage([escalated("echo no")]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    await asked(client);
+    await client.call("turn/interrupt", { threadId, turnId });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed failed",
+      "turn interrupted",
+    ]);
+  });
+
+  it("[APPROVE-3] is not asked about again when it was accepted for the session; another one is", async () => {
+    const { client, threadId } = await stage([
+      escalated("echo one"),
+      escalated("echo one", {}, "call_2"),
+      escalated("echo two", {}, "call_3"),
+      say("done"),
+    ]);
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    client.send({ id: (await asked(client)).id, result: { decision: "acceptForSession" } });
+    client.send({ id: (await asked(client, 2)).id, result: { decision: "decline" } });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed completed",
+      "item/started inProgress",
+      "item/completed completed",
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed declined",
+      "turn completed",
+    ]);
+  });
+
+  it("[APPROVE-4] becomes a rule when it is accepted for good, also in the next host", async () => {
+    const first = await stage([escalated("git log -1", { prefix_rule: ["git", "log"] }), say("done")]);
+    const turnId = await first.client.say(first.threadId, "go");
+    const { id, params } = await asked(first.client);
+    expect(params.proposedExecpolicyAmendment).toEqual(["git", "log"]);
+    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["git", "log"] } };
+    expect(params.availableDecisions).toEqual(["accept", "acceptForSession", amendment, "decline", "cancel"]);
+    first.client.send({ id: id, result: { decision: amendment } });
+    await first.client.turnCompleted(turnId);
+    expect(await readFile(join(first.home, "rules", "default.rules"), "utf8")).toContain('["git", "log"]');
+    await first.host.kill();
+    first.model.reply(escalated("git log -2", {}, "call_2"), say("done"));
+    const host = await spawnHost({
+      home: first.home,
+      args: ["--listen", "ws://127.0.0.1:0"],
+      env: { SHELL: "/bin/bash" },
+    });
+    const client = await host.join(undefined, { experimentalApi: true });
+    const threadId = await client.startThread({ cwd: first.cwd });
+    const from = client.frames.length;
+    await client.turn(threadId, "go");
+    expect(story(client.frames.slice(from))).not.toContain("asked");
+  });
+
+  it("[APPROVE-4] becomes no rule that was not offered", async () => {
+    const { client, threadId, home } = await stage([escalated("echo x"), say("done")]);
+    const turnId = await client.say(threadId, "go");
+    const { id } = await asked(client);
+    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["curl"] } };
+    client.send({ id: id, result: { decision: amendment } });
+    await client.turnCompleted(turnId);
+    expect(existsSync(join(home, "rules", "default.rules"))).toBe(false);
+  });
+
+  it("[APPROVE-5] vanishes for a second client when the first one has answered", async () => {
+    const { host, client, threadId } = await stage([escalated("echo yes"), say("done")]);
+    const second = await host.join(undefined, { experimentalApi: true });
+    await second.call("thread/resume", { threadId });
+    const turnId = await client.say(threadId, "go");
+    const [one, two] = await Promise.all([asked(client), asked(second)]);
+    expect(two.id).toBe(one.id);
+    second.send({ id: two.id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    client.send({ id: one.id, result: { decision: "decline" } });
+    await second.turnCompleted(turnId);
+    for (const each of [client, second])
+      expect(story(each.frames).filter((line) => line !== "asked")).toEqual([
+        "item/started inProgress",
+        "resolved",
+        "item/completed completed",
+        "turn completed",
+      ]);
+  });
+
+  it("[APPROVE-6] is asked about again by the next host, and runs once", async () => {
+    const first = await stage([escalated("echo once >> $PWD/count"), say("done")]);
+    const { threadId, home, cwd } = first;
+    await first.client.say(threadId, "go");
+    const before = await asked(first.client);
+    await first.host.kill();
+    const host = await spawnHost({
+      home,
+      args: ["--listen", "ws://127.0.0.1:0"],
+      env: { SHELL: "/bin/bash" },
+    });
+    const client = await host.join(undefined, { experimentalApi: true });
+    await client.call("thread/resume", { threadId });
+    const again = await asked(client);
+    expect(again.id).toBe(before.id);
+    client.send({ id: again.id, result: { decision: "accept" } });
+    await client.waitFor(({ method }) => method === "turn/completed", "the turn ends");
+    expect(await readFile(join(cwd, "count"), "utf8")).toBe("once\n");
+  });
+
+  it("[APPROVE-1] asks in the same order on stdio", async () => {
+    const model = await MockModel.start(escalated("echo ran"), say("done"));
+    const { home, cwd } = await modelHome("responses", model.url, { top: WRITES });
+    const { client } = await stdioHost({ home, env: { SHELL: "/bin/bash" } });
+    const threadId = await client.startThread({ cwd });
+    const turnId = await client.say(threadId, "go");
+    client.send({ id: (await asked(client)).id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames)).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed completed",
+      "turn completed",
+    ]);
+  });
+});
+
+describe("a thread that asks nobody", () => {
+  it("[APPROVE-7] refuses what would ask, with a reason and without an item", async () => {
+    const { model, client, threadId } = await stage(
+      [escalated("echo x"), run({ cmd: "rm -rf sub" }, "call_2"), say("ok")],
+      ['sandbox_mode = "workspace-write"', 'approval_policy = "never"'],
+    );
+    const from = client.frames.length;
+    await client.turn(threadId, "go");
+    expect(story(client.frames.slice(from))).toEqual(["turn completed"]);
+    expect(outputOf(model, 1)).toMatch(/outside of the sandbox has to be approved.*ask nobody/);
+    expect(outputOf(model, 2)).toMatch(/was not run: it removes files/);
+  });
+});
+
+describe("a command in the sandbox", () => {
+  it("[EXEC-12] writes in the workspace, and nowhere else", async () => {
+    const outside = await freshFolder();
+    const { model, client, threadId, cwd } = await stage(
+      [run({ cmd: `echo in > in.txt; echo out > ${outside}/out.txt` }), say("done")],
+      [
+        ...WRITES,
+        "sandbox_workspace_write.exclude_slash_tmp = true",
+        "sandbox_workspace_write.exclude_tmpdir_env_var = true",
+      ],
+    );
+    const from = client.frames.length;
+    await client.turn(threadId, "go");
+    expect(story(client.frames.slice(from))).toContain("item/completed failed");
+    expect(await readFile(join(cwd, "in.txt"), "utf8")).toBe("in\n");
+    expect(existsSync(join(outside, "out.txt"))).toBe(false);
+    expect(outputOf(model)).toMatch(/Read-only file system/);
+  });
+
+  it("[EXEC-12] only reads where the thread may only read, and sees nothing of the home", async () => {
+    const top = ['sandbox_mode = "read-only"', 'approval_policy = "on-request"'];
+    const { model, client, threadId, cwd, home } = await stage([], top);
+    await writeFile(join(cwd, "a.txt"), "hello\n");
+    model.reply(
+      run({ cmd: "cat a.txt; echo x > b.txt" }),
+      run({ cmd: `cat ${home}/config.toml` }, "call_2"),
+      say("done"),
+    );
+    await client.turn(threadId, "go");
+    expect(outputOf(model, 1)).toMatch(/hello[\s\S]*Read-only file system/);
+    expect(existsSync(join(cwd, "b.txt"))).toBe(false);
+    expect(outputOf(model, 2)).toMatch(/exit code 1[\s\S]*(No such file|Permission denied)/);
+  });
+
+  it("[EXEC-12] reads the whole of an output that was cut", async () => {
+    const { model, client, threadId } = await stage([
+      run({ cmd: "seq 1 20000", max_output_tokens: 50 }),
+      say("done"),
+    ]);
+    await client.turn(threadId, "go");
+    const path = /the whole output is in (\S+)/.exec(outputOf(model))![1]!;
+    model.reply(run({ cmd: `tail -1 ${path}` }, "call_2"), say("done"));
+    const before = model.asked.length;
+    await client.turn(threadId, "look");
+    expect(outputOf(model, before + 1)).toMatch(/exit code 0[\s\S]*\n20000\n/);
+  });
+});
+
+describe("a patch in a command", () => {
+  it("[EXEC-13] is applied as a patch, also after `cd`", async () => {
+    const patch = ["*** Begin Patch", "*** Add File: new.txt", "+hello", "*** End Patch"].join("\n");
+    const { client, threadId, cwd } = await stage([
+      run({ cmd: `mkdir sub` }),
+      run({ cmd: `cd sub && apply_patch <<'EOF'\n${patch}\nEOF\n` }, "call_2"),
+      say("done"),
+    ]);
+    await client.turn(threadId, "go");
+    expect(await readFile(join(cwd, "sub", "new.txt"), "utf8")).toBe("hello\n");
+    const types = client.told("item/completed").map(({ params }) => params.item.type);
+    expect(types).toEqual(["userMessage", "commandExecution", "fileChange", "agentMessage"]);
+  });
+});
