@@ -88,6 +88,7 @@ export const toolLines = {
   "PATCH-13":
     "After a kill at any step of a patch the next host makes every file new; a full disk at any step leaves all as they were, or the model gets the names of those that are new.",
   "PATCH-14": "A moved file keeps its mode, and a link to a patched file stays a link.",
+  "PATCH-15": "Patches come to what their fixtures say, and to what a simple reference makes of them.",
   "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
 
   // What a turn changes in files.

@@ -37,8 +37,8 @@ export class PatchError extends Error {
 const BEGIN = "*** Begin Patch";
 const END = "*** End Patch";
 const END_OF_FILE = "*** End of File";
-const FILE = /^\*\*\* (Add|Delete|Update) File: (.*)$/;
-const MOVE = /^\*\*\* Move to: (.*)$/;
+const FILE = /^\*\*\* (Add|Delete|Update) File:(?: (.*))?$/;
+const MOVE = /^\*\*\* Move to:(?: (.*))?$/;
 const ENVIRONMENT = /^\*\*\* Environment ID: /;
 const HEREDOC = /^(?:cat\s+)?<<-?\s*(['"]?)(\w+)\1$/;
 
@@ -95,7 +95,7 @@ class PatchReader {
     if (ENVIRONMENT.test(this.#peek()?.text ?? "")) this.#at++;
     for (let line = this.#take(); line !== undefined; line = this.#take()) {
       const header = FILE.exec(line.text.trimEnd());
-      if (header !== null) files.push(this.#file(header[1]!, header[2]!.trim(), line));
+      if (header !== null) files.push(this.#file(header[1]!, (header[2] ?? "").trim(), line));
       else if (line.text.trim() !== "")
         throw problem(
           line,
@@ -126,7 +126,7 @@ class PatchReader {
   #update(path: string, header: NumberedLine): FilePatch {
     const move = MOVE.exec(this.#peek()?.text.trimEnd() ?? "");
     if (move !== null) this.#at++;
-    const moveTo = move === null ? null : move[1]!.trim();
+    const moveTo = move === null ? null : (move[1] ?? "").trim();
     if (moveTo === "") throw problem(header, `moves ${path} to no name`);
     const hunks: Hunk[] = [];
     for (let hunk = this.#hunk(); hunk !== undefined; hunk = this.#hunk()) hunks.push(hunk);
