@@ -18,6 +18,10 @@ export const toolLines = {
   "PROC-5": "A `process/*` request that makes no sense is refused with a code of its own.",
   "PROC-6": "A client's program ends with its connection, and no other connection can reach it.",
   "PROC-7": "A client's program ends with the host.",
+  "OWN-1":
+    "A process that a host started, or one that this started, cannot connect to that host; others can.",
+  "OWN-2":
+    "A loopback listener without authentication serves the host's own user only, where the system says who connects.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
   "PROC-10":
     "After the end of a host, also by SIGKILL, no process that it started is left, nor one that these started.",

@@ -71,7 +71,12 @@ export interface HostOptions {
 }
 
 /** The only place where parts are wired. */
-export function compose(options: HostOptions): { host: Host; metrics: Metrics } {
+export function compose(options: HostOptions): {
+  readonly host: Host;
+  readonly metrics: Metrics;
+  /** What marks the processes that the host has started; undefined while it has started none. */
+  processMark(): string | undefined;
+} {
   const { log, config, home, cwd } = options;
   /** What clients have changed since counts for what asks for it then; the rest is bound at the start. */
   let current = config;
@@ -301,5 +306,5 @@ export function compose(options: HostOptions): { host: Host; metrics: Metrics } 
     },
     connections,
   );
-  return { host, metrics };
+  return { host, metrics, processMark: () => (marks.isUsed ? marks.host : undefined) };
 }

@@ -1,7 +1,10 @@
+import type { Log } from "../observe/log.ts";
+import { nodePeers } from "../platform/node-peers.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Site } from "../server/http.ts";
 import { type AuthFlags, parseAuthFlags } from "../server/listen/auth-flags.ts";
 import { loadAuthenticate } from "../server/listen/authenticate.ts";
+import { CallerGuard } from "../server/listen/caller-guard.ts";
 import { type Accept, type Door, ListenError } from "../server/listen/door.ts";
 import type { Listen } from "../server/listen/parse.ts";
 import { listenUnix } from "../server/listen/unix.ts";
@@ -14,18 +17,26 @@ interface Parts {
   readonly home: string;
   readonly platform: Platform;
   readonly maxClients: number;
+  readonly log: Log;
+  /** What marks the processes that the host has started; undefined while it has started none. */
+  processMark(): string | undefined;
 }
 
 /** Opens every socket that was asked for, or none: a door that fails closes those before it. */
 export async function openSockets(
   places: readonly Listen[],
   flags: AuthFlags & { readonly allowOrigin?: readonly string[] },
-  { accept, site: shown, home, platform, maxClients }: Parts,
+  { accept, site: shown, home, platform, maxClients, processMark, log }: Parts,
 ): Promise<readonly Door[]> {
   const auth = parseAuthFlags(flags);
   const authenticate = auth && (await loadAuthenticate(auth, () => platform.clock.now()));
   const site: Site = { version: BOBBIN_VERSION, ...shown };
   const allowedOrigins = flags.allowOrigin ?? [];
+  const callers = new CallerGuard({
+    peers: nodePeers,
+    mark: processMark,
+    blind: () => log.warn("commands could connect to this host: the system does not say who connects"),
+  });
   const doors: Door[] = [];
   try {
     for (const place of places) {
@@ -39,6 +50,7 @@ export async function openSockets(
             site,
             allowedOrigins,
             maxClients,
+            callers,
             ...(authenticate && { authenticate }),
           }).catch(async (cause) => {
             throw (await takenByBobbin(cause, address, port)) ?? cause;
@@ -46,7 +58,7 @@ export async function openSockets(
         );
       } else if (place.kind === "unix") {
         const path = place.path === undefined ? {} : { path: place.path };
-        doors.push(await listenUnix({ accept, home, site, allowedOrigins, maxClients, ...path }));
+        doors.push(await listenUnix({ accept, home, site, allowedOrigins, maxClients, callers, ...path }));
       }
     }
   } catch (cause) {

@@ -46,6 +46,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   const overrides = options.config ?? [];
   const { config, wrong } = await hostConfig(earlyFiles, home, overrides);
   if (wrong !== null) log.warn("config.toml cannot be used; no thread is loaded until it can", { wrong });
+  let processMark: () => string | undefined = () => undefined;
   let composed: ReturnType<typeof composeHost> | undefined;
   const composeHost = async () => {
     const { compose } = await import("../compose.ts");
@@ -58,6 +59,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
       platform,
       log,
     });
+    processMark = parts.processMark;
     // What waits to go on waits for what it needs to do so.
     if (wrong === null) parts.host.takeOver();
     return parts;
@@ -105,7 +107,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
         metrics: async () => (await load()).metrics.text(),
         status: async () => (await load()).host.status(),
       },
-      ...{ home, platform, maxClients: config.maxConnections },
+      ...{ home, platform, maxClients: config.maxConnections, processMark: () => processMark(), log },
     };
     doors.push(...(await openSockets(sockets, options, parts)));
     log.info("listening", { on: doors.map((door) => door.url), home, version: BOBBIN_VERSION });

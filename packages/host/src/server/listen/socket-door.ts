@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { HTTP_LIMITS, HttpConnections, type HttpLimits } from "../../platform/http-connections.ts";
 import { httpHandler, type Site } from "../http.ts";
 import type { Authenticate } from "./authenticate.ts";
+import type { CallerGuard } from "./caller-guard.ts";
 import type { Accept, Door, LinkMeta, Principal } from "./door.ts";
 import type { Guard } from "./guard.ts";
 import { CLOSING, FULL, type Refusal, refuseUpgrade } from "./refusal.ts";
@@ -20,6 +21,8 @@ export interface SocketDoorOptions {
   readonly accept: Accept;
   readonly transport: "websocket" | "unix";
   readonly guard: Guard;
+  /** Looks at who connects; without one, everybody may who passes the rest. */
+  readonly callers?: CallerGuard;
   readonly authenticate?: Authenticate;
   readonly site?: Site;
   readonly pingEveryMs?: number;
@@ -93,12 +96,39 @@ export class SocketDoor implements Door {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const verdict = this.#judge(request);
-    if ("status" in verdict) refuseUpgrade(socket, verdict);
-    else {
-      this.#upgrader.handleUpgrade(request, socket, head, (ws) =>
-        this.#enter(ws, socket as Socket, verdict.principal),
-      );
+    if ("status" in verdict) return refuseUpgrade(socket, verdict);
+    const checked = this.#checkCaller(socket as Socket);
+    if (checked === undefined) return this.#open(request, socket as Socket, head, verdict.principal);
+    // Nobody else listens for it until then.
+    const ignore = (): void => {};
+    socket.on("error", ignore);
+    checked
+      .then((refusal) => {
+        // Meanwhile the door may have closed, or may be full.
+        const again = refusal ?? this.#judge(request);
+        if ("status" in again) return refuseUpgrade(socket, again);
+        socket.off("error", ignore);
+        this.#open(request, socket as Socket, head, again.principal);
+      })
+      // Where it cannot be found out who connects, nobody does.
+      .catch(() => socket.destroy());
+  }
+
+  #open(request: IncomingMessage, socket: Socket, head: Buffer, principal: Principal): void {
+    this.#upgrader.handleUpgrade(request, socket, head, (ws) => this.#enter(ws, socket, principal));
+  }
+
+  #checkCaller(socket: Socket): Promise<Refusal | undefined> | undefined {
+    const { callers, transport, authenticate } = this.#options;
+    if (callers === undefined) return undefined;
+    if (transport === "unix") {
+      const { fd } = (socket as unknown as { readonly _handle: { readonly fd: number } })._handle;
+      return callers.check({ kind: "unix", fd }, false);
     }
+    const { localAddress, localPort, remoteAddress, remotePort } = socket;
+    if (localAddress === undefined || remoteAddress === undefined) return undefined;
+    const ends = { localAddress, localPort: localPort!, remoteAddress, remotePort: remotePort! };
+    return callers.check({ kind: "tcp", ...ends }, authenticate === undefined);
   }
 
   #judge(request: IncomingMessage): { principal: Principal } | Refusal {

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Site } from "../http.ts";
+import type { CallerGuard } from "./caller-guard.ts";
 import { type Accept, type Door, ListenError } from "./door.ts";
 import { Guard } from "./guard.ts";
 import { SocketDoor } from "./socket-door.ts";
@@ -11,6 +12,7 @@ export interface UnixOptions {
   readonly path?: string;
   readonly home: string;
   readonly allowedOrigins?: readonly string[];
+  readonly callers?: CallerGuard;
   readonly site?: Site;
   readonly pingEveryMs?: number;
   readonly maxClients?: number;
@@ -35,6 +37,7 @@ export async function listenUnix(options: UnixOptions): Promise<Door> {
     transport: "unix",
     guard: new Guard({ loopback: false, ...(allowedOrigins && { allowedOrigins }) }),
     ...(options.site && { site: options.site }),
+    ...(options.callers && { callers: options.callers }),
     ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
     ...(options.maxClients !== undefined && { maxClients: options.maxClients }),
     reap: false,

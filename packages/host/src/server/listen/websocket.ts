@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { Site } from "../http.ts";
 import type { Authenticate } from "./authenticate.ts";
+import type { CallerGuard } from "./caller-guard.ts";
 import { type Accept, type Door, ListenError } from "./door.ts";
 import { Guard } from "./guard.ts";
 import { isLoopbackAddress } from "./loopback.ts";
@@ -16,6 +17,7 @@ export interface WebSocketOptions {
   readonly port: number;
   readonly authenticate?: Authenticate;
   readonly allowedOrigins?: readonly string[];
+  readonly callers?: CallerGuard;
   readonly site?: Site;
   readonly pingEveryMs?: number;
   readonly maxClients?: number;
@@ -42,6 +44,7 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Door> 
     guard: new Guard({ loopback, ...(allowedOrigins && { allowedOrigins }) }),
     ...(authenticate && { authenticate }),
     ...(options.site && { site: options.site }),
+    ...(options.callers && { callers: options.callers }),
     ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
     ...(options.maxClients !== undefined && { maxClients: options.maxClients }),
     ...(options.limits && { limits: options.limits }),

@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { freshFolder } from "../support/folder.ts";
+import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import type { WireClient } from "../support/wire-client.ts";
+
+const EXPERIMENTAL = { experimentalApi: true };
+const FULL = { sandboxPolicy: { type: "dangerFullAccess" } };
+
+/** Asks a listener for a WebSocket and prints the status line and what follows. */
+const KNOCK = `
+const { connect } = require("node:net");
+const [, place] = process.argv;
+const socket = connect(place.startsWith("/") ? { path: place } : { host: place.split("|")[0], port: Number(place.split("|")[1]) });
+socket.write("GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n" +
+  "Sec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\\r\\n\\r\\n");
+let text = "";
+socket.on("data", (bytes) => {
+  text += bytes;
+  if (/\\r\\n\\r\\n/.test(text)) { console.log(text); process.exit(0); }
+});
+socket.on("error", (error) => { console.log(error.message); process.exit(1); });
+`;
+
+const knock = (place: string): string[] => [process.execPath, "-e", KNOCK, place];
+const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
+
+/** What somebody else than a command of the host gets as an answer. */
+async function answerToStranger(place: string, uid?: number): Promise<string> {
+  const [program, ...args] = knock(place);
+  const stranger = spawn(program!, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
+  let answer = "";
+  for await (const text of stranger.stdout.setEncoding("utf8")) answer += text;
+  return answer;
+}
+
+async function listening(): Promise<{ host: HostProcess; places: Readonly<Record<"tcp" | "unix", string>> }> {
+  const socket = join(await freshFolder(), "s.sock");
+  const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0", "--listen", `unix://${socket}`] });
+  const { hostname, port } = new URL(await host.url());
+  return { host, places: { tcp: `${hostname}|${port}`, unix: socket } };
+}
+
+/** What a command of the host that tries to connect gets as an answer. */
+async function answerTo(client: WireClient, command: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await client.call("command/exec", { command, timeoutMs: 30_000, ...FULL });
+  return stdout + stderr;
+}
+
+describe.each(["tcp", "unix"] as const)("a listener on %s", (kind) => {
+  it("[OWN-1] refuses a command of its own host, and whatever that started", async () => {
+    const { host, places } = await listening();
+    const client = await host.join(undefined, EXPERIMENTAL);
+    const place = places[kind];
+    expect(await answerTo(client, knock(place))).toMatch(/^HTTP\/1.1 403 .*"ownProcess"/s);
+    const folder = await freshFolder();
+    const ways = {
+      "in a session of its own": `setsid ${quoted(knock(place))}`,
+      "adopted by init": `(setsid sh -c "${quoted(knock(place)).replaceAll('"', '\\"').replaceAll("$", "\\$")}" & )`,
+      "without its environment": `env -i setsid ${quoted(knock(place))}`,
+      "as another user": `setpriv --reuid 65534 --clear-groups ${quoted(knock(place))}`,
+    };
+    for (const [way, command] of Object.entries(ways)) {
+      const file = join(folder, way);
+      // Its output goes to a file: what lives on after its command has no other.
+      await answerTo(client, ["sh", "-c", `{ ${command}; } > '${file}' 2>&1; sleep 0.1`]);
+      const shown = (): Promise<string> => answerTo(client, ["cat", file]);
+      await eventually(async () => (await shown()) !== "", way);
+      expect(await shown(), way).toMatch(/^HTTP\/1.1 403 .*"(ownProcess|otherUser)"|EACCES/s);
+    }
+  });
+
+  it("[OWN-1] serves others while a command runs", async () => {
+    const { host, places } = await listening();
+    const client = await host.join(undefined, EXPERIMENTAL);
+    await client.call("process/spawn", {
+      command: ["sleep", "1000"],
+      cwd: "/",
+      processHandle: "one",
+      timeoutMs: null,
+    });
+    expect(await answerToStranger(places[kind])).toMatch(/^HTTP\/1.1 101 /);
+    const crowd = await Promise.all(Array.from({ length: 20 }, () => host.join()));
+    expect(crowd).toHaveLength(20);
+  });
+});
+
+describe("a listener without authentication", () => {
+  it("[OWN-1] refuses a command in the sandbox that has the network", async () => {
+    const { host, places } = await listening();
+    const client = await host.join();
+    const { stdout } = await client.call("command/exec", {
+      command: knock(places.tcp),
+      timeoutMs: 30_000,
+      sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+    });
+    expect(stdout).toMatch(/^HTTP\/1.1 403 .*"ownProcess"/s);
+  });
+
+  it.runIf(process.getuid?.() === 0)("[OWN-2] refuses other users of the machine", async () => {
+    const { places } = await listening();
+    expect(await answerToStranger(places.tcp)).toMatch(/^HTTP\/1.1 101 /);
+    expect(await answerToStranger(places.tcp, 65534)).toMatch(/^HTTP\/1.1 403 .*"otherUser"/s);
+  });
+});
