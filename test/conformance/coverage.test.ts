@@ -35,6 +35,15 @@ it("finds a test for every requirement, and a requirement for every claim", () =
   expect(unknown, "tests that name a requirement that is not there").toEqual([]);
 });
 
+it("gives every requirement an id of its own", () => {
+  const files = readdirSync(import.meta.dirname).filter((file) => /^requirements.*\.ts$/.test(file));
+  const ids = files.flatMap((file) => {
+    const text = readFileSync(join(import.meta.dirname, file), "utf8");
+    return Array.from(text.matchAll(/^ {2}"([A-Z]+-\d+)":/gm), ([, id]) => id!);
+  });
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+});
+
 it("names what is still without a test, and nothing that has one", () => {
   if (rapPending.length > 0)
     process.stdout.write(`without a test for now (${rapPending.length}): ${rapPending.join(" ")}\n`);

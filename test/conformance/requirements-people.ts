@@ -13,13 +13,13 @@ export const peopleLines = {
   "START-5": "An unknown value of LOG_LEVEL or LOG_FORMAT is warned about, with the values that are known.",
 
   // One turn in the terminal.
-  "EXEC-1": "`bobbin exec` leaves the threads of a host that was killed to the next host.",
-  "EXEC-2": "`bobbin exec` talks to a real model with nothing but a key and the provider's name.",
-  "EXEC-3":
+  "CLI-1": "`bobbin exec` leaves the threads of a host that was killed to the next host.",
+  "CLI-2": "`bobbin exec` talks to a real model with nothing but a key and the provider's name.",
+  "CLI-3":
     "`bobbin exec -m` asks the named model, at the provider that its name implies, or says why it cannot.",
-  "EXEC-5": "`bobbin exec` asks for approvals and answers on the terminal, if somebody is there.",
-  "EXEC-6": "`bobbin exec` declines at once what needs approval where nobody is there, and names the flags.",
-  "EXEC-7": "`bobbin exec --json` prints commands and file changes as the Codex CLI does.",
-  "EXEC-4":
+  "CLI-5": "`bobbin exec` asks for approvals and answers on the terminal, if somebody is there.",
+  "CLI-6": "`bobbin exec` declines at once what needs approval where nobody is there, and names the flags.",
+  "CLI-7": "`bobbin exec --json` prints commands and file changes as the Codex CLI does.",
+  "CLI-4":
     "`bobbin exec` says what it decided in the user's place (approvals, questions, authorizations), and which flag changes it.",
 } as const;

@@ -31,7 +31,7 @@ const events = ({ stdout }: Run) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ type }) => type === "question.decided");
 
-it("[EXEC-4] declines calls that need approval, and says which flag approves them", async () => {
+it("[CLI-4] declines calls that need approval, and says which flag approves them", async () => {
   const asText = await stage("wipe");
   const ran = await asText.exec();
   expect(ran).toMatchObject({ code: 0, stdout: "Done\n" });
@@ -55,7 +55,7 @@ it("[EXEC-4] declines calls that need approval, and says which flag approves the
   ]);
 });
 
-it("[EXEC-4] approves them with --approve, and says so", async () => {
+it("[CLI-4] approves them with --approve, and says so", async () => {
   const { model, server, exec } = await stage("wipe");
   const ended = exec("--approve");
   await answer(await server.next("/invoke"), "wiped");
@@ -66,7 +66,7 @@ it("[EXEC-4] approves them with --approve, and says so", async () => {
   expect(outputs(model, 1)).toEqual(["wiped"]);
 });
 
-it("[EXEC-4] leaves a tool server's question to its default, or takes the first option, and says so", async () => {
+it("[CLI-4] leaves a tool server's question to its default, or takes the first option, and says so", async () => {
   for (const [flags, index, said] of [
     [[], 2, 'Where to? → not answered\n  With --answer first it is "Production".\n'],
     [
@@ -93,7 +93,7 @@ it("[EXEC-4] leaves a tool server's question to its default, or takes the first 
   }
 });
 
-it("[EXEC-4] lets the model decide what it asks, or takes the first option, and says so", async () => {
+it("[CLI-4] lets the model decide what it asks, or takes the first option, and says so", async () => {
   const options = [
     { label: "Red (Recommended)", description: "Warm." },
     { label: "Blue", description: "Cold." },
@@ -121,7 +121,7 @@ it("[EXEC-4] lets the model decide what it asks, or takes the first option, and 
   });
 });
 
-it("[EXEC-4] shows where an authorization is given", async () => {
+it("[CLI-4] shows where an authorization is given", async () => {
   const { server, exec } = await stage("deploy");
   const ended = exec();
   const heard = await server.next("/invoke");

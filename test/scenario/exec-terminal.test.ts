@@ -24,7 +24,7 @@ async function exec(home: string, ...args: readonly string[]) {
 const WRITE = "write notes.txt: Hello!";
 
 describe("somebody at the terminal", () => {
-  it("[EXEC-5] is shown the change, and accepts it", async () => {
+  it("[CLI-5] is shown the change, and accepts it", async () => {
     const { run, file } = await exec(await freshFolder("home"), WRITE);
     await run.shows("> ");
     expect(run.shown).toContain(
@@ -45,7 +45,7 @@ describe("somebody at the terminal", () => {
     expect(run.shown).toContain("The patch was applied.");
   });
 
-  it("[EXEC-5] declines it, after a word that is no answer", async () => {
+  it("[CLI-5] declines it, after a word that is no answer", async () => {
     const { run, file } = await exec(await freshFolder("home"), WRITE);
     await run.shows("> ");
     await run.type("maybe\n");
@@ -57,7 +57,7 @@ describe("somebody at the terminal", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("[EXEC-5] ends the turn with the question, by an answer or by Ctrl-C", async () => {
+  it("[CLI-5] ends the turn with the question, by an answer or by Ctrl-C", async () => {
     for (const typed of ["c\n", "\x03"]) {
       const { run, file } = await exec(await freshFolder("home"), WRITE);
       await run.shows("> ");
@@ -68,7 +68,7 @@ describe("somebody at the terminal", () => {
     }
   });
 
-  it("[EXEC-5] is taken as absent when the input ends", async () => {
+  it("[CLI-5] is taken as absent when the input ends", async () => {
     const { run, file } = await exec(await freshFolder("home"), WRITE);
     await run.shows("> ");
     await run.type("\x04");
@@ -77,7 +77,7 @@ describe("somebody at the terminal", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("[EXEC-5] answers for the session, and is not asked again", async () => {
+  it("[CLI-5] answers for the session, and is not asked again", async () => {
     const server = await FakeToolServer.start({ wipe: { annotations: { destructive: true } } });
     const model = await MockModel.start(
       call(responses.call("wipe", "{}", "call_1")),
@@ -96,7 +96,7 @@ describe("somebody at the terminal", () => {
     expect(outputs(model, 2)).toEqual(["wiped", "wiped again"]);
   });
 
-  it("[EXEC-5] answers a question by a number, or in words", async () => {
+  it("[CLI-5] answers a question by a number, or in words", async () => {
     for (const [typed, chosen] of [
       ["2\n", "Coffee"],
       ["Water, please\n", "Water, please"],
@@ -110,7 +110,7 @@ describe("somebody at the terminal", () => {
     }
   });
 
-  it("[EXEC-5] is not asked with a preset, or with --approve", async () => {
+  it("[CLI-5] is not asked with a preset, or with --approve", async () => {
     const home = await freshFolder("home");
     const auto = await exec(home, "--full-auto", WRITE);
     expect((await auto.run.ended).code).toBe(0);
@@ -125,7 +125,7 @@ describe("somebody at the terminal", () => {
     expect(approved.run.shown).toContain(`Change ${approved.file}? → approved`);
   });
 
-  it("[EXEC-5] is found although the prompt comes from a pipe", async () => {
+  it("[CLI-5] is found although the prompt comes from a pipe", async () => {
     const cwd = await freshFolder("work");
     await writeFile(join(cwd, "prompt"), WRITE);
     const shell = `cat prompt | '${process.execPath}' '${BOBBIN}' exec -`;
@@ -138,7 +138,7 @@ describe("somebody at the terminal", () => {
   });
 });
 
-it("[EXEC-6] declines at once where there is no terminal, and names the flags", async () => {
+it("[CLI-6] declines at once where there is no terminal, and names the flags", async () => {
   const cwd = await freshFolder("work");
   const ran = await runBobbin(["exec", "-C", cwd, WRITE]);
   expect(ran.code).toBe(0);
@@ -151,7 +151,7 @@ it("[EXEC-6] declines at once where there is no terminal, and names the flags", 
   expect(await readFile(join(cwd, "a"), "utf8")).toBe("x\n");
 });
 
-it("[EXEC-7] prints file changes as the Codex CLI does", async () => {
+it("[CLI-7] prints file changes as the Codex CLI does", async () => {
   const cwd = await freshFolder("work");
   const { stdout } = await runBobbin(["exec", "--json", "--full-auto", "-C", cwd, WRITE]);
   const items = stdout

@@ -8,7 +8,7 @@ import { runBobbin } from "../support/run-bobbin.ts";
 
 const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 
-it("[EXEC-1] leaves the threads of a host that was killed to the next host", async () => {
+it("[CLI-1] leaves the threads of a host that was killed to the next host", async () => {
   const model = await MockModel.start(silent(""), say("Here I am."), say("Where were we?"));
   const { home, cwd } = await modelHome("responses", model.url);
   const { host, client } = await stdioHost({ home });
@@ -32,7 +32,7 @@ it("[EXEC-1] leaves the threads of a host that was killed to the next host", asy
   expect(model.asked).toHaveLength(3);
 });
 
-it("[EXEC-2] talks to a real model with nothing but a key and the provider's name", async () => {
+it("[CLI-2] talks to a real model with nothing but a key and the provider's name", async () => {
   for (const [provider, reply, header, key] of [
     ["openai", say("Hi!"), "authorization", "Bearer sk-test"],
     ["anthropic", stream(messages.stream([messages.text(0, "Hi!")])), "x-api-key", "sk-test"],

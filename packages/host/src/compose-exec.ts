@@ -22,6 +22,8 @@ export interface ComposeExecPorts {
   readonly supervisor: Supervisor;
   readonly rules: RulesStore;
   config(): Config;
+  /** Sends a warning to whoever follows a thread; false if nobody does. */
+  warn(threadId: string, message: string): boolean;
   /** What threads of an owner may reach. */
   reachOf(owner: string): Reach;
 }
@@ -69,6 +71,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       const config = ports.config();
       return { policy: config.shellEnvironment, secrets: hostSecretNames(config) };
     },
+    warn: ports.warn,
     async openOutput(threadId, name) {
       const folder = outputFolder(threadId);
       const path = join(folder, name);

@@ -107,7 +107,8 @@ async function deliver(registry: Registry, threadId: string, command: RapCommand
   return outcome;
 }
 
-function warn(registry: Registry, threadId: string, message: string, now: number): boolean {
+/** Sends a warning to whoever follows a thread; false if nobody does. */
+export function warn(registry: Registry, threadId: string, message: string, now: number): boolean {
   const actor = registry.get(threadId);
   if (actor === undefined || actor.subscriptions.size === 0) return false;
   actor.subscriptions.tell("warning", notificationFrame("warning", { threadId, message }, now));

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { RateLimits } from "./account/rate-limits.ts";
 import { ConfigLayers } from "./catalog/config-layers.ts";
 import { composeExec } from "./compose-exec.ts";
-import { composeRap, endChild, forgetSecrets } from "./compose-rap.ts";
+import { composeRap, endChild, forgetSecrets, warn } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
 import type { Commit } from "./core/records.ts";
 import type { ThreadState } from "./core/state.ts";
@@ -129,6 +129,7 @@ export function compose(options: HostOptions): {
     rules,
     config: () => current,
     reachOf: (owner) => reachLookup.of(owner),
+    warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
   });
   const own = [
     ...ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo),

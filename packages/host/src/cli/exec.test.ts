@@ -147,7 +147,7 @@ describe("bobbin exec", () => {
     expect(stderr).toMatch(/^model offline · folder \/ · thread/);
   });
 
-  it("[EXEC-3] asks the model that -m names, at the provider that its name implies", async () => {
+  it("[CLI-3] asks the model that -m names, at the provider that its name implies", async () => {
     const model = await MockModel.start(stream(responses.stream(responses.message("Hi!"))));
     const args = ["-m", "gpt-5", "-c", `model_providers.openai.base_url=${JSON.stringify(model.url)}`];
     const env = { OPENAI_API_KEY: "sk-test" };
@@ -156,7 +156,7 @@ describe("bobbin exec", () => {
     expect([code, model.asked[0]!.body.model]).toEqual([0, "gpt-5"]);
   });
 
-  it("[EXEC-3] refuses a model that the offline provider does not have, and says what to do", async () => {
+  it("[CLI-3] refuses a model that the offline provider does not have, and says what to do", async () => {
     for (const args of [
       ["-m", "mystery"],
       ["-c", "model=mystery"],

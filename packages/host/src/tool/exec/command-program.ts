@@ -15,24 +15,26 @@ export interface CommandLine {
 
 const TERMINAL = { cols: 120, rows: 40 };
 
-/** The program that runs a command of the model, before it is confined. */
+/** The program that runs a command of the model, before it is confined, and the variables that it does not get. */
 export async function commandProgram(
-  ports: Pick<ExecPorts, "platform" | "logins" | "environment">,
+  ports: Pick<ExecPorts, "platform" | "logins" | "environment" | "shell">,
   thread: ThreadState,
   { text, shell, login, tty, cwd }: CommandLine,
-): Promise<ProgramStart> {
+): Promise<{ readonly program: ProgramStart; readonly removed: readonly string[] }> {
   const { policy, secrets } = ports.environment();
   const changes = forPrograms(thread.facts.id, tty);
-  const { env } = login
-    ? await ports.logins.forCommand({ shell, policy, secrets }, changes)
+  // Always the user's own shell: it is asked outside of the sandbox, and the model can name any program as its shell.
+  const { env, removed } = login
+    ? await ports.logins.forCommand({ shell: ports.shell, policy, secrets }, changes)
     : commandEnvironment(ports.platform.env, secrets, policy, changes);
-  return {
+  const program: ProgramStart = {
     argv: shellLine(shell, text, login).argv,
     cwd,
     env,
     stdin: tty ? "open" : "closed",
     tty: tty ? TERMINAL : undefined,
   };
+  return { program, removed };
 }
 
 /** Variables that keep programs from waiting for a person, and from colours that models cannot see. */

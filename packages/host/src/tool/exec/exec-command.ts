@@ -10,6 +10,7 @@ import { commandProgram } from "./command-program.ts";
 import { modelOutput } from "./model-output.ts";
 import { OutputFile } from "./output-file.ts";
 import type { ExecPorts } from "./ports.ts";
+import { RemovedVariables } from "./removed-variables.ts";
 import { RunningCommand } from "./running-command.ts";
 import { shellLine } from "./shell-line.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
@@ -85,6 +86,7 @@ const APPROVAL = "approval";
 
 /** `exec_command`: runs a command in a shell. */
 export function execCommand(ports: ExecPorts, commands: ThreadCommands): Tool {
+  const removals = new RemovedVariables(ports);
   return {
     name: "exec_command",
     namespace: null,
@@ -121,7 +123,7 @@ export function execCommand(ports: ExecPorts, commands: ThreadCommands): Tool {
       }
     },
     heard: (invocation, _question, answer) => heard(ports, invocation, answer),
-    perform: (invocation, signal, live) => perform(ports, commands, invocation, signal, live),
+    perform: (invocation, signal, live) => perform(ports, commands, removals, invocation, signal, live),
   };
 }
 
@@ -186,6 +188,7 @@ function freeProcessId({ platform }: ExecPorts, { thread }: Invocation): string 
 async function perform(
   ports: ExecPorts,
   commands: ThreadCommands,
+  removals: RemovedVariables,
   invocation: Invocation,
   signal: AbortSignal,
   live: LiveOutput,
@@ -196,14 +199,16 @@ async function perform(
   const itemId = call.callId;
   const startedAt = ports.platform.clock.now();
   let running: RunningCommand;
+  let note: string | undefined;
   try {
     if (rule !== undefined) await addRule(ports, invocation, rule);
-    const program = await commandProgram(ports, thread, {
+    const { program, removed } = await commandProgram(ports, thread, {
       text: cmd,
       tty,
       cwd: workdirOf(invocation),
       ...shellOf(ports, invocation),
     });
+    note = removals.noteFor(thread.facts.id, removed);
     const confined = await ports.confine(thread, program, { outside, text: cmd });
     if (confined.kind === "unavailable")
       return failed(invocation, processId, `The command was not run: ${confined.reason}. ${confined.advice}`);
@@ -236,6 +241,7 @@ async function perform(
     processId,
     maxTokens,
     path: running.file?.path,
+    note,
   });
   if (end === undefined) return { kind: "settle", output, success: true, left: { processId, outside } };
   commands.delete(thread.facts.id, itemId);

@@ -14,10 +14,12 @@ export interface ModelOutput {
   readonly maxTokens: number | undefined;
   /** Where all of its output is, if that is long. */
   readonly path: string | undefined;
+  /** What else the model has to know, in a line. */
+  readonly note?: string | undefined;
 }
 
 export function modelOutput(of: ModelOutput): string {
-  const { unread, tookMs, exitCode, processId, maxTokens = DEFAULT_TOKENS, path } = of;
+  const { unread, tookMs, exitCode, processId, maxTokens = DEFAULT_TOKENS, path, note } = of;
   const budget = Math.min(MAX_TOKENS, Math.max(1, Math.floor(maxTokens)));
   const cut = cutMiddle(unread, budget, path === undefined ? "" : `; the whole output is in ${path}`);
   return [
@@ -26,6 +28,7 @@ export function modelOutput(of: ModelOutput): string {
       : `The command ended with exit code ${exitCode}.`,
     `Waited: ${(tookMs / 1000).toFixed(1)} seconds`,
     ...(cut.isCut ? [`Tokens before the output was cut: ${cut.tokens}`] : []),
+    ...(note === undefined ? [] : [note]),
     "Output:",
     cut.text,
   ].join("\n");

@@ -21,6 +21,8 @@ export interface ExecPorts {
   readonly shell: string;
   /** The configuration as it is now. */
   environment(): { readonly policy: ShellEnvironmentPolicy; readonly secrets: ReadonlySet<string> };
+  /** Sends a warning to whoever follows a thread; false if nobody does. */
+  warn(threadId: string, message: string): boolean;
   readonly openOutput: OpenOutput;
   /** What patches inside commands need. */
   readonly patches: PatchPorts;

@@ -1,0 +1,118 @@
+// What commands of models get of the environment, on the real program with a local model.
+import { existsSync } from "node:fs";
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const run = (args: object, callId: string): Reply =>
+  stream(responses.stream(responses.call("exec_command", JSON.stringify(args), callId)));
+
+interface StageOptions {
+  readonly top?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+async function stage(
+  replies: readonly Reply[],
+  { top = ['sandbox_mode = "danger-full-access"'], env = {} }: StageOptions = {},
+) {
+  const model = await MockModel.start(...replies);
+  const { home, cwd } = await modelHome("responses", model.url, { top });
+  // The home of the user: profiles are found there.
+  const user = await freshFolder("user");
+  const host = await spawnHost({
+    home,
+    args: ["--listen", "ws://127.0.0.1:0"],
+    env: { SHELL: "/bin/bash", HOME: user, ...env },
+  });
+  const client = await host.join(undefined, { experimentalApi: true });
+  const threadId = await client.startThread({ cwd });
+  /** What the model was given for its calls, before its nth request. */
+  const outputs = (nth: number): string[] =>
+    model.asked[nth]!.body.input.flatMap((item: { type: string; output?: string }) =>
+      item.type === "function_call_output" ? [item.output!] : [],
+    );
+  const warnings = () => client.told("warning").map(({ params }) => params.message);
+  return { model, client, threadId, cwd, user, outputs, warnings };
+}
+
+describe("a command of a model", () => {
+  it("[ENV-4] gets what the user's profile sets up, and is shown as a login shell", async () => {
+    const { client, threadId, user, outputs } = await stage([
+      run({ cmd: "echo $FROM_PROFILE" }, "a"),
+      run({ cmd: "echo [$FROM_PROFILE]", login: false }, "b"),
+      say("done"),
+    ]);
+    await writeFile(join(user, ".bash_profile"), "echo noise; export FROM_PROFILE=there\n");
+    await client.turn(threadId, "go");
+    const [first, second] = outputs(2);
+    expect(first).toMatch(/\nthere\n?$/);
+    expect(first).not.toContain("noise");
+    expect(second).toMatch(/\n\[\]\n?$/);
+    const shown = client
+      .told("item/completed")
+      .flatMap(({ params }) => (params.item.type === "commandExecution" ? [params.item.command] : []));
+    expect(shown).toEqual(["/bin/bash -lc 'echo $FROM_PROFILE'", "/bin/bash -c 'echo [$FROM_PROFILE]'"]);
+  });
+
+  it("[ENV-6] is told once per thread what it does not get, and people once, with the line to add", async () => {
+    const { client, threadId, cwd, outputs, warnings } = await stage(
+      [
+        run({ cmd: "echo [$GH_TOKEN]" }, "a"),
+        run({ cmd: "true" }, "b"),
+        say("done"),
+        run({ cmd: "true" }, "c"),
+        say("done"),
+      ],
+      { env: { GH_TOKEN: "very-secret" } },
+    );
+    await client.turn(threadId, "go");
+    const [first, second] = outputs(2);
+    expect(first).toMatch(/because they may be secrets: (.*, )?GH_TOKEN/);
+    expect(first).toMatch(/\n\[\]\n?$/);
+    expect(second).not.toContain("GH_TOKEN");
+    await client.turn(await client.startThread({ cwd }), "go");
+    expect(outputs(4)[0]).toContain("GH_TOKEN");
+    const told = warnings().filter((message: string) => message.includes("GH_TOKEN"));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(/add to config\.toml: shell_environment_policy\.allow = \[.*"GH_TOKEN".*\]$/);
+    expect(told[0]).not.toContain("very-secret");
+  });
+
+  it("[ENV-6] gets a variable that is allowed, and hears nothing of it", async () => {
+    const { client, threadId, outputs, warnings } = await stage(
+      [run({ cmd: "echo [$GH_TOKEN]" }, "a"), say("done")],
+      {
+        top: ['sandbox_mode = "danger-full-access"', 'shell_environment_policy.allow = ["GH_TOKEN"]'],
+        env: { GH_TOKEN: "passed-on" },
+      },
+    );
+    await client.turn(threadId, "go");
+    expect(outputs(1)[0]).toMatch(/\n\[passed-on\]\n?$/);
+    expect(outputs(1)[0]).not.toContain("GH_TOKEN");
+    expect(warnings().join()).not.toContain("GH_TOKEN");
+  });
+
+  it.runIf(hasSandbox)(
+    "[ENV-7] that names a program as its shell has it run in the sandbox only",
+    async () => {
+      const proof = join(await freshFolder("outside"), "escaped");
+      const { model, client, threadId, cwd, outputs } = await stage([], {
+        top: ['sandbox_mode = "read-only"'],
+      });
+      const shell = join(cwd, "shell");
+      await writeFile(shell, `#!/bin/sh\necho ran; touch '${proof}'\n`);
+      await chmod(shell, 0o755);
+      model.reply(run({ cmd: "true", shell, login: true }, "a"), say("done"));
+      await client.turn(threadId, "go");
+      expect(outputs(1)[0]).toContain("ran");
+      expect(existsSync(proof)).toBe(false);
+    },
+  );
+});
