@@ -75,7 +75,8 @@ export const toolLines = {
   "APPROVE-6": "A question outlives its host, with the same id, and the command runs once.",
   "APPROVE-7": "Where nobody is asked, what would ask is refused with a reason and without an item.",
 
-  "ENV-6": "The model is told which variables its commands do not get, and people once, with the line to add.",
+  "ENV-6":
+    "The model is told which variables its commands do not get, and people once, with the line to add.",
   "ENV-7": "A program that a model names as its shell never runs outside of the sandbox.",
 
   // Patches.
