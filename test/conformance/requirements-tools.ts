@@ -74,6 +74,13 @@ export const toolLines = {
   "APPROVE-5": "The first answer wins, and the question vanishes for the others.",
   "APPROVE-6": "A question outlives its host, with the same id, and the command runs once.",
   "APPROVE-7": "Where nobody is asked, what would ask is refused with a reason and without an item.",
+  "APPROVE-8": "What was accepted for the session counts for exactly that command, also after a restart.",
+  "APPROVE-9": "A question that nobody is there to answer is declined in words that the model understands.",
+  "APPROVE-10":
+    "A command that removes files with force or recursion is asked about, and no rule is offered.",
+  "APPROVE-11": "Under `untrusted` every command that no rule allows is asked about.",
+  "APPROVE-12": "A command that a rule forbids never runs, wherever it stands in the text.",
+  "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
   "ENV-6":
     "The model is told which variables its commands do not get, and people once, with the line to add.",

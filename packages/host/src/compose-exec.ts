@@ -10,6 +10,7 @@ import type { ProcessManager } from "./process/process-manager.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Reach } from "./server/reach.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
+import { isShell } from "./tool/consent/shell-words.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import { patchPorts } from "./tool/own-tools.ts";
 import type { RulesStore } from "./tool/rules-store.ts";
@@ -33,6 +34,7 @@ const CTRL_C = "\u0003";
 /** Puts together what runs commands. What reads shell text is loaded with the first command. */
 export function composeExec(ports: ComposeExecPorts): ExecSource {
   const { home, platform, processes, sandbox } = ports;
+  const shell = platform.env["SHELL"] ?? "/bin/sh";
   const consentOf = () => import("./tool/consent/decide.ts");
   const shellOf = () => import("./tool/consent/shell.ts");
 
@@ -66,7 +68,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     supervisor: ports.supervisor,
     patches: patchPorts(platform, ports.reachOf),
     logins: new LoginEnvironments({ platform, processes }),
-    shell: platform.env["SHELL"] ?? "/bin/sh",
+    shell,
     environment: () => {
       const config = ports.config();
       return { policy: config.shellEnvironment, secrets: hostSecretNames(config) };
@@ -101,7 +103,8 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
         program,
         policy: thread.settings.sandbox,
         roots: thread.settings.roots ?? [thread.settings.cwd],
-        gitWritable: parseCommand(text).isPlainGit,
+        // Another program may make anything of the text.
+        gitWritable: (program.argv[0] === shell || isShell(program.argv[0])) && parseCommand(text).isPlainGit,
         readable: [outputFolder(thread.facts.id)],
       });
       if (confined.kind === "unavailable") return confined;

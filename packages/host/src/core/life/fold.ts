@@ -11,6 +11,7 @@ type Created = Of<"created">;
 type Checkpoint = Of<"checkpoint">;
 type Opened = Of<"opened">;
 type Adopted = Of<"adopted">;
+type Closed = Extract<LifeRecord, { type: "closed" }>;
 type TurnsDropped = Of<"turnsDropped">;
 
 const IDLE: ThreadStatus = { type: "idle" };
@@ -96,8 +97,10 @@ function adoptedTurn(turn: TurnState | null): TurnState | null {
   return turn === null || onlyWaits(turn) ? turn : { ...turn, lostHosts: turn.lostHosts + 1 };
 }
 
-export function foldClosed(state: ThreadState): ThreadState {
-  return { ...state, status: NOT_LOADED, untold: true, rap: NO_RAP, grants: NONE };
+export function foldClosed(state: ThreadState, { reason }: Closed): ThreadState {
+  // What people allowed for the session outlives a restart of the host, and nothing else that closes a thread.
+  const grants = reason === "shutdown" || reason === "lost" ? state.grants : NONE;
+  return { ...state, status: NOT_LOADED, untold: true, rap: NO_RAP, grants };
 }
 
 export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {

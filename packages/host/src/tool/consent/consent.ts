@@ -13,6 +13,8 @@ export type Intent =
       /** The words that the model suggests to allow for good. */
       readonly prefixRule: readonly string[] | null;
       readonly workdir: string;
+      /** The shell that runs it, where it is not the user's own. */
+      readonly shell?: string | null | undefined;
     }
   /** Input to a process. `outside`: it runs outside of the sandbox. */
   | { readonly kind: "stdin"; readonly process: string; readonly outside: boolean }

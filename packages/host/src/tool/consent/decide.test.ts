@@ -159,6 +159,25 @@ describe("rules", () => {
     });
   });
 
+  it("allow nothing in a program that may be no shell", () => {
+    for (const shell of ["/bin/bash", "zsh", "/usr/bin/sh", null])
+      expect(decide(command("git status", { shell }), { rules: ALLOWED })).toMatchObject({
+        kind: "unsandboxed",
+      });
+    for (const shell of ["/work/bash", "./bash", "/usr/bin/python3", "/bin/../work/sh", "fish"]) {
+      expect(decide(command("git status", { shell }), { rules: ALLOWED })).toEqual({ kind: "sandboxed" });
+      expect(decide(command("curl x", { shell }), { rules: RESTRICTED })).toMatchObject({ kind: "refuse" });
+      const asked = decide(command("git status", { shell, escalate: true })) as Extract<
+        Consent,
+        { kind: "ask" }
+      >;
+      expect(asked).toMatchObject({ kind: "ask", amendment: null });
+      expect(decide(command("git status", { escalate: true }), { grants: [asked.grant] })).toMatchObject({
+        kind: "ask",
+      });
+    }
+  });
+
   it("restrict a command wherever it stands", () => {
     for (const text of [
       "echo $(curl x)",

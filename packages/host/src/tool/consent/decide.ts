@@ -4,6 +4,8 @@ import { amendmentFor } from "./amendment.ts";
 import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
 import { patchConsent } from "./patch-consent.ts";
 import { networkRuleFor, type PrefixRule, ruleFor } from "./rules.ts";
+import type { ParsedCommand } from "./shell.ts";
+import { isShell } from "./shell-words.ts";
 
 /** Why a tool call is refused that nobody is asked about. */
 export const NEEDS_APPROVAL = "This call needs the user's approval, and this thread is set to ask for none.";
@@ -42,7 +44,10 @@ type Of<K extends Intent["kind"]> = Extract<Intent, { kind: K }>;
 
 function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   const { policy, grants, rules, confined = false } = request;
-  const { command } = what;
+  const shell = what.shell ?? null;
+  // Another program may make anything of the text: then no part of it counts as plain.
+  const command: ParsedCommand =
+    shell === null || isShell(shell) ? what.command : { ...what.command, words: null };
   const matched = command.found.map((words) => ruleFor(rules, words));
   const forbidden = matched.find((rule) => rule?.decision === "forbidden");
   if (forbidden)
@@ -57,7 +62,7 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
       kind: "refuse",
       reason: `The command was not run: this thread's commands only run in the sandbox${request.sandboxProblem === null ? "" : `, and ${request.sandboxProblem}`}.`,
     };
-  const grant = commandGrant(command.text, what.workdir, outside);
+  const grant = commandGrant([command.text, what.workdir, ...(shell === null ? [] : [shell])], outside);
   const granted: Consent = outside
     ? { kind: "unsandboxed", because: "it was allowed for the session" }
     : SANDBOXED;
@@ -169,9 +174,9 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
   return { kind: "ask", reason: rule?.justification ?? null, amendment: null, grant, runs: "sandboxed" };
 }
 
-/** Exactly this text, in this folder, inside or outside of the sandbox. */
-function commandGrant(text: string, workdir: string, outside: boolean): string {
-  const key = JSON.stringify([outside ? "outside" : "inside", workdir, text]);
+/** Exactly this text, in this folder and shell, inside or outside of the sandbox. */
+function commandGrant(what: readonly string[], outside: boolean): string {
+  const key = JSON.stringify([outside ? "outside" : "inside", ...what]);
   const short = key.length <= 1024 ? key : createHash("sha256").update(key).digest("hex");
   return `command ${short}`;
 }

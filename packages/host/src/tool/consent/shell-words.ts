@@ -8,6 +8,11 @@ export interface FoundCommand {
   readonly input: string;
 }
 
+/** Whether a program reads plain text as bash does, by its name and where it is. */
+export function isShell(path: string): boolean {
+  return /^((\/usr(\/local)?|\/opt\/homebrew)?\/bin\/)?(ba|z|da|k|mk)?sh$/.test(path);
+}
+
 /** In UTF-16 units. */
 export const MAX_TEXT = 64 * 1024;
 const MAX_DEPTH = 64;

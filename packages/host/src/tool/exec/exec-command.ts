@@ -130,7 +130,14 @@ export function execCommand(ports: ExecPorts, commands: ThreadCommands): Tool {
 async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAnswer): Promise<Step> {
   const decision = decisionOf("item/commandExecution/requestApproval", answer);
   const consent = await consentTo(ports, invocation);
-  // It may be allowed by now, by a rule that another answer has added.
+  // Rules may have changed since it was asked about.
+  if (consent.kind === "refuse" && decision.kind !== "cancel")
+    return {
+      kind: "settle",
+      output: consent.reason,
+      success: false,
+      item: declinedCommand(shownItem(invocation), invocation.now),
+    };
   const outside = consent.kind === "ask" ? consent.runs === "unsandboxed" : consent.kind === "unsandboxed";
   switch (decision.kind) {
     case "accept":
@@ -291,6 +298,7 @@ async function consentTo(ports: ExecPorts, invocation: Invocation): Promise<Cons
     sandbox_permissions: asked,
     justification = null,
     prefix_rule: prefixRule = null,
+    shell = null,
   } = argumentsOf(invocation);
   return ports.consent(invocation.thread, {
     text: cmd,
@@ -298,6 +306,7 @@ async function consentTo(ports: ExecPorts, invocation: Invocation): Promise<Cons
     justification,
     prefixRule,
     workdir: workdirOf(invocation),
+    shell,
   });
 }
 

@@ -51,6 +51,8 @@ export interface AskedCommand {
   readonly justification: string | null;
   readonly prefixRule: readonly string[] | null;
   readonly workdir: string;
+  /** The shell that the model chose, if it did. */
+  readonly shell: string | null;
 }
 
 export type ConfinedProgram =
