@@ -96,6 +96,24 @@ describe("somebody at the terminal", () => {
     expect(outputs(model, 2)).toEqual(["wiped", "wiped again"]);
   });
 
+  it("[CLI-5] is shown a command with its folder, and allows its like for good", async () => {
+    const home = await freshFolder("home");
+    const escalate = { sandbox_permissions: "require_escalated", justification: "May I?" };
+    const asked = (cmd: string) => `call exec_command ${JSON.stringify({ cmd, ...escalate })}`;
+    const first = await exec(home, asked("printf hello"));
+    await first.run.shows("> ");
+    expect(first.run.shown).toMatch(
+      /Run this command\?\n {2}\$ \S+ -lc 'printf hello'\n {2}in \S+\n {2}why: May I\?\n {2}\[y\] yes\n/,
+    );
+    expect(first.run.shown).toContain("  [p] yes, and always for commands that begin with `printf hello`\n");
+    await first.run.type("p\n");
+    expect((await first.run.ended).code).toBe(0);
+    expect(first.run.shown).toContain("exit code 0.");
+    const second = await exec(home, asked("printf hello"));
+    expect((await second.run.ended).code).toBe(0);
+    expect(second.run.shown).not.toContain("[y]");
+  });
+
   it("[CLI-5] answers a question by a number, or in words", async () => {
     for (const [typed, chosen] of [
       ["2\n", "Coffee"],
@@ -149,6 +167,35 @@ it("[CLI-6] declines at once where there is no terminal, and names the flags", a
   const everything = await runBobbin(["exec", "-C", "/", "--access", "everything", `write ${cwd}/a: x`]);
   expect(everything.code).toBe(0);
   expect(await readFile(join(cwd, "a"), "utf8")).toBe("x\n");
+});
+
+it("[CLI-6] shows what a command printed, or that it was declined", async () => {
+  const ran = await runBobbin(["exec", "--access", "everything", "run: seq 1 100; exit 3"]);
+  expect(ran.stderr).toMatch(
+    /\$ \S+ -lc 'seq 1 100; exit 3'\n1\n2\n[\d\n]*10\n… 80 more lines\n91\n[\d\n]*100\nexit code 3\n/,
+  );
+  const declined = await runBobbin(["exec", "run: rm -rf nothing"]);
+  expect(declined.stderr).toMatch(
+    /\$ .*rm -rf nothing'\nRun .*rm -rf nothing'\? → declined\n.*--approve.*\ndeclined\n/,
+  );
+});
+
+it("[CLI-7] prints commands as the Codex CLI does", async () => {
+  const { stdout } = await runBobbin(["exec", "--json", "--access", "everything", "run: echo a; exit 3"]);
+  const items = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ item }) => item?.type === "command_execution");
+  const command = expect.stringMatching(/ -lc 'echo a; exit 3'$/);
+  const item = { id: "item_0", type: "command_execution", command };
+  expect(items).toEqual([
+    {
+      type: "item.started",
+      item: { ...item, aggregated_output: "", exit_code: null, status: "in_progress" },
+    },
+    { type: "item.completed", item: { ...item, aggregated_output: "a\n", exit_code: 3, status: "failed" } },
+  ]);
 });
 
 it("[CLI-7] prints file changes as the Codex CLI does", async () => {

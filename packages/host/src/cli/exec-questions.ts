@@ -57,6 +57,8 @@ export function answerQuestions(client: BobbinClient, policy: AnswerPolicy, repo
     instead = "",
   ) => {
     const { approve, person } = policy;
+    // What led to the question was sent before it, and is shown before it.
+    await new Promise((resolve) => setImmediate(resolve));
     if (person !== undefined && !approve) {
       report.asking();
       const answer = await person.approve(approval, signal);

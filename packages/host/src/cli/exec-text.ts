@@ -137,7 +137,7 @@ function atEnd(item: ThreadItem): string | undefined {
     case "reasoning":
       return item.summary.join("\n").trim() || undefined;
     case "commandExecution":
-      return item.exitCode ? `exit code ${item.exitCode}` : undefined;
+      return commandEnd(item);
     case "fileChange":
       return `${item.status}: ${item.changes.map(({ kind, path }) => `${kind.type} ${path}`).join(", ")}`;
     case "mcpToolCall":
@@ -147,4 +147,24 @@ function atEnd(item: ThreadItem): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** More lines of a command's output are cut out of the middle. */
+const OUTPUT_LINES = 20;
+
+function commandEnd({
+  status,
+  exitCode,
+  aggregatedOutput,
+}: Extract<ThreadItem, { type: "commandExecution" }>): string | undefined {
+  if (status === "declined") return "declined";
+  const lines = (aggregatedOutput ?? "").trimEnd().split("\n");
+  const left = lines.length - OUTPUT_LINES;
+  const half = OUTPUT_LINES / 2;
+  const shown = left > 0 ? [...lines.slice(0, half), `… ${left} more lines`, ...lines.slice(-half)] : lines;
+  const output = shown.join("\n");
+  return (
+    [...(output === "" ? [] : [output]), ...(exitCode ? [`exit code ${exitCode}`] : [])].join("\n") ||
+    undefined
+  );
 }
