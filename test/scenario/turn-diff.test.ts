@@ -1,7 +1,9 @@
 // What clients are sent about the files that a turn changes, on the real program with real files.
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { filesBelow } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
@@ -13,15 +15,18 @@ const patchCall = (callId: string, ...lines: readonly string[]): Reply => {
   return stream(responses.stream(responses.call("apply_patch", JSON.stringify({ input }), callId)));
 };
 
-async function stage(replies: readonly Reply[]) {
+const command = (callId: string, cmd: string): Reply =>
+  stream(responses.stream(responses.call("exec_command", JSON.stringify({ cmd, login: false }), callId)));
+
+async function stage(replies: readonly Reply[], sandbox = "workspace-write") {
   const model = await MockModel.start(...replies);
   const { home, cwd } = await modelHome("responses", model.url, {
-    top: ['sandbox_mode = "workspace-write"'],
+    top: [`sandbox_mode = "${sandbox}"`, 'approval_policy = "never"'],
   });
   await writeFile(join(cwd, "a.txt"), "one\ntwo\nthree\n");
   const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
   const client = await host.join(undefined, { experimentalApi: true });
-  return { model, host, client, threadId: await client.startThread({ cwd }), cwd };
+  return { model, host, home, client, threadId: await client.startThread({ cwd }), cwd };
 }
 
 /** The items of patches, the diffs and the end of a turn, in their order. */
@@ -136,5 +141,99 @@ describe("a turn that patches files", () => {
     await again.waitFor(({ method }) => method === "turn/completed", "the second turn's end");
     const [diff] = again.told("turn/diff/updated");
     expect(diff!.params.diff).toContain("+++ b/x.txt\n@@ -0,0 +1 @@\n+1\n");
+  });
+});
+
+describe("a turn that runs commands in a repository", () => {
+  /** Without a sandbox, so that it runs on every machine. */
+  async function repository(...replies: readonly Reply[]) {
+    const all = await stage(replies, "danger-full-access");
+    const git = (...args: readonly string[]): string =>
+      execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e@example.org", ...args], {
+        cwd: all.cwd,
+        encoding: "utf8",
+      });
+    git("init", "-q");
+    git("add", "-A");
+    git("commit", "-qm", "first");
+    return { ...all, git };
+  }
+
+  /** The items of calls, the diffs and the end of a turn, in their order. */
+  const calls = (client: WireClient, from: number): string[] =>
+    client.frames.slice(from).flatMap(({ method, params }) => {
+      if (method === "turn/diff/updated")
+        return [`diff ${params.diff.match(/^[-+](?![-+]).*$/gm)?.join(" ")}`];
+      if (method === "turn/completed") return [`turn ${params.turn.status}`];
+      const type = params?.item?.type;
+      return type === "fileChange" || type === "commandExecution" ? [`${method} ${type}`] : [];
+    });
+
+  it("[DIFF-3] shows what they changed, together with patches, before it ends", async () => {
+    const { client, threadId, git } = await repository(
+      command("call_1", "printf 'one\\nTWO\\nthree\\n' > a.txt; echo new > new.txt"),
+      command(
+        "call_2",
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: by-patch.txt\n+x\n*** End Patch\nEOF\n",
+      ),
+      command("call_3", "git commit -qam second; rm new.txt"),
+      say("done"),
+    );
+    const from = client.frames.length;
+    await client.turn(threadId, "change it");
+    expect(calls(client, from)).toEqual([
+      "item/started commandExecution",
+      "item/completed commandExecution",
+      "diff -two +TWO +new",
+      "item/started fileChange",
+      "item/completed fileChange",
+      "diff -two +TWO +x +new",
+      "item/started commandExecution",
+      "item/completed commandExecution",
+      "diff -two +TWO +x",
+      "turn completed",
+    ]);
+    expect(git("status", "--porcelain")).toContain("by-patch.txt");
+    expect(git("for-each-ref", "--format=%(refname)").trim().split("\n")).toHaveLength(1);
+  });
+
+  it("[UNDO-1] can be undone, commits and ignored files left as they are", async () => {
+    const { client, threadId, cwd, git } = await repository(
+      command(
+        "call_1",
+        "echo changed > a.txt; echo x > ignored.log; mkdir d; echo y > d/new.txt; rm gone.txt",
+      ),
+      say("done"),
+    );
+    await writeFile(join(cwd, ".gitignore"), "*.log\n");
+    await writeFile(join(cwd, "gone.txt"), "not committed\n");
+    const turnId = await client.turn(threadId, "change it");
+    const head = git("rev-parse", "HEAD");
+    expect(await client.call("thread/files/restore", { threadId, beforeTurnId: turnId })).toEqual({
+      restored: [join(cwd, "a.txt"), join(cwd, "gone.txt")],
+      removed: [join(cwd, "d/new.txt")],
+      failed: [],
+    });
+    expect(git("status", "--porcelain").trim().split("\n")).toEqual(["?? .gitignore", "?? gone.txt"]);
+    expect(git("rev-parse", "HEAD")).toBe(head);
+  });
+
+  it("[DIFF-3] saves nothing for commands that only read, and nothing beyond the life of the thread", async () => {
+    const { client, threadId, home } = await repository(
+      command("call_1", "cat a.txt"),
+      say("done"),
+      command("call_2", "echo x > x.txt"),
+      say("done"),
+    );
+    const saved = async (): Promise<string[]> =>
+      (await filesBelow(home)).filter((path) => /\/(git-|before-)/.test(path));
+    await client.turn(threadId, "read it");
+    expect(client.told("turn/diff/updated")).toEqual([]);
+    expect(await saved()).toEqual([]);
+    await client.turn(threadId, "write it");
+    expect(await saved()).not.toEqual([]);
+    // What was saved goes with the thread.
+    await client.call("thread/delete", { threadId });
+    expect(await saved()).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ export class GitError extends Error {
 
 export interface GitPorts {
   readonly processes: ProcessManager;
-  readonly platform: Pick<Platform, "timers" | "env">;
+  readonly platform: Pick<Platform, "clock" | "timers" | "env">;
 }
 
 export interface GitRun {

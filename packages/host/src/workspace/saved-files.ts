@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { ThreadState } from "../core/state.ts";
 import type { FileBefore, FilesBefore } from "../core/turn/changes.ts";
 import type { Files, ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
 import type { FileState } from "./diff-text.ts";
+import { packName } from "./saved-packs.ts";
 
 /** Where a thread keeps what is too large for its journal. */
 export interface BlobStore {
@@ -37,10 +39,10 @@ export async function readFile(ports: FilePorts, owner: string, path: string): P
 /** Saves files that are about to change. Those that cannot be read are named in `missing`. */
 export async function saveFiles(
   ports: FilePorts,
-  owner: string,
+  { facts, turn }: Pick<ThreadState, "facts" | "turn">,
   blobs: BlobStore,
   paths: readonly string[],
-): Promise<FilesBefore> {
+): Promise<{ readonly before: FilesBefore; readonly bytes: number }> {
   const files: FileBefore[] = [];
   const contents: Buffer[] = [];
   const missing: string[] = [];
@@ -48,7 +50,7 @@ export async function saveFiles(
   const real = await Promise.all(paths.map((path) => ports.files.realPath(path).catch(() => path)));
   for (const path of new Set(real)) {
     try {
-      const file = await readFile(ports, owner, path);
+      const file = await readFile(ports, facts.owner, path);
       if (file === null) {
         files.push({ path, mode: 0, from: 0, length: null });
         continue;
@@ -62,9 +64,11 @@ export async function saveFiles(
     }
   }
   const bytes = Buffer.concat(contents);
-  const pack = bytes.length === 0 ? null : `before-${createHash("sha256").update(bytes).digest("hex")}`;
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  const pack = bytes.length === 0 ? null : packName(turn?.id ?? "", digest);
   if (pack !== null) await blobs.keep(pack, bytes);
-  return { pack, files, trees: [], ...(missing.length > 0 && { missing: missing.join("; ") }) };
+  const said = missing.length > 0 && { missing: missing.join("; ") };
+  return { before: { pack, files, trees: [], ...said }, bytes: bytes.length };
 }
 
 /** What was saved of a file: null if there was none, undefined if it is not there any more. */

@@ -23,6 +23,7 @@ import { MemoryJournal } from "../journal/memory.ts";
 import { pinoLog } from "../observe/log.ts";
 import { Supervisor } from "../observe/supervise.ts";
 import { nodePlatform } from "../platform/node.ts";
+import type { Platform } from "../platform/platform.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
 import { touchesOf } from "./touched-files.ts";
@@ -46,7 +47,7 @@ class Stage {
   readonly #root: string;
   readonly #records: ThreadRecord[] = [];
 
-  constructor(folder: string, root = "") {
+  constructor(folder: string, root = "", change: (platform: Platform) => Partial<Platform> = () => ({})) {
     this.work = join(folder, "work");
     this.#root = join(this.work, root);
     const journal = new MemoryJournal();
@@ -55,7 +56,8 @@ class Stage {
       blob: (name) => journal.blob(name),
       folder: join(folder, "thread"),
     };
-    const platform = nodePlatform();
+    const real = nodePlatform();
+    const platform = { ...real, ...change(real) };
     const spawn: typeof platform.spawn = (program) => {
       this.spawned.push([...program.argv]);
       return platform.spawn(program);
@@ -89,7 +91,8 @@ class Stage {
 
   git(...args: readonly string[]): string {
     const identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
-    return execFileSync("git", [...identity, ...args], { cwd: this.work, encoding: "utf8" });
+    const options = { cwd: this.work, encoding: "utf8" as const, stdio: "pipe" as const };
+    return execFileSync("git", [...identity, ...args], options);
   }
 
   async put(path: string, text: string): Promise<void> {
@@ -303,6 +306,23 @@ describe("a turn in a repository", () => {
     const diff = await stage.diff();
     expect(diff.length).toBeLessThan(300 * 1024);
     expect(diff).toContain("# The diff is cut here");
+  });
+
+  it("[DIFF-5] gives git so much time and no more, and leaves a repository alone that took it", async () => {
+    const { work } = await repository();
+    const folder = join(work, "..");
+    await mkdir(join(folder, "bin"));
+    await writeFile(join(folder, "bin", "git"), "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 });
+    const stage = new Stage(folder, "", ({ timers, env }) => ({
+      env: { ...env, PATH: `${join(folder, "bin")}:${env["PATH"]}` },
+      timers: { ...timers, after: (ms, run) => timers.after(ms === 5000 ? 1 : ms, run) },
+    }));
+    await stage.command(() => stage.put("a.txt", "changed\n"));
+    await stage.command(() => stage.put("a.txt", "changed again\n"));
+    expect(await stage.diff()).toMatch(
+      /^# Not in this diff: what commands change in .*: git took longer than 5 s\n$/,
+    );
+    expect(stage.spawned).toHaveLength(1);
   });
 
   it("[DIFF-5] says why it cannot show what commands changed", async () => {

@@ -7,6 +7,7 @@ import { GitError } from "./git.ts";
 import { findRepository } from "./repository.ts";
 import { type Restored, restoreFiles } from "./restore.ts";
 import { type BlobStore, readFile, savedFile, saveFiles } from "./saved-files.ts";
+import { SavedPacks } from "./saved-packs.ts";
 import type { Touch } from "./touched-files.ts";
 import { diffRoom, diffWithin, digestOf } from "./turn-diff.ts";
 import {
@@ -50,8 +51,11 @@ export class TurnFiles {
   /** Tops of repositories that are left alone for a while, and why. */
   readonly #resting = new Map<string, string>();
 
+  readonly #packs: SavedPacks;
+
   constructor(ports: TurnFilesPorts) {
     this.#ports = ports;
+    this.#packs = new SavedPacks(ports.files, () => ports.platform.clock.now());
   }
 
   /** Saves what a call may change. Never throws: a call is not held up by what cannot be saved. */
@@ -62,7 +66,11 @@ export class TurnFiles {
     signal: AbortSignal,
   ): Promise<FilesBefore> {
     try {
-      if (scope !== "workspace") return await saveFiles(this.#ports, thread.facts.owner, store, scope);
+      if (scope !== "workspace") {
+        const { before, bytes } = await saveFiles(this.#ports, thread, store, scope);
+        if (store.folder !== undefined && bytes > 0) await this.#packs.saved(store.folder, bytes);
+        return before;
+      }
       const { trees, missing } = await this.#saveTrees(thread, store, signal);
       return { pack: null, files: [], trees, ...(missing.length > 0 && { missing: missing.join("; ") }) };
     } catch (cause) {
@@ -93,7 +101,7 @@ export class TurnFiles {
         missing.add(`${file.path}: ${(cause as Error).message}`);
       }
     }
-    const diffs = [...fileDiffs(found), ...byGit.diffs];
+    const diffs = [...fileDiffs(found), ...byGit.diffs].sort((one, other) => (one < other ? -1 : 1));
     const bytes = diffWithin(diffs, [...missing], room);
     return {
       diff: Buffer.from(bytes, "latin1").toString("utf8"),

@@ -25,6 +25,8 @@ const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** Of a thread's objects, about: the oldest snapshots go with all others when there is more. */
 const MAX_STORE_BYTES = 512 * 1024 * 1024;
+/** A store whose last snapshot is older is removed with the next one. */
+const MAX_AGE_MS = 30 * 24 * 60 * 60_000;
 const OPEN_AT_ONCE = 16;
 
 /** A working tree as it is now. `missing`: what is not in it, and why. */
@@ -205,8 +207,10 @@ async function prepare(
   const { files } = ports;
   // Of a run that was killed: nobody else works here.
   await files.remove(join(gitDir, "index.lock"));
+  const { at } = await sizeOfStore(files, gitDir);
+  const isOld = at !== undefined && ports.platform.clock.now() - at > MAX_AGE_MS;
   // Written last: what is there is whole.
-  if (await files.exists(join(gitDir, "HEAD"))) return;
+  if (!isOld && (await files.exists(join(gitDir, "HEAD")))) return;
   await files.remove(gitDir);
   const { objects, excludes, index, sha256 } = repository;
   const ignored = await Promise.all(excludes.map((path) => view.readText(path).catch(() => undefined)));
@@ -253,11 +257,20 @@ async function put(files: Files, path: string, content: string | Uint8Array): Pr
 }
 
 /** Counts what the store has taken; one that has grown too large begins anew with the next snapshot. */
-async function grow({ files }: TreePorts, gitDir: string, bytes: number): Promise<void> {
-  const path = join(gitDir, "size");
-  const size = Number((await files.readText(path)) ?? 0) + bytes;
-  await put(files, path, `${size}`);
+async function grow({ files, platform }: TreePorts, gitDir: string, bytes: number): Promise<void> {
+  const size = (await sizeOfStore(files, gitDir)).bytes + bytes;
+  await put(files, join(gitDir, "size"), `${size} ${platform.clock.now()}`);
   if (size > MAX_STORE_BYTES) await files.remove(join(gitDir, "HEAD"));
+}
+
+/** What a store has taken, about, and when it last took something. */
+async function sizeOfStore(
+  files: Files,
+  gitDir: string,
+): Promise<{ readonly bytes: number; readonly at: number | undefined }> {
+  const text = (await files.readText(join(gitDir, "size"))) ?? "";
+  const [, bytes, at] = /^(\d+) (\d+)$/.exec(text) ?? [];
+  return { bytes: Number(bytes ?? 0), at: at === undefined ? undefined : Number(at) };
 }
 
 /** A path from a repository's top, if it is in it. */
