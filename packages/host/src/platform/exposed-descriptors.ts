@@ -54,8 +54,8 @@ export function covered(stdio: readonly Stdio[]): Stdio[] {
 }
 
 /**
- * The command line that opens files as descriptors 3, 4 and so on, closes those that the program would inherit, and then
- * becomes the program. Undefined where no shell here can close them.
+ * The command line that opens files as descriptors 3, 4 and so on, removes their folder, closes what the program would
+ * inherit, and then becomes the program. The folder goes at once, because a host that is killed could not remove it later. Undefined where no shell here can close them.
  */
 export function openingOnly(
   argv: readonly string[],
@@ -68,6 +68,7 @@ export function openingOnly(
   if (bash === undefined) return undefined;
   const opens = paths.map((_, nth) => `${3 + nth}<"$${nth + 1}"`);
   const closes = closed.map((descriptor) => `${descriptor}>&-`);
-  const script = `exec ${[...opens, ...closes].join(" ")}; shift ${paths.length}; exec "$@"`;
+  const remove = paths.length === 0 ? "" : `command -p rm -rf -- "\${1%/*}" 2>/dev/null; `;
+  const script = `exec ${[...opens, ...closes].join(" ")}; ${remove}shift ${paths.length}; exec "$@"`;
   return [bash, ...(bash === "/bin/sh" ? [] : ["-p"]), "-c", script, "sh", ...paths, ...argv];
 }

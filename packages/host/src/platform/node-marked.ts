@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import { covered } from "./exposed-descriptors.ts";
 import { eachFewAtOnce } from "./few-at-once.ts";
 import type { Watchdog } from "./platform.ts";
 
@@ -68,16 +70,17 @@ export async function watch(mark: string): Promise<Watchdog> {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin" },
     detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
+    stdio: covered(["pipe", "ignore", "ignore"]),
   });
   const gone = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
   });
   await once(child, "spawn");
-  child.stdin.on("error", () => {});
+  const input = child.stdin as unknown as Writable & { unref(): void };
+  input.on("error", () => {});
   // Nothing waits for it: the host ends when it has nothing else to do.
   child.unref();
-  (child.stdin as unknown as { unref(): void }).unref();
+  input.unref();
   return {
     gone,
     async stop() {

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { settled } from "../../../../test/support/eventually.ts";
 import { nodeSpawn } from "./node-spawn.ts";
@@ -77,6 +79,31 @@ describe.each(WAYS)("a program on %s", (way) => {
     const inputs = [Buffer.from("three"), Buffer.from("four")];
     const program = await nodeSpawn(sh("cat <&3; cat <&4", way, { inputs }));
     expect(await textOf(program)).toBe("threefour");
+  });
+
+  it("leaves no file of what it reads from these while it runs", async () => {
+    // Other tests have such folders, too, and remove them at any time.
+    const contentOf = (path: string): string => {
+      try {
+        return readFileSync(path, "utf8");
+      } catch {
+        return "";
+      }
+    };
+    const files = (): string[] =>
+      [tmpdir(), "/dev/shm"]
+        .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+        .filter((path) => /\/bobbin-input-/.test(path) && contentOf(join(path, "0")) === mark);
+    const mark = `input of ${process.pid} on ${way}`;
+    const program = await nodeSpawn(
+      sh("echo ready; read x", way, { stdin: "open", inputs: [Buffer.from(mark)] }),
+    );
+    const output = program.output[Symbol.asyncIterator]();
+    await output.next();
+    expect(files()).toEqual([]);
+    program.signal("SIGKILL");
+    program.stopReading();
+    await program.exited;
   });
 
   it("has no terminal of ours, and a session of its own", async () => {
