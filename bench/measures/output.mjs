@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BusyClient } from "../lib/busy-client.mjs";
+import { startProber } from "../lib/prober.mjs";
+import { RawSubscriber } from "../lib/raw-subscriber.mjs";
+import { result } from "../lib/result.mjs";
+import { percentile, summarize } from "../lib/stats.mjs";
+import { withHomes } from "../lib/subjects.mjs";
+
+export const name = "output";
+export const about =
+  "requests of another client, and memory, while a program writes 100 MB as fast as it can";
+
+const BYTES = 100_000_000;
+const LINE = "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const COMMAND = `yes '${LINE}' | head -c ${BYTES}`;
+const AT_MOST_MS = 120_000;
+/** The 99th percentile of what others wait, and by how much the host may grow meanwhile. */
+const BARS = { ms: 20, mb: 100 };
+
+/** @typedef {{ cwd: string, client: BusyClient, reader: RawSubscriber }} Stage */
+
+/** @type {Record<string, (stage: Stage) => Promise<void>>} */
+const WAYS = { spawn: spawned, shell: shellCommand };
+
+/** @type {import("../run.mjs").Measure} */
+export async function measure({ subjects, runs = 3, onRound }) {
+  return withHomes(subjects("ours"), {}, async ([home]) => {
+    const results = [];
+    for (const [way, run] of Object.entries(WAYS)) {
+      const rows = [];
+      for (let round = 0; round < runs; round++) {
+        onRound(round + 1, runs);
+        rows.push(await onStage(home, run));
+      }
+      results.push(...rowsOf(way, rows));
+    }
+    return results;
+  });
+}
+
+/** @param {string} way @param {Awaited<ReturnType<typeof onStage>>[]} rows */
+function rowsOf(way, rows) {
+  const seconds = rows.map(({ ms }) => (ms / 1000).toFixed(1)).join(", ");
+  return [
+    result({
+      name: `${name} ${way}`,
+      unit: "ms",
+      samples: { ours: { summary: summarize(rows.map(({ p99 }) => p99)) } },
+      bar: [{ of: "ours", max: BARS.ms }],
+      notes: [
+        `100 MB took ${seconds} s; the slowest request ${Math.max(...rows.map((row) => row.slowest)).toFixed(1)} ms`,
+      ],
+    }),
+    result({
+      name: `${name} ${way} memory`,
+      unit: "MB",
+      samples: { ours: { summary: summarize(rows.map(({ grownMb }) => grownMb)) } },
+      bar: [{ of: "ours", max: BARS.mb }],
+    }),
+  ];
+}
+
+/**
+ * On a host of its own, so that one way does not measure what another one has left.
+ * @param {import("../lib/subjects.mjs").Home} home
+ * @param {(stage: Stage) => Promise<void>} run
+ */
+async function onStage(home, run) {
+  const { server, url, client: first } = await home.socket();
+  const client = await BusyClient.connect(url);
+  const reader = await RawSubscriber.connect(url);
+  try {
+    const other = await startProber(url, home.path);
+    const memory = await watchMemory(server.pid);
+    const start = performance.now();
+    await run({ cwd: home.path, client, reader });
+    const ms = performance.now() - start;
+    const times = await other.stop();
+    return { slowest: Math.max(...times), p99: percentile(times, 0.99), ms, grownMb: memory() };
+  } finally {
+    client.close();
+    reader.close();
+    first.terminate();
+    await server.close();
+  }
+}
+
+/** All of it is streamed to its client. @param {Stage} stage */
+async function spawned({ cwd, reader }) {
+  const before = reader.bytes;
+  const limits = { timeoutMs: null, outputBytesCap: null };
+  await reader.request("process/spawn", {
+    command: ["sh", "-c", COMMAND],
+    cwd,
+    processHandle: "output",
+    streamStdoutStderr: true,
+    ...limits,
+  });
+  await reader.seen('"method":"process/exited"', AT_MOST_MS);
+  if (reader.bytes - before < BYTES) throw new Error(`only ${reader.bytes - before} bytes came`);
+}
+
+/** A thread's command, whose item has a part of it. @param {Stage} stage */
+async function shellCommand({ cwd, client, reader }) {
+  const { thread } = await client.request("thread/start", { cwd });
+  await reader.request("thread/resume", { threadId: thread.id });
+  const ended = reader.seen('"method":"turn/completed"', AT_MOST_MS);
+  await client.request("thread/shellCommand", { threadId: thread.id, command: COMMAND });
+  await ended;
+}
+
+/** Samples a process's resident memory. The returned function stops that and gives by how many MB it grew. @param {number} pid */
+async function watchMemory(pid) {
+  const resident = () =>
+    Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1000;
+  await sleep(500);
+  const before = resident();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, resident());
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    return most - before;
+  };
+}
