@@ -55,6 +55,7 @@ export const inputLines = {
   "CONF-7":
     "Sandbox, permissions and who reviews approvals come from the configuration, unless a request says more.",
   "CONF-8": "Instructions that are configured, and how files of them are looked for, are bound at each load.",
+  "CONF-9": "What is taken otherwise than it was written, and a rules file with a mistake, are warned about.",
 
   // Files that users show.
   "FILE-1":

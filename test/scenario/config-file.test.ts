@@ -80,6 +80,22 @@ async function refusesToLoad(home: string, why: RegExp) {
   return { client };
 }
 
+it("[CONF-9] warns of a policy that is taken as another, and of rules with a mistake", async () => {
+  const home = await homeWith('approval_policy = "on-failure"\n');
+  await mkdir(join(home, "rules"));
+  const file = join(home, "rules", "team.rules");
+  await writeFile(file, "prefix_rule(['ls'])\nnonsense\n");
+  const { client } = await stdioHost({ home });
+  await client.until(() => client.told("configWarning").length === 2, "both warnings");
+  expect(
+    client.told("configWarning").map(({ params }) => [params.summary, params.details, params.path]),
+  ).toEqual([
+    [expect.stringContaining('"on-failure" is taken as "on-request"'), null, join(home, "config.toml")],
+    [expect.stringContaining("nothing that it allows counts"), expect.stringContaining("team.rules:2"), file],
+  ]);
+  expect((await client.call("thread/start")).approvalPolicy).toBe("on-request");
+});
+
 it("[CONF-6] does the same for those who come over a socket, and goes on when a client repairs it", async () => {
   const home = await homeWith("model = 5\n");
   const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });

@@ -26,6 +26,12 @@ export function readApprovalPolicy(table: Table): AskForApproval | undefined {
   };
 }
 
+/** What people should know about a policy that is taken as another. */
+export function policyWarnings(table: Table): readonly string[] {
+  if (table[KEY] !== "on-failure") return [];
+  return [`${KEY} = "on-failure" is taken as "on-request": the model asks before it leaves the sandbox.`];
+}
+
 /** With every flag there: who decodes strictly misses none. */
 export function wholePolicy(policy: AskForApproval): AskForApproval {
   if (typeof policy === "string") return policy;

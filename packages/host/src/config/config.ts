@@ -14,7 +14,7 @@ import type { ShellEnvironmentPolicy } from "../process/command-environment.ts";
 import type { Projects } from "../tool/project-rules.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readAnswerLimits } from "./answer-limits.ts";
-import { readApprovalPolicy } from "./approval-policy.ts";
+import { policyWarnings, readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
 import { readProjects } from "./projects.ts";
@@ -47,6 +47,8 @@ export interface Config {
   readonly instructionsFile: string | null;
   readonly projectDocs: ProjectDocSettings;
   readonly approvalPolicy: AskForApproval;
+  /** What is taken otherwise than it was written. */
+  readonly warnings: readonly string[];
   readonly approvalsReviewer: ApprovalsReviewer;
   /** What may be touched; `workspaceWrite` is for those who ask for that mode. */
   readonly sandbox: SandboxChoice;
@@ -106,6 +108,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     instructionsFile: file === undefined ? null : resolve(home, file),
     projectDocs: readProjectDocSettings(table),
     approvalPolicy: readApprovalPolicy(table) ?? "on-request",
+    warnings: policyWarnings(table),
     approvalsReviewer: reviewer === undefined || reviewer === "user" ? "user" : "auto_review",
     sandbox: readSandbox(table, workspaceWrite),
     workspaceWrite,
