@@ -1,12 +1,15 @@
 // The published provider for the AI SDK, with our program in place of its own.
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
 import { ensureClient, goWithout } from "./install.ts";
 
 const PACKAGE = "ai-sdk-provider-codex-app-server";
@@ -54,7 +57,7 @@ afterAll(async () => {
 
 async function open(settings: object = {}): Promise<{ ai: Ai; model: { dispose(): void } }> {
   const { createCodexAppServer } = await load<Provider>(PACKAGE);
-  const env = environment(join(work, "home"));
+  const env = environment(join(work, "home"), { SHELL: "/bin/bash" });
   const provider = createCodexAppServer({
     defaultSettings: { codexPath: BOBBIN, cwd: work, env, ...settings },
   });
@@ -111,5 +114,31 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     const { text } = await ai.generateText({ model, prompt: "write a.txt: slowly" });
     expect(text).toContain("The patch was applied.");
     expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("slowly\n");
+  });
+
+  it.skipIf(!hasSandbox)("[CLIENT-15] runs a command, and ends one that runs", async () => {
+    const cwd = await realpath(await freshFolder("project"));
+    let session: Session | undefined;
+    const { ai, model } = await open({
+      cwd,
+      sandboxMode: "workspace-write",
+      approvalMode: "never",
+      onSessionCreated: (made: Session) => (session = made),
+    });
+    // It may miss what is said at once.
+    const { text } = await ai.generateText({ model, prompt: "run: echo slowly-$((1+1)) | tee made" });
+    expect(text).toContain("slowly-2");
+    expect(await readFile(join(cwd, "made"), "utf8")).toBe("slowly-2\n");
+    const refused = await ai.generateText({ model, prompt: "run: rm -rf made # slowly" });
+    expect(refused.text).toContain("`exec_command` failed:");
+    expect(await readFile(join(cwd, "made"), "utf8")).toBe("slowly-2\n");
+
+    const { textStream } = ai.streamText({ model, prompt: "run: touch running; sleep 1000" });
+    const ended = (async () => {
+      for await (const _piece of textStream);
+    })();
+    await eventually(() => existsSync(join(cwd, "running")), "the command runs");
+    await session!.interrupt();
+    await ended;
   });
 });

@@ -1,10 +1,11 @@
 // The published bridge from editors (Agent Client Protocol) to the app-server, with our program in place of its own.
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
 import { AcpClient } from "./acp-client.ts";
 import { ensureClient, goWithout } from "./install.ts";
 
@@ -26,6 +27,7 @@ async function open(home: string): Promise<AcpClient> {
     CODEX_PATH: BOBBIN,
     CODEX_HOME: join(work, "codex"),
     HOME: work,
+    SHELL: "/bin/bash",
   });
   const client = new AcpClient(script, env, work);
   clients.push(client);
@@ -80,37 +82,87 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
   });
 
   it("[CLIENT-14] asks the editor about a patch: once, for the session, and cancels the turn with a no", async () => {
-    const client = await open(join(work, "patching"));
-    const cwd = await realpath(await freshFolder("project"));
-    const { sessionId } = await client.call("session/new", { cwd, mcpServers: [] });
-    await client.call("session/set_mode", { sessionId, modeId: "read-only" });
-    /** Prompts, answers the question with this option if one is expected, and gives the turn's end. */
-    const prompt = async (text: string, optionId?: string) => {
-      const from = client.told.length;
-      const ended = client.call("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
-      if (optionId !== undefined) {
-        const isNew = (message: object): boolean => client.told.indexOf(message) >= from;
-        const { id, params } = await client.waitFor(
-          (message) => message.method === "session/request_permission" && isNew(message),
-          "a question",
-        );
-        const ids = params.options.map((option: { optionId: string }) => option.optionId);
-        expect(ids).toContain(optionId);
-        client.answer(id, { outcome: { outcome: "selected", optionId } });
-      }
-      const { stopReason } = await ended;
-      const asked = client.told.slice(from).filter(({ method }) => method === "session/request_permission");
-      expect(asked).toHaveLength(optionId === undefined ? 0 : 1);
-      return stopReason;
-    };
-    const content = () => readFile(join(cwd, "a.txt"), "utf8");
-
-    expect(await prompt("write a.txt: one", "allow_once")).toBe("end_turn");
+    const editor = await Editor.open("patching");
+    await editor.client.call("session/set_mode", { sessionId: editor.sessionId, modeId: "read-only" });
+    const content = () => readFile(join(editor.cwd, "a.txt"), "utf8");
+    expect(await editor.prompt("write a.txt: one", "allow_once")).toBe("end_turn");
     expect(await content()).toBe("one\n");
-    expect(await prompt("write a.txt: two", "cancel")).toBe("cancelled");
+    expect(await editor.prompt("write a.txt: two", "cancel")).toBe("cancelled");
     expect(await content()).toBe("one\n");
-    expect(await prompt("write a.txt: three", "allow_for_session")).toBe("end_turn");
-    expect(await prompt("write a.txt: four")).toBe("end_turn");
+    expect(await editor.prompt("write a.txt: three", "allow_for_session")).toBe("end_turn");
+    expect(await editor.prompt("write a.txt: four")).toBe("end_turn");
     expect(await content()).toBe("four\n");
   });
+
+  it.skipIf(!hasSandbox)(
+    "[CLIENT-14] asks the editor about a command: once, for the session, and no; and ends one that runs",
+    async () => {
+      const editor = await Editor.open("commanding");
+      const { client, sessionId, cwd } = editor;
+      await client.call("session/set_mode", { sessionId, modeId: "workspace-write" });
+      const exists = async (name: string): Promise<boolean> => (await readdir(cwd)).includes(name);
+      expect(await editor.prompt("run: echo hello-$((1+1)); mkdir one two three")).toBe("end_turn");
+      expect(client.text()).toContain("hello-2");
+
+      expect(await editor.prompt("run: rm -rf one", "allow_once")).toBe("end_turn");
+      expect(await exists("one")).toBe(false);
+      expect(await editor.prompt("run: rm -rf two", "decline")).toBe("end_turn");
+      expect(client.text()).toContain("the user declined it");
+      expect(await editor.prompt("run: rm -rf two", "cancel")).toBe("cancelled");
+      expect(await exists("two")).toBe(true);
+      expect(await editor.prompt("run: rm -rf three", "allow_for_session")).toBe("end_turn");
+      expect(await editor.prompt("run: rm -rf three")).toBe("end_turn");
+      expect(await exists("three")).toBe(false);
+
+      const from = client.told.length;
+      const long = editor.prompt("run: sleep 1000");
+      const isNew = (message: object): boolean => client.told.indexOf(message) >= from;
+      await client.waitFor(
+        (message) => isNew(message) && message.params?.update?.status === "in_progress",
+        "a command that runs",
+      );
+      client.notify("session/cancel", { sessionId });
+      expect(await long).toBe("cancelled");
+    },
+  );
 });
+
+/** Somebody with an editor, and a session in a folder. */
+class Editor {
+  readonly client: AcpClient;
+  readonly sessionId: string;
+  readonly cwd: string;
+
+  private constructor(client: AcpClient, sessionId: string, cwd: string) {
+    this.client = client;
+    this.sessionId = sessionId;
+    this.cwd = cwd;
+  }
+
+  static async open(name: string): Promise<Editor> {
+    const client = await open(join(work, name));
+    const cwd = await realpath(await freshFolder("project"));
+    const { sessionId } = await client.call("session/new", { cwd, mcpServers: [] });
+    return new Editor(client, sessionId, cwd);
+  }
+
+  /** Prompts, answers the one question with this option if one is expected, and gives the turn's end. */
+  async prompt(text: string, optionId?: string): Promise<string> {
+    const { client, sessionId } = this;
+    const from = client.told.length;
+    const ended = client.call("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+    if (optionId !== undefined) {
+      const { id, params } = await client.waitFor(
+        (message) => message.method === "session/request_permission" && client.told.indexOf(message) >= from,
+        "a question",
+      );
+      const ids = params.options.map((option: { optionId: string }) => option.optionId);
+      expect(ids).toContain(optionId);
+      client.answer(id, { outcome: { outcome: "selected", optionId } });
+    }
+    const { stopReason } = await ended;
+    const asked = client.told.slice(from).filter(({ method }) => method === "session/request_permission");
+    expect(asked).toHaveLength(optionId === undefined ? 0 : 1);
+    return stopReason;
+  }
+}

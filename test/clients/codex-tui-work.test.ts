@@ -1,24 +1,26 @@
 // The Codex TUI, as it is published, where models change files and run commands.
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { readFile, realpath, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
-import { spawnHost } from "../support/host-process.ts";
+import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
 import type { Terminal } from "./terminal.ts";
-import { hasTui, openTui } from "./tui-stage.ts";
+import { calls, hasTui, openTui } from "./tui-stage.ts";
 
-async function stage(
-  sandbox: string,
-  ...config: readonly string[]
-): Promise<{ terminal: Terminal; cwd: string }> {
+async function stage(sandbox: string): Promise<{ terminal: Terminal; host: HostProcess; cwd: string }> {
   const cwd = await realpath(await freshFolder("project"));
-  const args = ["--listen", "ws://127.0.0.1:0", ...config.flatMap((one) => ["-c", one])];
-  const terminal = await openTui(await spawnHost({ args, cwd }), { args: ["--sandbox", sandbox], cwd });
+  const host = await spawnHost({
+    args: ["--listen", "ws://127.0.0.1:0"],
+    cwd,
+    env: { SHELL: "/bin/bash" },
+  });
+  const terminal = await openTui(host, { args: ["--sandbox", sandbox], cwd });
   await terminal.shows("Offline (built in)");
-  return { terminal, cwd };
+  return { terminal, host, cwd };
 }
 
 describe.skipIf(!hasTui)("the Codex TUI", () => {
@@ -58,4 +60,74 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     await terminal.shows("-before");
     await terminal.press("q");
   });
+
+  it.skipIf(!hasSandbox)(
+    "[CLIENT-16] runs commands, and asks about some: once, for the session, no, and no with the turn's end",
+    async () => {
+      const { terminal, cwd } = await stage("workspace-write");
+      await terminal.say("run: echo hello-$((1+1))");
+      await terminal.shows(/Ran echo hello.*\n.*hello-2/);
+      const question = /Would you like to run the following command/;
+      const ask = async (name: string, key: string): Promise<void> => {
+        await mkdir(join(cwd, name), { recursive: true });
+        await terminal.say(`run: rm -rf ${name}`);
+        await terminal.shows(question);
+        await terminal.shows("It removes files with force");
+        await terminal.press(key);
+        await terminal.gone(question);
+      };
+      const isGone = (name: string) => eventually(() => !existsSync(join(cwd, name)), `${name} is removed`);
+      await ask("once", "y");
+      await isGone("once");
+      await ask("kept", "d");
+      await terminal.shows("the user declined it");
+      await ask("kept-too", "Escape");
+      await terminal.shows("Conversation interrupted");
+      expect(existsSync(join(cwd, "kept")) && existsSync(join(cwd, "kept-too"))).toBe(true);
+      await ask("always", "a");
+      await isGone("always");
+      await mkdir(join(cwd, "always"));
+      await terminal.say("run: rm -rf always");
+      await isGone("always");
+    },
+  );
+
+  it.skipIf(!hasSandbox)("[CLIENT-16] ends a running command with Escape", async () => {
+    const { terminal } = await stage("workspace-write");
+    const seconds = `${100_000 + Math.floor(Math.random() * 100_000)}`;
+    await terminal.say(`run: sleep ${seconds}`);
+    await eventually(() => isRunning("sleep", seconds), "the command runs");
+    await terminal.press("Escape");
+    await terminal.shows("Conversation interrupted");
+    await eventually(() => !isRunning("sleep", seconds), "the command is gone");
+    await terminal.say("are you there");
+    await terminal.shows("You said: are you there");
+  });
+
+  it("[CLIENT-17] runs the user's own commands with !, and none of its calls is refused", async () => {
+    const { terminal, host } = await stage("read-only");
+    await terminal.say("a word before");
+    await terminal.shows("You said: a word before");
+    await terminal.press("!");
+    await terminal.say("echo mine-$((2+3))");
+    await terminal.shows(/You ran echo mine.*\n.*mine-5/);
+    await terminal.say("and after");
+    await terminal.shows("You said: and after");
+    const called = await calls(host);
+    expect(called.get("thread/shellCommand")).toEqual(["ok"]);
+    const refused = [...called].filter(([, outcomes]) => outcomes.some((outcome) => outcome !== "ok"));
+    expect(refused).toEqual([]);
+  });
 });
+
+/** Whether a program runs with these words, in whatever sandbox. */
+function isRunning(...words: readonly string[]): boolean {
+  return readdirSync("/proc").some((entry) => {
+    if (!/^\d+$/.test(entry)) return false;
+    try {
+      return readFileSync(`/proc/${entry}/cmdline`, "utf8") === `${words.join("\0")}\0`;
+    } catch {
+      return false;
+    }
+  });
+}
