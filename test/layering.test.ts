@@ -30,7 +30,7 @@ const AREAS: Record<string, readonly string[]> = {
   journal: GROUND,
   model: GROUND,
   tool: [...GROUND, "model", "process", "sandbox"],
-  config: [...GROUND, "model", "process", "tool"],
+  config: [...GROUND, "model", "process", "sandbox", "tool"],
   account: [...GROUND, "config", "model"],
   catalog: [...GROUND, "config"],
   migrate: [...GROUND, "config", "journal"],

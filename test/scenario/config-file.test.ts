@@ -146,9 +146,11 @@ it("[CONF-7] binds what may be touched, and who decides, as the configuration sa
     null,
     "user",
   ]);
-  // What we can not hold allows as little as can be.
-  const own = '[permissions.dev.filesystem]\n":project_roots" = "write"\n';
-  expect(await told(`default_permissions = "dev"\n${own}`)).toEqual([readOnly, "dev", "user"]);
+  // The policy says what it can of a profile that somebody wrote.
+  const own = '[permissions.dev.filesystem]\n":project_roots" = "write"\n":slash_tmp" = "write"\n';
+  const dev = { ...plain, excludeTmpdirEnvVar: true };
+  expect(await told(`default_permissions = "dev"\n${own}`)).toEqual([dev, "dev", "user"]);
+  expect(await told(own, { permissions: "dev" })).toEqual([dev, "dev", "user"]);
   const { client } = await stdioHost({ home: await homeWith('default_permissions = ":nope"\n') });
   expect((await client.refusal("thread/start")).message).toBe(
     "failed to load configuration: default_permissions refers to unknown built-in profile `:nope`",

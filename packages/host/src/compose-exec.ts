@@ -102,6 +102,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       const confined = await sandbox.confine({
         program,
         policy: thread.settings.sandbox,
+        profile: thread.settings.permissionProfile ?? null,
         roots: thread.settings.roots ?? [thread.settings.cwd],
         // Another program may make anything of the text.
         gitWritable: (program.argv[0] === shell || isShell(program.argv[0])) && parseCommand(text).isPlainGit,
@@ -112,8 +113,8 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       return {
         ...confined,
         async release() {
-          await release();
-          return undefined;
+          const undone = await release();
+          return undone.length === 0 ? undefined : `${undone.join("\n")}\n`;
         },
       };
     },

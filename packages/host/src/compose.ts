@@ -107,15 +107,15 @@ export function compose(options: HostOptions): {
     expire: (actor, requestId) => questions.expire(actor, requestId),
     left: (actor) => questions.left(actor),
   });
-  const sandbox = lateSandbox({ platform, home });
+  const sandbox = lateSandbox({ platform, home, profiles: () => current.permissionProfiles });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
   const visibleTo = ({ facts, settings }: ThreadState): ReadableFiles => {
-    const { cwd, sandbox: policy, roots = [cwd] } = settings;
+    const { cwd, sandbox: policy, permissionProfile: profile, roots = [cwd] } = settings;
     // A subject's files are those in its roots already.
     if (facts.owner.startsWith(SUBJECT)) return reachLookup.of(facts.owner).files;
-    return visibleFiles(sandbox, platform.files, { policy, roots, cwd });
+    return visibleFiles(sandbox, platform.files, { policy, profile: profile ?? null, roots, cwd });
   };
   const marks = new ProcessMarks({ home, platform, log });
   const processes = new ProcessManager({ platform, supervisor, marks });

@@ -11,17 +11,21 @@ const NAMES = {
 
 /** What a command may do, for people. */
 export function explainSandbox(
-  { policy, program }: ConfinedCommand,
+  { policy, profile, program }: ConfinedCommand,
   access: Access | null,
   problem: SandboxProblem | null,
   out: Pick<Output, "bold" | "yellow" | "dim">,
 ): string {
-  const lines = ["", `  Sandbox: ${out.bold(NAMES[policy.type])}, in ${harmless(program.cwd)}`, ""];
+  const lines = [
+    "",
+    `  Sandbox: ${out.bold(profile ?? NAMES[policy.type])}, in ${harmless(program.cwd)}`,
+    "",
+  ];
   if (access === null) lines.push("  The command is not confined: it may do all that you may.");
   else {
     lines.push(...section("may write", access.writable, "nothing"));
     if (access.protected.length > 0) lines.push(...section("but not", access.protected));
-    lines.push(...section("may read", ["everything that you may read"]));
+    lines.push(...section("may read", access.readOnly ?? ["everything that you may read"]));
     if (access.hidden.length > 0)
       lines.push(
         ...section(

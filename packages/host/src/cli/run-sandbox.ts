@@ -39,7 +39,7 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
   const platform = nodePlatform();
   const config = await loadConfig(platform.files, home, options.config ?? []);
   const cwd = resolve(options.cd ?? ".");
-  const confining = createSandbox({ platform, home });
+  const confining = createSandbox({ platform, home, profiles: () => config.permissionProfiles });
   const command: ConfinedCommand = {
     program: {
       argv: [file ?? "true", ...args],
@@ -48,6 +48,7 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
       stdin: "closed",
     },
     policy: policyOf(options, config),
+    profile: options.readOnly || options.workspaceWrite ? null : config.sandbox.permissionProfile,
     roots: [cwd],
     gitWritable: options.git === true,
   };

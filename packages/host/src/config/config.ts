@@ -11,12 +11,14 @@ import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
 import type { ShellEnvironmentPolicy } from "../process/command-environment.ts";
+import type { PermissionProfile } from "../sandbox/permission-profile.ts";
 import type { Projects } from "../tool/project-rules.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
 import { readAnswerLimits } from "./answer-limits.ts";
 import { policyWarnings, readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
+import { readPermissionProfiles } from "./permission-profiles.ts";
 import { readProjects } from "./projects.ts";
 import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
 import { readShellEnvironment } from "./shell-environment.ts";
@@ -52,6 +54,8 @@ export interface Config {
   readonly approvalsReviewer: ApprovalsReviewer;
   /** What may be touched; `workspaceWrite` is for those who ask for that mode. */
   readonly sandbox: SandboxChoice;
+  /** The profiles that people have written, by name. */
+  readonly permissionProfiles: ReadonlyMap<string, PermissionProfile>;
   readonly workspaceWrite: ReturnType<typeof readWorkspaceWrite>;
   /** Which variables a model's commands get. */
   readonly shellEnvironment: ShellEnvironmentPolicy;
@@ -88,6 +92,7 @@ interface ConfigPlace {
 
 /** Takes what it knows out of a table; keys that it does not know are someone else's. */
 export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}): Config {
+  const permissionProfiles = readPermissionProfiles(table);
   const workspaceWrite = readWorkspaceWrite(table, home, below?.workspaceWrite);
   const reviewer = oneOf(table, "approvals_reviewer", ["user", "auto_review", "guardian_subagent"]);
   // Who chose a profile may have wanted less to be allowed than is without it.
@@ -110,7 +115,8 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     approvalPolicy: readApprovalPolicy(table) ?? "on-request",
     warnings: policyWarnings(table),
     approvalsReviewer: reviewer === undefined || reviewer === "user" ? "user" : "auto_review",
-    sandbox: readSandbox(table, workspaceWrite),
+    sandbox: readSandbox(table, workspaceWrite, permissionProfiles),
+    permissionProfiles,
     workspaceWrite,
     shellEnvironment: readShellEnvironment(table),
     serviceTier: tier === undefined ? null : serviceTier(tier),

@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import type { SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import type { PermissionProfile } from "../sandbox/permission-profile.ts";
 import { ConfigError } from "./config-error.ts";
+import { policyOfProfile } from "./permission-profiles.ts";
 import { flag, list, oneOf, subtable, type Table, text } from "./table.ts";
 
 type WorkspaceWrite = Extract<SandboxPolicy, { type: "workspaceWrite" }>;
@@ -44,25 +46,35 @@ export function readWorkspaceWrite(
   };
 }
 
-/** `default_permissions` goes before `sandbox_mode`. */
-export function readSandbox(table: Table, workspaceWrite: WorkspaceWrite): SandboxChoice {
+/** `default_permissions` goes before `sandbox_mode`. `own`: the profiles that people have written. */
+export function readSandbox(
+  table: Table,
+  workspaceWrite: WorkspaceWrite,
+  own: ReadonlyMap<string, PermissionProfile>,
+): SandboxChoice {
   const profile = text(table, "default_permissions");
-  if (profile !== undefined) return ofProfile(profile, subtable(table, "permissions"));
+  if (profile !== undefined) {
+    if (!profile.startsWith(":") && table["permissions"] === undefined)
+      throw new ConfigError("default_permissions requires a `[permissions]` table");
+    return ofProfile(profile, own);
+  }
   const mode = oneOf(table, "sandbox_mode", ["read-only", "workspace-write", "danger-full-access"]);
   if (mode === undefined) return ofProfile(":read-only");
   return { sandbox: sandboxPolicy(mode, workspaceWrite), permissionProfile: null };
 }
 
-/** `own`: the profiles that people have written. We can not hold what they say, so they allow as little as can be. */
-export function ofProfile(profile: string, own?: Table): SandboxChoice {
+export function ofProfile(
+  profile: string,
+  own: ReadonlyMap<string, PermissionProfile> = new Map(),
+): SandboxChoice {
   const mode = PERMISSION_PROFILES.get(profile);
   if (mode !== undefined) return { sandbox: sandboxPolicy(mode, PLAIN), permissionProfile: profile };
   if (profile.startsWith(":"))
     throw new ConfigError(`default_permissions refers to unknown built-in profile \`${profile}\``);
-  if (own === undefined) throw new ConfigError("default_permissions requires a `[permissions]` table");
-  if (!Object.hasOwn(own, profile))
+  const written = own.get(profile);
+  if (written === undefined)
     throw new ConfigError(`default_permissions refers to undefined profile \`${profile}\``);
-  return { sandbox: sandboxPolicy("read-only", PLAIN), permissionProfile: profile };
+  return { sandbox: policyOfProfile(written), permissionProfile: profile };
 }
 
 export function sandboxPolicy(mode: SandboxMode, workspaceWrite: WorkspaceWrite): SandboxPolicy {

@@ -22,6 +22,9 @@ function neededGrants(sandbox: SandboxPolicy): readonly Grant[] {
 
 /** A sandbox that the rules grant: the one given, or one that allows as little as can be. */
 export function grantedSandbox(choice: SandboxChoice, rules: SubjectRules): SandboxChoice {
+  // Profiles that people have written name folders of the host's own user.
+  if (choice.permissionProfile !== null && !choice.permissionProfile.startsWith(":"))
+    return ofProfile(":read-only");
   return missingGrant(choice.sandbox, rules) === undefined ? choice : ofProfile(":read-only");
 }
 
@@ -38,6 +41,7 @@ export function configOfSubject(config: Config, rules: SubjectRules): Config {
   return {
     ...config,
     workspaceWrite,
+    permissionProfiles: new Map(),
     sandbox: { sandbox: isWrite ? workspaceWrite : sandbox, permissionProfile },
   };
 }

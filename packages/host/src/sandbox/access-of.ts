@@ -2,9 +2,12 @@ import { isAbsolute, join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin } from "./access.ts";
+import { type ProfilePaths, pathsOfProfile } from "./access-of-profile.ts";
 import type { OpenRepository } from "./git-access.ts";
 import { findRepository, type GitRepository } from "./git-repository.ts";
-import type { RealRoots } from "./real-roots.ts";
+import { PatternFiles } from "./pattern-files.ts";
+import type { PermissionProfile } from "./permission-profile.ts";
+import { RealRoots } from "./real-roots.ts";
 import type { ConfinedCommand, SandboxPorts } from "./sandbox.ts";
 
 export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "workspaceWrite" }>;
@@ -12,45 +15,90 @@ export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "works
 /** Folders of a workspace that decide what people's programs, and we, run there later. */
 const PROTECTED = [".git", ".bobbin", ".codex", ".agents"];
 
-/** What a policy means on this machine, now. */
-export async function accessOf(
-  ports: SandboxPorts,
-  roots: RealRoots,
-  command: ConfinedCommand,
-  policy: ConfiningPolicy,
-  open: (repository: GitRepository) => Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>,
-): Promise<Access> {
-  const network = policy.networkAccess === true;
-  const [hidden, workspace] = await Promise.all([
-    hiddenPaths(ports),
-    roots.of(
-      policy.type === "readOnly" ? command.roots : [...command.roots, ...(policy.writableRoots ?? [])],
-    ),
-  ]);
-  const inside = (path: string): boolean => hidden.some((one) => path.startsWith(`${one.path}/`));
-  const readable = (command.readable ?? []).filter(inside);
-  if (policy.type === "readOnly") {
-    // A workspace inside of a hidden folder was chosen by somebody who may.
-    const shown = [...readable, ...workspace.filter(inside)];
-    return { writable: [], protected: [], hidden, readable: shown, network };
+type OpenGit = (
+  repository: GitRepository,
+) => Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>;
+
+/** What a command may do on this machine, now: by its policy or by its profile. */
+export class AccessLookup {
+  readonly #ports: SandboxPorts;
+  readonly #roots: RealRoots;
+  readonly #patterns: PatternFiles;
+
+  constructor(ports: SandboxPorts) {
+    const { files, clock } = ports.platform;
+    this.#ports = ports;
+    this.#roots = new RealRoots(files);
+    this.#patterns = new PatternFiles(files, clock);
   }
-  const { files } = ports.platform;
-  const found = await findRepository(files, await files.realPath(command.program.cwd), workspace);
-  const opened =
-    command.gitWritable && found?.repository !== undefined ? await open(found.repository) : undefined;
-  const writable = [
-    ...new Set([...workspace, ...(await roots.of(temporary(ports, policy))), ...(opened?.writable ?? [])]),
-  ];
-  const kept = await Promise.all(
-    [
-      ...workspace.flatMap((root) => PROTECTED.map((name) => join(root, name))),
-      ...(found === undefined ? [] : [found.dotGit]),
-      ...(opened?.protected ?? []),
-    ].map((path) => existing(files, path)),
-  );
-  const isInside = (path: string | undefined): path is string =>
-    path !== undefined && !writable.includes(path) && writable.some((root) => isWithin(path, root));
-  return { writable, protected: [...new Set(kept.filter(isInside))], hidden, readable, network };
+
+  async of(
+    command: ConfinedCommand,
+    policy: ConfiningPolicy,
+    profile: PermissionProfile | undefined,
+    open: OpenGit,
+  ): Promise<Access> {
+    const { files } = this.#ports.platform;
+    const paths =
+      profile === undefined
+        ? pathsOfPolicy(this.#ports, command, policy)
+        : await pathsOfProfile(this.#ports, this.#patterns, command, profile);
+    const [own, workspace, writable] = await Promise.all([
+      hiddenPaths(this.#ports),
+      this.#roots.of(paths.workspace),
+      this.#roots.of(paths.write),
+    ]);
+    const denied = await Promise.all(paths.deny.map((path) => hiddenPath(files, path)));
+    const hidden = [...own, ...denied.filter((one) => one !== undefined)];
+    const isHidden = (path: string): boolean => hidden.some((one) => path.startsWith(`${one.path}/`));
+    const read = await Promise.all(paths.read.map((path) => existing(files, path)));
+    const shown = read.filter((path) => path !== undefined);
+    const access = {
+      hidden,
+      // A workspace inside of a hidden folder was chosen by somebody who may.
+      readable: [...(command.readable ?? []), ...workspace, ...shown].filter(
+        (path) => isHidden(path) && !writable.includes(path),
+      ),
+      // As they are named: programs look for /bin, also where that is a link.
+      readOnly: paths.readsEverything ? null : paths.read,
+      network: profile?.network ?? policy.networkAccess === true,
+    };
+    if (writable.length === 0) return { ...access, writable, protected: [] };
+    const inWorkspace = workspace.filter((root) => writable.some((one) => isWithin(root, one)));
+    const found = await findRepository(files, await files.realPath(command.program.cwd), inWorkspace);
+    const opened =
+      command.gitWritable && found?.repository !== undefined ? await open(found.repository) : undefined;
+    const all = [...new Set([...writable, ...(opened?.writable ?? [])])];
+    const kept = await Promise.all(
+      [
+        ...workspace.flatMap((root) => PROTECTED.map((name) => join(root, name))),
+        ...(found === undefined ? [] : [found.dotGit]),
+        ...(opened?.protected ?? []),
+        ...shown,
+      ].map((path) => existing(files, path)),
+    );
+    const isInside = (path: string | undefined): path is string =>
+      path !== undefined && !all.includes(path) && all.some((root) => isWithin(path, root));
+    return { ...access, writable: all, protected: [...new Set(kept.filter(isInside))] };
+  }
+}
+
+/** The folders that a policy names, as a profile would. */
+function pathsOfPolicy(
+  ports: SandboxPorts,
+  { roots }: ConfinedCommand,
+  policy: ConfiningPolicy,
+): ProfilePaths {
+  if (policy.type === "readOnly")
+    return { readsEverything: true, read: [], write: [], deny: [], workspace: roots };
+  const workspace = [...roots, ...(policy.writableRoots ?? [])];
+  return {
+    readsEverything: true,
+    read: [],
+    write: [...workspace, ...temporary(ports, policy)],
+    deny: [],
+    workspace,
+  };
 }
 
 /** Folders for temporary files. The host's own TMPDIR counts: a command's could be any folder. */
@@ -82,6 +130,16 @@ async function hiddenPaths({ platform, home }: SandboxPorts): Promise<readonly H
     candidates.map(async ({ path, kind }) => ({ path: await existing(files, path), kind })),
   );
   return found.filter((one): one is HiddenPath => one.path !== undefined);
+}
+
+/** Undefined for what does not exist: there is nothing to hide, and nowhere to hide it. */
+async function hiddenPath(
+  files: Pick<Files, "exists" | "realPath">,
+  path: string,
+): Promise<HiddenPath | undefined> {
+  const real = await existing(files, path);
+  if (real === undefined) return undefined;
+  return { path: real, kind: (await files.exists(`${real}/.`)) ? "folder" : "file" };
 }
 
 /** Where a path really is; undefined if it does not exist, or leads nowhere. */

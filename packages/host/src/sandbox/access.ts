@@ -1,6 +1,6 @@
 /**
  * What a confined command may do, as plain data that each operating system's sandbox is made from. Paths are real:
- * absolute, with all links followed. All else of the machine can be read.
+ * absolute, with all links followed. Of two entries, the one for the longer path counts.
  */
 export interface Access {
   readonly writable: readonly string[];
@@ -10,6 +10,8 @@ export interface Access {
   readonly hidden: readonly HiddenPath[];
   /** Inside of `hidden`, and readable nevertheless. */
   readonly readable: readonly string[];
+  /** All that can be read besides; null: everything. */
+  readonly readOnly: readonly string[] | null;
   readonly network: boolean;
 }
 

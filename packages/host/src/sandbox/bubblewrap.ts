@@ -53,10 +53,11 @@ function terminalEnv({ tty }: ProgramStart): Readonly<Record<string, string>> {
 
 /** In the order in which they are made: a later one covers a part of an earlier one. */
 function mountOptions(
-  { writable, protected: kept, hidden, readable }: Access,
+  { writable, protected: kept, hidden, readable, readOnly }: Access,
   cwd: string,
 ): readonly string[] {
   const mounts = [
+    ...(readOnly ?? []).map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
     ...writable.map((path) => ({ path, options: ["--bind-try", path, path] })),
     ...kept.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
     ...hidden.map(({ path, kind }) => ({
@@ -67,9 +68,7 @@ function mountOptions(
   ].sort((a, b) => depth(a.path) - depth(b.path));
   const folders = hidden.filter(({ kind }) => kind === "folder").map(({ path }) => path);
   return [
-    "--ro-bind",
-    "/",
-    "/",
+    ...(readOnly === null ? ["--ro-bind", "/", "/"] : ["--tmpfs", "/"]),
     ...mounts.filter(({ path }) => path === "/").flatMap(({ options }) => options),
     "--dev",
     "/dev",
@@ -80,8 +79,8 @@ function mountOptions(
     "/proc/sys",
     ...mounts.filter(({ path }) => path !== "/").flatMap(({ options }) => options),
     // A working folder that is not visible is an empty one.
-    ...(folders.some((folder) => isWithin(cwd, folder)) ? ["--dir", cwd] : []),
-    ...folders.flatMap((path) => ["--remount-ro", path]),
+    ...(readOnly !== null || folders.some((folder) => isWithin(cwd, folder)) ? ["--dir", cwd] : []),
+    ...[...folders, ...(readOnly === null ? [] : ["/"])].flatMap((path) => ["--remount-ro", path]),
   ];
 }
 

@@ -54,7 +54,7 @@ export async function findBubblewrap(platform: ProbePlatform): Promise<FoundBubb
       reason: "bubblewrap is not installed",
       advice: "Install the package bubblewrap (Debian, Ubuntu: sudo apt install bubblewrap).",
     };
-  const nothing = { writable: [], protected: [], hidden: [], readable: [], network: false };
+  const nothing = { writable: [], protected: [], hidden: [], readable: [], readOnly: null, network: false };
   const said = await failureOf(platform, bubblewrapped(path, arch, trueProgram(platform), nothing));
   if (said === undefined) return { path, arch };
   return { reason: `${path} cannot confine a program: ${said}`, advice: await adviceFor(platform, said) };
@@ -62,7 +62,7 @@ export async function findBubblewrap(platform: ProbePlatform): Promise<FoundBubb
 
 /** Finds out whether macOS's own sandbox starts a program. */
 export async function findSeatbelt(platform: ProbePlatform): Promise<Record<never, never> | SandboxProblem> {
-  const nothing = { writable: [], protected: [], hidden: [], readable: [], network: false };
+  const nothing = { writable: [], protected: [], hidden: [], readable: [], readOnly: null, network: false };
   const said = await failureOf(platform, seatbelted(trueProgram(platform), nothing));
   if (said === undefined) return {};
   return {

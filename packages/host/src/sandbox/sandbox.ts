@@ -1,12 +1,13 @@
 import type { SandboxPolicy } from "@bobbin/protocol";
+import { fault } from "../errors.ts";
 import type { Platform, ProgramStart } from "../platform/platform.ts";
 import type { Access } from "./access.ts";
-import { accessOf, type ConfiningPolicy } from "./access-of.ts";
+import { AccessLookup, type ConfiningPolicy } from "./access-of.ts";
 import { bubblewrapped } from "./bubblewrap.ts";
 import { GitAccess, type OpenRepository } from "./git-access.ts";
 import { PackageCaches } from "./package-caches.ts";
+import type { PermissionProfile } from "./permission-profile.ts";
 import { findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
-import { RealRoots } from "./real-roots.ts";
 import { seatbelted } from "./seatbelt.ts";
 
 /** Starts commands so that they can do no more than a policy allows. */
@@ -26,6 +27,8 @@ export interface Sandbox {
 export interface ConfinedCommand {
   readonly program: ProgramStart;
   readonly policy: SandboxPolicy;
+  /** The profile of `[permissions]` that the policy comes from: it goes before the policy. */
+  readonly profile?: string | null;
   /** The workspace: writable under `workspaceWrite`, with the policy's `writableRoots`. */
   readonly roots: readonly string[];
   /** The command consists of plain git commands only, so it may change the repository. */
@@ -59,6 +62,8 @@ export interface SandboxPorts {
   >;
   /** The home of the host, which no command sees. */
   readonly home: string;
+  /** The profiles that people have written, as they are now. */
+  readonly profiles?: () => ReadonlyMap<string, PermissionProfile>;
 }
 
 export function createSandbox(ports: SandboxPorts): Sandbox {
@@ -91,12 +96,13 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
 }
 
 function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProblem>): Sandbox {
-  const roots = new RealRoots(ports.platform.files);
+  const lookup = new AccessLookup(ports);
   const caches = new PackageCaches(ports);
   const git = new GitAccess(ports);
   return {
     async confine(command) {
       const { program, policy } = command;
+      const profile = profileOf(ports, command);
       if (!isConfining(policy)) return { kind: "program", program, release: async () => [] };
       const wrap = await find();
       if (typeof wrap !== "function") return { kind: "unavailable", ...wrap };
@@ -105,7 +111,7 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       let opened: OpenRepository | undefined;
       const release = async (): Promise<readonly string[]> => (await opened?.close()) ?? [];
       try {
-        const access = await accessOf(ports, roots, command, policy, async (repository) => {
+        const access = await lookup.of(command, policy, profile, async (repository) => {
           // One that cannot be protected, because it belongs to somebody else, stays read-only.
           opened = await git.open(repository).catch(() => undefined);
           return opened;
@@ -119,7 +125,9 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
     },
     async access(command) {
       if (!isConfining(command.policy)) return null;
-      return accessOf(ports, roots, command, command.policy, (repository) => git.explain(repository));
+      return lookup.of(command, command.policy, profileOf(ports, command), (repository) =>
+        git.explain(repository),
+      );
     },
     sweep: () => git.sweep(),
     close: () => git.close(),
@@ -128,6 +136,14 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       return typeof found === "function" ? null : found;
     },
   };
+}
+
+/** Undefined for built-in profiles, which are policies. Throws for one that is gone: nobody knows what it allowed. */
+function profileOf({ profiles }: SandboxPorts, { profile }: ConfinedCommand): PermissionProfile | undefined {
+  if (profile == null || profile.startsWith(":")) return undefined;
+  const found = profiles?.().get(profile);
+  if (found === undefined) throw fault("badConfig", `there is no [permissions.${profile}]`);
+  return found;
 }
 
 function isConfining(policy: SandboxPolicy): policy is ConfiningPolicy {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seatbelted, seatbeltProfile } from "./seatbelt.ts";
 
-const nothing = { writable: [], protected: [], hidden: [], readable: [], network: false };
+const nothing = { writable: [], protected: [], hidden: [], readable: [], readOnly: null, network: false };
 
 describe("a profile for sandbox-exec", () => {
   it("denies by default and lets everything be read", () => {
@@ -29,6 +29,7 @@ describe("a profile for sandbox-exec", () => {
       protected: ["/Users/ann/work/.git"],
       hidden: [{ path: "/Users/ann/.bobbin", kind: "folder" }],
       readable: ["/Users/ann/.bobbin/threads/1"],
+      readOnly: null,
       network: true,
     });
     const rules = profile

@@ -10,7 +10,14 @@ export function seatbelted(program: ProgramStart, access: Access): ProgramStart 
 }
 
 /** A profile in the language of `sandbox-exec`. Of two rules for the same thing the later one counts. */
-export function seatbeltProfile({ writable, protected: kept, hidden, readable, network }: Access): string {
+export function seatbeltProfile({
+  writable,
+  protected: kept,
+  hidden,
+  readable,
+  readOnly,
+  network,
+}: Access): string {
   const rules = [
     "(version 1)",
     "(deny default)",
@@ -22,7 +29,12 @@ export function seatbeltProfile({ writable, protected: kept, hidden, readable, n
     "(allow ipc-posix-sem)",
     "(allow pseudo-tty)",
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))',
-    "(allow file-read*)",
+    ...(readOnly === null
+      ? ["(allow file-read*)"]
+      : [
+          "(allow file-read-metadata)",
+          ...[...readOnly, ...writable].map((path) => `(allow file-read* ${subpath(path)})`),
+        ]),
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/ttys[0-9]+$"))',
     '(allow file-ioctl (literal "/dev/tty") (regex #"^/dev/ttys[0-9]+$"))',
     ...writable.map((path) => `(allow file-write* ${subpath(path)})`),

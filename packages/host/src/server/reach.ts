@@ -187,9 +187,9 @@ class SubjectReach implements Reach {
   }
 
   narrowed({ sandbox, permissionProfile }: ThreadSettings): Partial<ThreadSettings> {
-    return missingGrant(sandbox, this.#rules) === undefined
-      ? {}
-      : grantedSandbox({ sandbox, permissionProfile: permissionProfile ?? null }, this.#rules);
+    const choice = { sandbox, permissionProfile: permissionProfile ?? null };
+    const granted = grantedSandbox(choice, this.#rules);
+    return granted === choice ? {} : granted;
   }
 
   #mayCall(address: string): boolean {

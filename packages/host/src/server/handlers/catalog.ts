@@ -28,7 +28,12 @@ export function catalogHandlers(context: HandlerContext, layers: ConfigLayers): 
         description: null,
         allowed: mode !== "danger-full-access" || reach.grants("full-access"),
       }));
-      reply(page(profiles, cursor, limit));
+      const own = [...reach.config.permissionProfiles.values()].map(({ id, description }) => ({
+        id,
+        description,
+        allowed: true,
+      }));
+      reply(page([...profiles, ...own], cursor, limit));
     },
 
     async "mcpServerStatus/list"({ cursor, limit, serverName }, { reply }) {

@@ -111,8 +111,14 @@ async function confine(
     stdin: tty || streamStdin ? "open" : "closed",
     tty: tty ? terminalSize(params.size ?? DEFAULT_SIZE) : undefined,
   };
-  const { sandbox: policy } = sandboxOf(context, connection, params);
-  const confined = await context.sandbox.confine({ program, policy, roots: [cwd], gitWritable: false });
+  const { sandbox: policy, permissionProfile: profile } = sandboxOf(context, connection, params);
+  const confined = await context.sandbox.confine({
+    program,
+    policy,
+    profile,
+    roots: [cwd],
+    gitWritable: false,
+  });
   if (confined.kind === "unavailable") throw fault("sandboxUnavailable", confined.reason, confined.advice);
   return confined;
 }
@@ -121,11 +127,12 @@ function sandboxOf(
   context: HandlerContext,
   connection: Connection,
   { sandboxPolicy, permissionProfile }: CommandExecParams,
-): Pick<SandboxChoice, "sandbox"> {
-  if (sandboxPolicy != null) return { sandbox: sandboxPolicy };
-  if (permissionProfile == null) return reachOf(context, connection).config.sandbox;
+): SandboxChoice {
+  if (sandboxPolicy != null) return { sandbox: sandboxPolicy, permissionProfile: null };
+  const { config } = reachOf(context, connection);
+  if (permissionProfile == null) return config.sandbox;
   try {
-    return ofProfile(permissionProfile);
+    return ofProfile(permissionProfile, config.permissionProfiles);
   } catch (cause) {
     throw fault("badConfig", (cause as Error).message);
   }

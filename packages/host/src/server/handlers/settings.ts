@@ -153,7 +153,7 @@ function askedSandbox(asked: Asked, scope: ConfigScope): SandboxChoice | undefin
   }
   refuseTwoSandboxes(asked);
   try {
-    return ofProfile(permissions);
+    return ofProfile(permissions, scope.config.permissionProfiles);
   } catch (cause) {
     throw fault("badConfig", (cause as Error).message);
   }
