@@ -197,6 +197,25 @@ describe("a turn that runs commands in a repository", () => {
     expect(git("for-each-ref", "--format=%(refname)").trim().split("\n")).toHaveLength(1);
   });
 
+  it("[DIFF-6] that is interrupted shows what its command changed until then", async () => {
+    const { client, threadId, cwd } = await repository(
+      command("call_1", "echo changed > a.txt; echo ready; sleep 1000"),
+    );
+    const turnId = await client.say(threadId, "change it");
+    await client.waitFor(
+      ({ method, params }) => method === "item/commandExecution/outputDelta" && /ready/.test(params.delta),
+      "the command's output",
+    );
+    await client.call("turn/interrupt", { threadId, turnId });
+    const { params } = await client.waitFor(({ method }) => method === "turn/diff/updated", "the diff");
+    expect(params).toMatchObject({ threadId, turnId });
+    expect(params.diff).toContain("+changed\n");
+    expect(client.told("turn/completed").map(({ params: { turn } }) => turn.status)).toEqual(["interrupted"]);
+    expect(await client.call("thread/files/restore", { threadId, beforeTurnId: turnId })).toMatchObject({
+      restored: [join(cwd, "a.txt")],
+    });
+  });
+
   it("[UNDO-1] can be undone, commits and ignored files left as they are", async () => {
     const { client, threadId, cwd, git } = await repository(
       command(

@@ -125,7 +125,7 @@ export function next(state: ThreadState): readonly Effect[] {
 }
 
 function nextOfTurn(state: ThreadState): readonly Effect[] {
-  if (state.turn === null) return nextTurn(state);
+  if (state.turn === null) return [...lateDiff(state), ...nextTurn(state)];
   const { id: turnId, attempt, sampled, retryAt, calls, compacting, open } = state.turn;
   const diff = diffOf(state.turn);
   if (compacting !== null) {
@@ -151,6 +151,12 @@ function diffOf(turn: TurnState): readonly DiffEffect[] {
   const { id: turnId, changes } = turn;
   if (changes === undefined || !isDiffDue(turn)) return NO_DIFF;
   return [{ key: `diff ${turnId} ${changes.shown}`, kind: "diff", turnId, upTo: changes.ended }];
+}
+
+function lateDiff({ undiffed }: ThreadState): readonly DiffEffect[] {
+  if (undiffed === undefined) return NO_DIFF;
+  const { turnId, changes } = undiffed;
+  return [{ key: `diff ${turnId} ended`, kind: "diff", turnId, upTo: changes.ended }];
 }
 
 const NO_DIFF: readonly DiffEffect[] = [];

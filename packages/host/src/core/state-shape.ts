@@ -89,6 +89,7 @@ export const THREAD_STATE = inline(() => ({
   grants: array(string()),
   callIds: array(string()),
   callCount: count(),
+  undiffed: omittable(inline(() => ({ turnId: string(), changes: TURN_CHANGES }))),
   lastTurn: nullable(inline(() => ({ id: string(), status: TurnStatus }))),
   mayHaveDropped: omittable(boolean()),
 }));

@@ -74,6 +74,8 @@ export interface ThreadState {
   readonly callCount: number;
   /** Turns may have been dropped. False: none ever was, so the journal can be read from the front without a look ahead. */
   readonly mayHaveDropped: boolean;
+  /** A turn that ended before clients were shown all that it has changed in files: an interrupt does not wait for that. */
+  readonly undiffed?: { readonly turnId: string; readonly changes: TurnChanges } | undefined;
   /** How the turn before ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }

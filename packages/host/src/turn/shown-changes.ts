@@ -1,5 +1,6 @@
 import type { DiffEffect } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
+import { changesOf } from "../core/turn/changes.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
 import type { TurnFiles } from "../workspace/turn-files.ts";
@@ -17,7 +18,7 @@ export async function showChanges(
   state: ThreadState,
   signal: AbortSignal,
 ): Promise<void> {
-  const changes = state.turn?.changes;
+  const changes = changesOf(state, turnId);
   if (changes === undefined) return;
   const shown = await turnFiles.diff(state, actor.journal, changes, signal);
   if (signal.aborted) return;

@@ -5,7 +5,9 @@ import { readFile, savedFile } from "./saved-files.ts";
 import type { PatchedFile, Touch } from "./touched-files.ts";
 import { changedPaths, contentOf, type TreeEntry, treeEntries } from "./tree-files.ts";
 import type { ThreadStore, TurnFilesPorts } from "./turn-files.ts";
-import { pathFrom, saveTree, type TrackedRepository } from "./working-trees.ts";
+import { pathFrom, saveTree, type TrackedRepository, type TreePorts } from "./working-trees.ts";
+
+export type RestorePorts = TurnFilesPorts & TreePorts;
 
 /** What came of a restore, in absolute paths. */
 export interface Restored {
@@ -28,7 +30,7 @@ export interface RestoreScope {
  * any moment: a restore that was cut off can be asked for again, and does the rest.
  */
 export async function restoreFiles(
-  ports: TurnFilesPorts,
+  ports: RestorePorts,
   thread: ThreadState,
   store: ThreadStore,
   repositories: readonly TrackedRepository[],
@@ -132,7 +134,7 @@ function patched(store: ThreadStore, { file, pack, after }: PatchedFile): FileTo
 
 /** Adds what commands have changed. Gives the trees as they are now. */
 async function addTrees(
-  ports: TurnFilesPorts,
+  ports: RestorePorts,
   thread: ThreadState,
   repositories: readonly TrackedRepository[],
   touches: readonly Touch[],
@@ -175,7 +177,7 @@ async function addTrees(
 }
 
 async function treeTarget(
-  ports: TurnFilesPorts,
+  ports: RestorePorts,
   tracked: TrackedRepository,
   tree: string,
   path: string,

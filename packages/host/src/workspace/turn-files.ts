@@ -5,7 +5,7 @@ import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
 import { type FileChange, fileDiffs } from "./diff-text.ts";
 import { GitError } from "./git.ts";
 import { findRepository } from "./repository.ts";
-import { type Restored, restoreFiles } from "./restore.ts";
+import { type Restored, type RestorePorts, restoreFiles } from "./restore.ts";
 import { type BlobStore, readFile, savedFile, saveFiles } from "./saved-files.ts";
 import { SavedPacks } from "./saved-packs.ts";
 import type { Touch } from "./touched-files.ts";
@@ -35,7 +35,7 @@ export interface ShownChanges {
   readonly trees: readonly WorkingTree[];
 }
 
-export interface TurnFilesPorts extends TreePorts {
+export interface TurnFilesPorts extends Omit<TreePorts, "heldTrees"> {
   readonly workspace: WorkspaceFiles;
   filesOf(owner: string): Pick<ReadableFiles, "openRead" | "readText" | "exists">;
 }
@@ -45,7 +45,7 @@ const REST_MS = 10 * 60_000;
 
 /** Saves files before calls change them, and says what a turn has made of them. */
 export class TurnFiles {
-  readonly #ports: TurnFilesPorts;
+  readonly #ports: RestorePorts;
   /** By the folder that it is kept in: one run of git at a time has an index. */
   readonly #busy = new Map<string, Promise<unknown>>();
   /** Tops of repositories that are left alone for a while, and why. */
@@ -54,7 +54,7 @@ export class TurnFiles {
   readonly #packs: SavedPacks;
 
   constructor(ports: TurnFilesPorts) {
-    this.#ports = ports;
+    this.#ports = { ...ports, heldTrees: new Map() };
     this.#packs = new SavedPacks(ports.files, () => ports.platform.clock.now());
   }
 

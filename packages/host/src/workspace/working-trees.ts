@@ -16,6 +16,8 @@ export interface TrackedRepository {
 
 export interface TreePorts extends GitPorts {
   readonly files: Files;
+  /** The trees that indexes of ours hold, by their git folder: where no file differs, git need not be asked again. */
+  readonly heldTrees: Map<string, string>;
 }
 
 /** What a snapshot may take. Beyond that the files are left out, and the diff says so. */
@@ -52,6 +54,7 @@ export async function saveTree(
     if (!(cause instanceof GitError) || signal.aborted || /took longer/.test(cause.message)) throw cause;
     // An index that is split, unmerged or broken: one of our own takes its place, from nothing.
     await ports.files.remove(join(gitDir, "index"));
+    ports.heldTrees.delete(gitDir);
     return save(ports, view, tracked, gitDir, signal);
   }
 }
@@ -110,11 +113,23 @@ async function save(
   const { paths, bytes } = await small(view, top, listed, missing);
   if (paths.length > 0) {
     const input = paths.map((path) => `${path}\0`).join("");
+    ports.heldTrees.delete(gitDir);
     await gitIn(ports, tracked, ["update-index", "-z", "--add", "--remove", "--stdin"], { signal, input });
     await grow(ports, gitDir, bytes);
   }
+  const held = ports.heldTrees.get(gitDir);
+  if (held !== undefined) return { top, tree: held, missing };
   const { stdout } = await gitIn(ports, tracked, ["write-tree"], { signal });
-  return { top, tree: stdout.toString("latin1").trim(), missing };
+  const tree = stdout.toString("latin1").trim();
+  hold(ports.heldTrees, gitDir, tree);
+  return { top, tree, missing };
+}
+
+const MAX_HELD = 1000;
+
+function hold(trees: Map<string, string>, gitDir: string, tree: string): void {
+  trees.set(gitDir, tree);
+  if (trees.size > MAX_HELD) trees.delete(trees.keys().next().value!);
 }
 
 /** Files that differ from the index, or are not in it and not ignored. */
@@ -212,6 +227,7 @@ async function prepare(
   // Written last: what is there is whole.
   if (!isOld && (await files.exists(join(gitDir, "HEAD")))) return;
   await files.remove(gitDir);
+  ports.heldTrees.delete(gitDir);
   const { objects, excludes, index, sha256 } = repository;
   const ignored = await Promise.all(excludes.map((path) => view.readText(path).catch(() => undefined)));
   await put(files, join(gitDir, "objects", "info", "alternates"), objects === null ? "" : `${objects}\n`);

@@ -4,6 +4,7 @@ import { EMPTY_QUEUE } from "../queue/records.ts";
 import { NO_RAP } from "../rap/records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { onlyWaits } from "../turn/calls.ts";
+import { withoutUndiffed } from "../turn/changes.ts";
 import type { LifeRecord } from "./records.ts";
 
 type Of<T extends LifeRecord["type"]> = Extract<LifeRecord, { type: T }>;
@@ -100,7 +101,7 @@ function adoptedTurn(turn: TurnState | null): TurnState | null {
 export function foldClosed(state: ThreadState, { reason }: Closed): ThreadState {
   // What people allowed for the session outlives a restart of the host, and nothing else that closes a thread.
   const grants = reason === "shutdown" || reason === "lost" ? state.grants : NONE;
-  return { ...state, status: NOT_LOADED, untold: true, rap: NO_RAP, grants };
+  return { ...withoutUndiffed(state), status: NOT_LOADED, untold: true, rap: NO_RAP, grants };
 }
 
 export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {

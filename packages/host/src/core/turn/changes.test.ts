@@ -88,8 +88,8 @@ describe("a turn that changes files", () => {
     );
   });
 
-  it("wants none any more when it has ended", () => {
-    const ended = folded(started, ...call("a"), answered("a"), {
+  it("wants what is left to show after its end, until that was shown or another turn begins", () => {
+    const end: ThreadRecord = {
       type: "turnEnded",
       turnId: T,
       startedAt: 0,
@@ -97,7 +97,13 @@ describe("a turn that changes files", () => {
       status: "interrupted",
       error: null,
       answer: null,
-    });
-    expect(diffs(ended)).toEqual([]);
+    };
+    const ended = folded(started, ...call("a"), answered("a"), end);
+    expect(diffs(ended)).toMatchObject([{ turnId: T, upTo: 1 }]);
+    expect(diffs(folded(ended, diffed(1, "text")))).toEqual([]);
+    expect(diffs(folded(started, ...call("a"), answered("a"), diffed(1, "text"), end))).toEqual([]);
+    const next: ThreadRecord = { type: "turnStarted", turnId: "other", at: 2, input: [], outputSchema: null };
+    expect(diffs(folded(ended, next))).toEqual([]);
+    expect(folded(ended, { type: "closed", at: 2, reason: "requested" })).not.toHaveProperty("undiffed");
   });
 });

@@ -75,12 +75,32 @@ type TurnDiffed = Extract<TurnRecord, { type: "turnDiffed" }>;
 
 export function foldTurnDiffed(state: ThreadState, record: TurnDiffed): ThreadState {
   const { turn } = state;
+  if (state.undiffed?.turnId === record.turnId) return withoutUndiffed(state);
   if (turn?.id !== record.turnId || turn.changes === undefined) return state;
   const { changes } = turn;
   const shown = record.upTo;
   if (record.diff === null) return { ...state, turn: { ...turn, changes: { ...changes, shown } } };
   const sent = changes.sent + record.diff.length;
   return { ...state, turn: { ...turn, changes: { ...changes, shown, digest: record.digest, sent } } };
+}
+
+/** What is left to show of a turn that ends. */
+export function undiffedAfter(turn: TurnState | null): Pick<ThreadState, "undiffed"> {
+  if (turn?.changes === undefined || !isDiffDue(turn)) return {};
+  return { undiffed: { turnId: turn.id, changes: turn.changes } };
+}
+
+/** The state when nothing of the last turn is left to show. */
+export function withoutUndiffed(state: ThreadState): ThreadState {
+  if (state.undiffed === undefined) return state;
+  const { undiffed: _, ...rest } = state;
+  return rest;
+}
+
+/** What a turn has done to files, if that is to be shown. */
+export function changesOf({ turn, undiffed }: ThreadState, turnId: string): TurnChanges | undefined {
+  if (turn?.id === turnId) return turn.changes;
+  return undiffed?.turnId === turnId ? undiffed.changes : undefined;
 }
 
 /** Whether a diff is due: a call has ended since the last one. */

@@ -11,6 +11,7 @@ import { leaveShells } from "../terminals/decide.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
 import { allSettled } from "./call-list.ts";
 import { uniqueCallId } from "./calls.ts";
+import { changesOf } from "./changes.ts";
 import { beginCompaction, coverage, mayCompact, startCompaction, summarised } from "./compaction.ts";
 import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
 import { contextGiven } from "./given-context.ts";
@@ -70,7 +71,7 @@ export function decideTurn(
     }
     case "showDiff": {
       const { kind: _, ...shown } = command;
-      return turn?.id === command.turnId ? [{ type: "turnDiffed", ...shown }] : [];
+      return changesOf(state, command.turnId) === undefined ? [] : [{ type: "turnDiffed", ...shown }];
     }
     case "startReview":
       return startReview(state, command, shown);

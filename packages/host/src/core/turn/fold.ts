@@ -7,7 +7,7 @@ import { withSavedOutput } from "../terminals/fold.ts";
 import { savedOutput } from "../terminals/saved-output.ts";
 import { addCall, findCall, stageCall } from "./call-list.ts";
 import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
-import { afterCall, afterItem } from "./changes.ts";
+import { afterCall, afterItem, undiffedAfter, withoutUndiffed } from "./changes.ts";
 import { withContextTokens, withMoreContext, withUserMessage } from "./context-size.ts";
 import { isCompaction } from "./own-items.ts";
 import type { TurnRecord } from "./records.ts";
@@ -52,7 +52,7 @@ export function newTurn({
 
 export function foldTurnStarted(state: ThreadState, record: Of<"turnStarted">): ThreadState {
   const started: ThreadState = {
-    ...state,
+    ...withoutUndiffed(state),
     updatedAt: Math.max(state.createdAt, record.at),
     preview: state.preview || previewOf(record.input),
     hasUserMessage: state.hasUserMessage || record.input.length > 0,
@@ -180,6 +180,7 @@ export function foldTurnEnded(state: ThreadState, record: Of<"turnEnded">): Thre
     ...state,
     updatedAt: Math.max(state.createdAt, record.at),
     turn: null,
+    ...undiffedAfter(state.turn),
     requests: state.requests.filter((request) => outlivesTurn(state, request)),
     lastTurn: { id: record.turnId, status: record.status },
     queue: queueAfterTurn(state.queue, record.status),
