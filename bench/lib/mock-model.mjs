@@ -12,15 +12,19 @@ import { within } from "./server.mjs";
 const self = fileURLToPath(import.meta.url);
 
 /**
- * @param {{ deltas?: number, keepAliveMs?: number, tool?: string }} [options] in how many pieces the answer is streamed;
+ * @param {{ deltas?: number, keepAliveMs?: number, tool?: string, args?: object }} [options] in how many pieces the answer is streamed;
  * how long a connection stays open that nobody uses: one that is closed while a client thinks would be measured with its
- * next turn; the tool that it calls
+ * next turn; the tool that it calls, and with what
  * @returns {Promise<{ url: string, close: () => void }>}
  */
-export async function startMockModel({ deltas = 4, keepAliveMs = 60_000, tool = "" } = {}) {
-  const child = spawn(process.execPath, [self, String(deltas), String(keepAliveMs), tool], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+export async function startMockModel({ deltas = 4, keepAliveMs = 60_000, tool = "", args = {} } = {}) {
+  const child = spawn(
+    process.execPath,
+    [self, String(deltas), String(keepAliveMs), tool, JSON.stringify(args)],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   trackChild(child);
   const [url] = await within(
     10_000,
@@ -79,14 +83,15 @@ export function answerBody(deltas) {
 /**
  * @param {string} tool
  * @param {number} nth
+ * @param {string} args
  */
-function callBody(tool, nth) {
+function callBody(tool, nth, args) {
   const item = {
     type: "function_call",
     id: `fc_${nth}`,
     call_id: `call_${nth}`,
     name: tool,
-    arguments: "{}",
+    arguments: args,
   };
   const usage = { input_tokens: 10, output_tokens: 1, total_tokens: 11 };
   return encoded([
@@ -106,6 +111,7 @@ export function encoded(events) {
 if (process.argv[1] === self) {
   const body = answerBody(Number(process.argv[2] ?? 4));
   const tool = process.argv[4] ?? "";
+  const args = process.argv[5] ?? "{}";
   let nth = 0;
   /** Whether the result of its call is the last that it is shown. @param {string} text */
   const isAnswered = (text) => JSON.parse(text).input.at(-1)?.type === "function_call_output";
@@ -121,7 +127,7 @@ if (process.argv[1] === self) {
         asked = chunks;
         const calls = tool !== "" && !isAnswered(Buffer.concat(chunks).toString());
         response.writeHead(200, { "content-type": "text/event-stream" });
-        response.end(calls ? callBody(tool, ++nth) : body);
+        response.end(calls ? callBody(tool, ++nth, args) : body);
       } else if (path?.endsWith("/asked")) {
         response.writeHead(200, { "content-type": "application/json" }).end(Buffer.concat(asked));
       } else {

@@ -18,6 +18,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
  * the peer a provider that nobody answers for
  * @property {string} [top] more for the top of config.toml; needs a model server
  * @property {string} [config] more for its end
+ * @property {string} [sandbox] what commands may touch: a `sandbox_mode`
  * @property {boolean} [alone] run a copy of the program: PSS divides an executable's pages by the number of
  * processes that run it, and the bench itself is one more Node
  * @property {Record<string, string>} [env] more for its environment
@@ -46,10 +47,10 @@ export class Subject {
    * @param {HomeOptions} [options]
    * @returns {Home}
    */
-  home({ modelUrl, top = "", config = "", alone, env } = {}) {
+  home({ modelUrl, top = "", config = "", sandbox = "read-only", alone, env } = {}) {
     const path = temporaryFolder();
     const url = modelUrl ?? (this.name === "peer" ? "http://127.0.0.1:9/v1" : undefined);
-    if (url) writeFileSync(join(path, "config.toml"), top + configFor(url) + config);
+    if (url) writeFileSync(join(path, "config.toml"), top + configFor(url, sandbox) + config);
     const command = alone ? copyProgram(this.command, path) : this.command;
     const options = {
       cwd: path,
@@ -117,11 +118,11 @@ function copyProgram([program, ...rest], folder) {
   return [copy, ...rest];
 }
 
-/** @param {string} modelUrl */
-const configFor = (modelUrl) => `model = "mock-model"
+/** @param {string} modelUrl @param {string} sandbox */
+const configFor = (modelUrl, sandbox) => `model = "mock-model"
 model_provider = "mock"
 approval_policy = "never"
-sandbox_mode = "read-only"
+sandbox_mode = "${sandbox}"
 check_for_update_on_startup = false
 
 [analytics]

@@ -79,7 +79,11 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       const path = join(folder, name);
       return { path, file: await platform.files.openAppend(path, { fresh: true }) };
     },
-    mayRun: ({ facts, turn }) => ports.reachOf(facts.owner).hasFiles && turn?.kind !== "review",
+    mayRun({ facts, turn }) {
+      const reach = ports.reachOf(facts.owner);
+      // The sandbox keeps a command from writing elsewhere, and lets it read: a subject would see files of others.
+      return reach.hasFiles && reach.grants("full-access") && turn?.kind !== "review";
+    },
     async consent(thread, { text, ...asked }) {
       const { parseCommand } = await shellOf();
       return decide(thread, { kind: "command", command: parseCommand(text), ...asked });
