@@ -281,12 +281,21 @@ describe("a background terminal", () => {
     "[EXEC-8] ends with its thread (%s)",
     async (method) => {
       const one = mark();
-      const { client, threadId } = await stage([run({ cmd: `sleep ${one}`, yield_time_ms: 250 }), say("ok")]);
+      const two = mark();
+      const { client, threadId } = await stage([
+        run({ cmd: `setsid sleep ${two} >/dev/null 2>&1 & sleep 0.5; echo left` }),
+        run({ cmd: `sleep ${one}`, yield_time_ms: 250 }, "call_2"),
+        say("ok"),
+      ]);
       await client.turn(threadId, "run it");
       expect(await processesWith(one)).toHaveLength(1);
+      expect(await processesWith(two)).toHaveLength(1);
       const from = client.frames.length;
       await client.call(method, { threadId });
-      await eventually(async () => (await processesWith(one)).length === 0, "no process is left");
+      await eventually(
+        async () => (await processesWith(one)).length + (await processesWith(two)).length === 0,
+        "no process is left",
+      );
       if (method !== "thread/delete") {
         await eventually(
           () => story(client.frames.slice(from)).includes("item/completed failed"),

@@ -36,7 +36,7 @@ export function terminalHandlers(context: HandlerContext): Handlers {
         },
         at,
       );
-      exec.prepareShell({
+      exec.prepareShell(actor.id, {
         item,
         text,
         timeoutMs: Math.min(timeoutMs ?? SHELL_TIMEOUT_MS, MAX_TIMEOUT_MS),

@@ -220,7 +220,7 @@ async function perform(
     if (confined.kind === "unavailable")
       return failed(invocation, processId, `The command was not run: ${confined.reason}. ${confined.advice}`);
     running = await RunningCommand.start(ports, {
-      owner: commands,
+      owner: commands.owner(thread.facts.id),
       command: cmd,
       program: confined.program,
       release: confined.release,

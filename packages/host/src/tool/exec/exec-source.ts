@@ -43,9 +43,17 @@ export class ExecSource implements ToolSource {
     return this.#ports.mayRun(thread) ? this.#tools : [];
   }
 
+  unload(threadId: string): void {
+    const owner = this.#commands.takeOwner(threadId);
+    if (owner !== undefined)
+      this.#ports.supervisor.take("ending a thread's processes", this.#ports.processes.end(owner));
+  }
+
   /** Keeps what the user wants to run until it is durable that it runs. */
-  prepareShell(shell: UserShell): void {
-    this.#commands.prepare(shell.item.id, (turnId, live) => startUserShell(this.#ports, shell, turnId, live));
+  prepareShell(threadId: string, shell: UserShell): void {
+    this.#commands.prepare(shell.item.id, (turnId, live) =>
+      startUserShell(this.#ports, this.#commands.owner(threadId), shell, turnId, live),
+    );
   }
 
   /** The command could not be recorded. */

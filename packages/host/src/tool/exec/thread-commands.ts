@@ -1,3 +1,4 @@
+import type { ProcessOwner } from "../../process/process-manager.ts";
 import type { LiveOutput } from "../tool.ts";
 import type { RunningCommand } from "./running-command.ts";
 
@@ -8,6 +9,21 @@ export type PendingStart = (turnId: string, live: LiveOutput) => Promise<Running
 export class ThreadCommands {
   readonly #running = new Map<string, Map<string, RunningCommand>>();
   readonly #pending = new Map<string, PendingStart>();
+  readonly #owners = new Map<string, ProcessOwner>();
+
+  /** Who owns a thread's processes, and what they left running: all of it ends with the thread's load. */
+  owner(threadId: string): ProcessOwner {
+    const owner = this.#owners.get(threadId) ?? { threadId };
+    this.#owners.set(threadId, owner);
+    return owner;
+  }
+
+  /** The owner of a thread that is unloaded, if it ever had processes. */
+  takeOwner(threadId: string): ProcessOwner | undefined {
+    const owner = this.#owners.get(threadId);
+    this.#owners.delete(threadId);
+    return owner;
+  }
 
   get(threadId: string, itemId: string): RunningCommand | undefined {
     return this.#running.get(threadId)?.get(itemId);

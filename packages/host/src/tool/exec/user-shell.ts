@@ -1,5 +1,6 @@
 import type { CommandItem } from "../../core/terminals/records.ts";
 import { USUAL_SHELL_ENVIRONMENT } from "../../process/command-environment.ts";
+import type { ProcessOwner } from "../../process/process-manager.ts";
 import type { LiveOutput } from "../tool.ts";
 import type { ExecPorts } from "./ports.ts";
 import { RunningCommand } from "./running-command.ts";
@@ -18,6 +19,7 @@ const USERS = { ...USUAL_SHELL_ENVIRONMENT, removesSecrets: false };
 /** Starts a user's command: in their own shell, and in no sandbox. */
 export async function startUserShell(
   ports: ExecPorts,
+  owner: ProcessOwner,
   { item, text, timeoutMs }: UserShell,
   turnId: string,
   live: LiveOutput,
@@ -26,7 +28,7 @@ export async function startUserShell(
   const { secrets } = ports.environment();
   const { env } = await logins.forCommand({ shell, policy: USERS, secrets });
   const running = await RunningCommand.start(ports, {
-    owner: ports,
+    owner,
     command: text,
     program: { argv: shellLine(shell, text, true).argv, cwd: item.cwd, env, stdin: "closed", tty: undefined },
     release: async () => undefined,
