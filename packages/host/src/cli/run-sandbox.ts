@@ -46,6 +46,8 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
       cwd,
       env: userEnvironment(process.env, hostSecretNames(config), {}),
       stdin: "closed",
+      // The command gets this terminal itself; its size is known already.
+      tty: process.stdin.isTTY ? { cols: 80, rows: 24 } : undefined,
     },
     policy: policyOf(options, config),
     profile: options.readOnly || options.workspaceWrite ? null : config.sandbox.permissionProfile,

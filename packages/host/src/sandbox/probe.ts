@@ -78,7 +78,10 @@ function trueProgram({ env }: ProbePlatform): ProgramStart {
 }
 
 /** The first line of what went wrong; undefined if nothing did. */
-async function failureOf({ spawn }: ProbePlatform, program: ProgramStart): Promise<string | undefined> {
+export async function failureOf(
+  { spawn }: ProbePlatform,
+  program: ProgramStart,
+): Promise<string | undefined> {
   try {
     const running = await spawn(program);
     let said = "";

@@ -202,6 +202,33 @@ describe.runIf(hasSandbox)("a confined command", () => {
     expect(output).toMatch(/^\d+\n$/);
   });
 
+  it("handles Ctrl-C itself, on a terminal that it finds set up", async () => {
+    const perl = `perl -e '$SIG{INT} = sub { print "caught\\n"; exit 5 }; $| = 1; print "ready\\n"; sleep 1 for 1..60'`;
+    const confined = await sandbox.confine({
+      program: {
+        argv: ["/bin/sh", "-c", `trap : INT; ${perl}; echo "after $?, $TERM"`],
+        cwd: workspace,
+        env: { PATH: process.env.PATH! },
+        stdin: "open",
+        tty: { cols: 80, rows: 24 },
+      },
+      policy: READ_ONLY,
+      roots: [],
+      gitWritable: false,
+    });
+    if (confined.kind === "unavailable") throw new Error(confined.reason);
+    const running = await platform.spawn(confined.program);
+    let output = "";
+    for await (const { bytes } of running.output) {
+      if (!output.includes("ready") && new TextDecoder().decode(bytes).includes("ready"))
+        await running.write(Uint8Array.of(3));
+      output += new TextDecoder().decode(bytes);
+    }
+    await confined.release();
+    expect(output).toContain("caught\r\nafter 5, xterm-256color\r\n");
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+  });
+
   it("is given back as it is under full access and in a sandbox of somebody else", async () => {
     const program = { argv: ["true"] as const, cwd: "/", env: {}, stdin: "closed" } as const;
     for (const policy of [

@@ -7,8 +7,9 @@ import { bubblewrapped } from "./bubblewrap.ts";
 import { GitAccess, type OpenRepository } from "./git-access.ts";
 import { PackageCaches } from "./package-caches.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
-import { findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
+import { failureOf, findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
 import { seatbelted } from "./seatbelt.ts";
+import { signalsProbe, withTerminalSignals } from "./terminal-signals.ts";
 
 /** Starts commands so that they can do no more than a policy allows. */
 export interface Sandbox {
@@ -73,7 +74,7 @@ export function createSandbox(ports: SandboxPorts): Sandbox {
   );
 }
 
-type Wrap = (program: ProgramStart, access: Access) => ProgramStart;
+type Wrap = (program: ProgramStart, access: Access) => Promise<ProgramStart>;
 
 /** How programs are confined on this machine. */
 async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProblem> {
@@ -81,11 +82,17 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
     case "linux": {
       const found = await findBubblewrap(platform);
       if ("reason" in found) return found;
-      return (program, access) => bubblewrapped(found.path, found.arch, program, access);
+      let hasSignals: Promise<boolean> | undefined;
+      return async (program, access) => {
+        const wrap = (one: ProgramStart): ProgramStart => bubblewrapped(found.path, found.arch, one, access);
+        if (program.tty === undefined) return wrap(program);
+        hasSignals ??= failureOf(platform, signalsProbe).then((said) => said === undefined);
+        return (await hasSignals) ? withTerminalSignals(program, access, wrap) : wrap(program);
+      };
     }
     case "darwin": {
       const found = await findSeatbelt(platform);
-      return "reason" in found ? found : seatbelted;
+      return "reason" in found ? found : async (program, access) => seatbelted(program, access);
     }
     default:
       return {
@@ -117,7 +124,7 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
           return opened;
         });
         const cached = folder === undefined ? { program, access } : caches.redirect(folder, program, access);
-        return { kind: "program", program: wrap(cached.program, cached.access), release };
+        return { kind: "program", program: await wrap(cached.program, cached.access), release };
       } catch (cause) {
         await release();
         throw cause;
