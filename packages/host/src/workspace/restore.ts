@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
 import { join, sep } from "node:path";
 import type { ThreadState } from "../core/state.ts";
+import type { WorkingTree } from "../core/turn/changes.ts";
 import { readFile, savedFile } from "./saved-files.ts";
 import type { PatchedFile, Touch } from "./touched-files.ts";
 import { changedPaths, contentOf, type TreeEntry, treeEntries } from "./tree-files.ts";
 import type { ThreadStore, TurnFilesPorts } from "./turn-files.ts";
-import { pathFrom, saveTree, type TrackedRepository, type TreePorts } from "./working-trees.ts";
+import { pathFrom, type TrackedRepository, type TreePorts } from "./working-trees.ts";
 
-export type RestorePorts = TurnFilesPorts & TreePorts;
+export interface RestorePorts extends TurnFilesPorts, TreePorts {
+  /** A working tree as it is now. */
+  treeNow(tracked: TrackedRepository): Promise<WorkingTree>;
+}
 
 /** What came of a restore, in absolute paths. */
 export interface Restored {
@@ -40,7 +44,7 @@ export async function restoreFiles(
 ): Promise<Restored> {
   const outcome = { restored: [] as string[], removed: [] as string[], failed: [] as Failed[] };
   const plan = new Map<string, Wanted>();
-  const now = await addTrees(ports, thread, repositories, touches, plan, outcome.failed, signal);
+  const now = await addTrees(ports, repositories, touches, plan, outcome.failed, signal);
   touches.forEach((touch, order) => {
     if (touch.kind === "patched") add(plan, touch.file.path, order, patched(store, touch));
   });
@@ -135,7 +139,6 @@ function patched(store: ThreadStore, { file, pack, after }: PatchedFile): FileTo
 /** Adds what commands have changed. Gives the trees as they are now. */
 async function addTrees(
   ports: RestorePorts,
-  thread: ThreadState,
   repositories: readonly TrackedRepository[],
   touches: readonly Touch[],
   plan: Map<string, Wanted>,
@@ -143,7 +146,6 @@ async function addTrees(
   signal: AbortSignal,
 ): Promise<CurrentTrees> {
   const now = new Map<string, ReadonlyMap<string, TreeEntry>>();
-  const view = ports.filesOf(thread.facts.owner);
   for (const tracked of repositories) {
     const { top } = tracked.repository;
     const trees = touches.flatMap((touch, order) =>
@@ -151,7 +153,7 @@ async function addTrees(
     );
     if (trees.length === 0) continue;
     try {
-      const current = await saveTree(ports, view, tracked, signal);
+      const current = await ports.treeNow(tracked);
       const entries = await treeEntries(ports, tracked, current.tree, signal);
       now.set(top, entries);
       for (const { before, after: seen, order } of trees) {

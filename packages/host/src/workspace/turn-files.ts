@@ -5,7 +5,7 @@ import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
 import { type FileChange, fileDiffs } from "./diff-text.ts";
 import { GitError } from "./git.ts";
 import { findRepository } from "./repository.ts";
-import { type Restored, type RestorePorts, restoreFiles } from "./restore.ts";
+import { type Restored, restoreFiles } from "./restore.ts";
 import { type BlobStore, readFile, savedFile, saveFiles } from "./saved-files.ts";
 import { SavedPacks } from "./saved-packs.ts";
 import type { Touch } from "./touched-files.ts";
@@ -45,7 +45,7 @@ const REST_MS = 10 * 60_000;
 
 /** Saves files before calls change them, and says what a turn has made of them. */
 export class TurnFiles {
-  readonly #ports: RestorePorts;
+  readonly #ports: TurnFilesPorts & TreePorts;
   /** By the folder that it is kept in: one run of git at a time has an index. */
   readonly #busy = new Map<string, Promise<unknown>>();
   /** Tops of repositories that are left alone for a while, and why. */
@@ -206,7 +206,10 @@ export class TurnFiles {
     const roots = real.filter((_, nth) => allowed[nth]);
     const repositories = found.map(({ tracked }) => tracked);
     const scope = { roots, force: options.force };
-    return restoreFiles(this.#ports, thread, store, repositories, touches, scope, signal);
+    const view = this.#ports.filesOf(thread.facts.owner);
+    const treeNow = (tracked: TrackedRepository): Promise<SavedTree> =>
+      this.#alone(tracked, () => saveTree(this.#ports, view, tracked, signal));
+    return restoreFiles({ ...this.#ports, treeNow }, thread, store, repositories, touches, scope, signal);
   }
 
   #rest(top: string, why: string): void {
