@@ -127,6 +127,20 @@ describe("a program that leaves others in sessions of their own", () => {
   });
 });
 
+describe("what a thread's command leaves running", () => {
+  it("[PROC-12] lives on after the command, and ends when the thread is unloaded", async () => {
+    const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+    const threadId = await client.startThread();
+    const mark = `daemon-${process.pid}`;
+    const command = `DAEMON=${mark} setsid sleep 1000 >/dev/null 2>&1 &`;
+    await client.call("thread/shellCommand", { threadId, command });
+    await client.waitFor(({ method }) => method === "turn/completed", "turn/completed");
+    await eventually(() => withMark(mark).length === 1, "it runs");
+    await client.call("thread/unload", { threadId });
+    await gone(mark);
+  });
+});
+
 it("a host that starts no program has no watchdog", async () => {
   const { host, client } = await stdioHost();
   await client.call("thread/start");
