@@ -84,6 +84,7 @@ export const toolLines = {
 
   "ENV-6":
     "The model is told which variables its commands do not get, and people once, with the line to add.",
+  "ENV-8": "The user's profile is run for a model only where it can change nothing.",
   "ENV-7": "A program that a model names as its shell never runs outside of the sandbox.",
 
   // Patches.

@@ -115,4 +115,30 @@ describe("a command of a model", () => {
       expect(existsSync(proof)).toBe(false);
     },
   );
+
+  it.runIf(hasSandbox)(
+    "[ENV-8] cannot leave the sandbox by the user's profile, which its model has written",
+    async () => {
+      const proof = join(await freshFolder("outside"), "escaped");
+      const patch = (profile: string): Reply => {
+        const lines = [
+          "*** Begin Patch",
+          `*** Add File: ${profile}`,
+          `+touch '${proof}'; export MINE=1`,
+          "*** End Patch",
+        ];
+        return stream(
+          responses.stream(
+            responses.call("apply_patch", JSON.stringify({ input: lines.join("\n") }), "patch"),
+          ),
+        );
+      };
+      const { model, client, user, outputs } = await stage([], { top: ['sandbox_mode = "workspace-write"'] });
+      model.reply(patch(join(user, ".bash_profile")), run({ cmd: "echo [$MINE]" }, "a"), say("done"));
+      await client.turn(await client.startThread({ cwd: user }), "go");
+      // It was run, and could do nothing.
+      expect(outputs(2).at(-1)).toMatch(/\n\[1\]\n?$/);
+      expect(existsSync(proof)).toBe(false);
+    },
+  );
 });

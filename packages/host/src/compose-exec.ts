@@ -7,6 +7,7 @@ import type { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
 import { LoginEnvironments } from "./process/login-environment.ts";
 import type { ProcessManager } from "./process/process-manager.ts";
+import { confineProfile } from "./sandbox/confine-profile.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Reach } from "./server/reach.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
@@ -67,7 +68,11 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     processes,
     supervisor: ports.supervisor,
     patches: patchPorts(platform, ports.reachOf),
-    logins: new LoginEnvironments({ platform, processes }),
+    logins: new LoginEnvironments({
+      platform,
+      processes,
+      confine: (program) => confineProfile(sandbox, program),
+    }),
     shell,
     environment: () => {
       const config = ports.config();

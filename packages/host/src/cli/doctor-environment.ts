@@ -7,6 +7,8 @@ import { allowLine } from "../process/command-environment.ts";
 import { LoginEnvironments } from "../process/login-environment.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
+import { confineProfile } from "../sandbox/confine-profile.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
 import type { Verdict } from "./doctor-check.ts";
 
 /** Shorter than a check may take. */
@@ -15,7 +17,7 @@ const LOGIN_MS = 2_500;
 /** What a model's commands get of the environment, and whether the login shell says what that is. */
 export async function environmentFinding(
   config: Promise<Config>,
-  platform: Platform,
+  { platform, home }: { readonly platform: Platform; readonly home: string },
   signal: AbortSignal,
 ): Promise<Verdict> {
   const known = await config.catch(() => undefined);
@@ -27,8 +29,19 @@ export async function environmentFinding(
   signal.addEventListener("abort", () => void processes.close(), { once: true });
   const secrets = hostSecretNames(known);
   const shell = platform.env.SHELL || "/bin/sh";
-  const login = new LoginEnvironments({ platform, processes, maxMs: LOGIN_MS });
-  const { removed, problem } = await login.forCommand({ shell, secrets, policy: known.shellEnvironment });
+  const sandbox = createSandbox({ platform, home });
+  const login = new LoginEnvironments({
+    platform,
+    processes,
+    maxMs: LOGIN_MS,
+    confine: (program) => confineProfile(sandbox, program),
+  });
+  const { removed, problem } = await login.forCommand({
+    shell,
+    secrets,
+    policy: known.shellEnvironment,
+    confined: true,
+  });
   await processes.close();
   if (problem !== null)
     return {

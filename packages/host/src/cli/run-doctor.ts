@@ -54,7 +54,7 @@ export async function doctor(options: { json?: boolean; config?: readonly string
     {
       name: "environment",
       needed: false,
-      look: (signal) => environmentFinding(config, platform, signal),
+      look: (signal) => environmentFinding(config, { platform, home }, signal),
     },
     { name: "sandbox", needed: false, look: (signal) => sandboxFinding(platform, home, signal) },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },

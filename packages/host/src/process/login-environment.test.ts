@@ -33,7 +33,7 @@ async function people(profile: string, { env = {}, timers }: { env?: object; tim
 }
 const starts = async (): Promise<number> =>
   (await readFile(join(home, "starts"), "utf8")).split("\n").length - 1;
-const usual = { shell: "/bin/sh", secrets: NONE, policy: USUAL_SHELL_ENVIRONMENT };
+const usual = { shell: "/bin/sh", secrets: NONE, policy: USUAL_SHELL_ENVIRONMENT, confined: false };
 
 describe("the environment of a login shell", () => {
   it("[ENV-4] is what the profile sets up, whatever that prints", async () => {

@@ -1,4 +1,4 @@
-import type { Platform } from "../platform/platform.ts";
+import type { Platform, ProgramStart } from "../platform/platform.ts";
 import {
   type CommandEnvironment,
   commandEnvironment,
@@ -7,6 +7,7 @@ import {
 import type { PartialEnvironment } from "./environment.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import type { ProcessManager } from "./process-manager.ts";
+import { MARK_VARIABLE } from "./process-marks.ts";
 
 const MARK = "\0bobbin-environment\0";
 /** A profile may print what it likes; what follows the mark is the environment. */
@@ -17,8 +18,8 @@ const MAX_BYTES = 1024 * 1024;
 /** How often a shell is asked that does not answer. */
 const ATTEMPTS = 2;
 
-/** Each shell has these of its own. */
-const OF_THE_SHELL = ["_", "PWD", "OLDPWD", "SHLVL"];
+/** Each shell, and each process that the host starts, has these of its own. */
+const OF_ITS_OWN = ["_", "PWD", "OLDPWD", "SHLVL", MARK_VARIABLE];
 
 /** Whose environment, and what of it commands get. */
 interface LoginShell {
@@ -26,13 +27,23 @@ interface LoginShell {
   readonly shell: string;
   readonly secrets: ReadonlySet<string>;
   readonly policy: ShellEnvironmentPolicy;
+  /** The profiles are run for a model, which may have written them: in a sandbox, where there is one. */
+  readonly confined: boolean;
 }
 
 export interface LoginEnvironmentPorts {
   readonly platform: Pick<Platform, "env" | "timers">;
   readonly processes: Pick<ProcessManager, "start">;
+  /** How a program is started so that it can change nothing. */
+  readonly confine?: (program: ProgramStart) => Promise<ConfinedStart>;
   /** How long a shell may take; five seconds if nothing is said. */
   readonly maxMs?: number;
+}
+
+interface ConfinedStart {
+  readonly program: ProgramStart;
+  /** To be called when the program is gone. */
+  release(): Promise<void>;
 }
 
 type Capture =
@@ -73,7 +84,7 @@ export class LoginEnvironments {
   }
 
   async #capture(login: LoginShell): Promise<Capture> {
-    const key = JSON.stringify([login.shell, login.policy, [...login.secrets].sort()]);
+    const key = JSON.stringify([login.shell, login.confined, login.policy, [...login.secrets].sort()]);
     const known = this.#captures.get(key);
     if (known !== undefined) {
       const capture = await known.capture;
@@ -91,9 +102,27 @@ export class LoginEnvironments {
     return capture;
   }
 
-  async #run({ shell, secrets, policy }: LoginShell): Promise<Capture> {
-    const { platform, processes, maxMs = USUAL_MS } = this.#ports;
+  async #run({ shell, secrets, policy, confined }: LoginShell): Promise<Capture> {
+    const { platform, confine } = this.#ports;
     const { env, removed } = commandEnvironment(platform.env, secrets, policy);
+    const cwd = platform.env["HOME"] || "/";
+    const plain: ProgramStart = { argv: [shell, "-lc", SCRIPT], cwd, env, stdin: "closed" };
+    const start = confined ? await confine?.(plain) : undefined;
+    try {
+      const printed = await this.#printedBy(start?.program ?? plain, shell);
+      if ("problem" in printed) return { kind: "failed", ...printed };
+      return { kind: "captured", env: parse(printed.text), removed };
+    } finally {
+      await start?.release();
+    }
+  }
+
+  /** What a shell prints after the mark, within bounds of time and size. */
+  async #printedBy(
+    program: ProgramStart,
+    shell: string,
+  ): Promise<{ readonly text: string } | { readonly problem: string }> {
+    const { platform, processes, maxMs = USUAL_MS } = this.#ports;
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     let problem: string | undefined;
@@ -102,16 +131,12 @@ export class LoginEnvironments {
       problem ??= why;
       void running?.terminate();
     };
-    running = await processes.start(
-      this,
-      { argv: [shell, "-lc", SCRIPT], cwd: platform.env.HOME || "/", env, stdin: "closed" },
-      (piece) => {
-        if (piece.stream !== "stdout") return;
-        bytes += piece.bytes.length;
-        if (bytes <= MAX_BYTES) pieces.push(piece.bytes);
-        else giveUp(`${shell} -l printed more than ${MAX_BYTES} bytes`);
-      },
-    );
+    running = await processes.start(this, program, (piece) => {
+      if (piece.stream !== "stdout") return;
+      bytes += piece.bytes.length;
+      if (bytes <= MAX_BYTES) pieces.push(piece.bytes);
+      else giveUp(`${shell} -l printed more than ${MAX_BYTES} bytes`);
+    });
     const cancel = platform.timers.after(maxMs, () =>
       giveUp(`${shell} -l did not end within ${maxMs / 1000} s; look at what its profile waits for`),
     );
@@ -119,12 +144,12 @@ export class LoginEnvironments {
     if (problem !== undefined) giveUp(problem);
     const { code } = await running.ended;
     cancel();
-    if (problem !== undefined) return { kind: "failed", problem };
+    if (problem !== undefined) return { problem };
     const printed = Buffer.concat(pieces).toString();
     const at = printed.indexOf(MARK);
     if (code !== 0 || at < 0)
-      return { kind: "failed", problem: `${shell} -l ended with ${code} and did not print its environment` };
-    return { kind: "captured", env: parse(printed.slice(at + MARK.length)), removed };
+      return { problem: `${shell} -l ended with ${code} and did not print its environment` };
+    return { text: printed.slice(at + MARK.length) };
   }
 }
 
@@ -133,5 +158,5 @@ function parse(printed: string): PartialEnvironment {
     const at = entry.indexOf("=");
     return at < 1 ? [] : [[entry.slice(0, at), entry.slice(at + 1)]];
   });
-  return Object.fromEntries(entries.filter(([name]) => !OF_THE_SHELL.includes(name)));
+  return Object.fromEntries(entries.filter(([name]) => !OF_ITS_OWN.includes(name)));
 }

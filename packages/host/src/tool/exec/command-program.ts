@@ -23,9 +23,9 @@ export async function commandProgram(
 ): Promise<{ readonly program: ProgramStart; readonly removed: readonly string[] }> {
   const { policy, secrets } = ports.environment();
   const changes = forPrograms(thread.facts.id, tty);
-  // Always the user's own shell: it is asked outside of the sandbox, and the model can name any program as its shell.
+  // Always the user's own shell: the model can name any program as the shell of its command.
   const { env, removed } = login
-    ? await ports.logins.forCommand({ shell: ports.shell, policy, secrets }, changes)
+    ? await ports.logins.forCommand({ shell: ports.shell, policy, secrets, confined: true }, changes)
     : commandEnvironment(ports.platform.env, secrets, policy, changes);
   const program: ProgramStart = {
     argv: shellLine(shell, text, login).argv,

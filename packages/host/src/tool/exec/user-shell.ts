@@ -26,7 +26,7 @@ export async function startUserShell(
 ): Promise<RunningCommand> {
   const { shell, logins, platform } = ports;
   const { secrets } = ports.environment();
-  const { env } = await logins.forCommand({ shell, policy: USERS, secrets });
+  const { env } = await logins.forCommand({ shell, policy: USERS, secrets, confined: false });
   const running = await RunningCommand.start(ports, {
     owner,
     command: text,
