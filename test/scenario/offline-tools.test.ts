@@ -1,6 +1,6 @@
 // What a newcomer without a key can try: the offline model calls tools when it is asked to in words.
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -99,4 +99,24 @@ it("[OFFLINE-1] asks the user, and repeats the answer", async () => {
     answers: { answer: { answers: ["Coffee"] } },
   }));
   expect(said).toContain('{"answers":{"answer":{"answers":["Coffee"]}}}');
+});
+
+it("[OFFLINE-1] runs a command, and asks about one that removes files", async () => {
+  const { client, cwd, threadId } = await stage(['sandbox_mode = "danger-full-access"']);
+  await mkdir(join(cwd, "old"));
+  const ran = await answerTo(client, threadId, "run: echo hello-$((1+1))");
+  expect(ran).toMatch(
+    /^`exec_command` gave this:\n\n```\nThe command ended with exit code 0\.\n.*hello-2\n```$/s,
+  );
+  const method = "item/commandExecution/requestApproval";
+  const declined = await answered(client, threadId, "run: rm -rf old", method, () => ({
+    decision: "decline",
+  }));
+  expect(declined).toContain("the user declined it");
+  expect(existsSync(join(cwd, "old"))).toBe(true);
+  const accepted = await answered(client, threadId, "run: rm -rf old", method, () => ({
+    decision: "accept",
+  }));
+  expect(accepted).toContain("exit code 0");
+  expect(existsSync(join(cwd, "old"))).toBe(false);
 });
