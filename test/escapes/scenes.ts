@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { createSandbox } from "../../packages/host/src/sandbox/sandbox.ts";
 import { eventually } from "../support/eventually.ts";
+import { spawnHost } from "../support/host-process.ts";
 import type { Attempt, Setting } from "./attempt.ts";
 import { type Stage, workspaceWrite } from "./stage.ts";
 
@@ -130,6 +131,22 @@ export const SCENES: readonly Attempt[] = [
     ),
   ),
   scene(
+    "own-listener",
+    "connect to the host that runs the command, to start programs and answer its own approval",
+    "with network",
+    (stage) => reachesOwnHost(stage, ""),
+  ),
+  scene(
+    "own-listener-hidden",
+    "the same from a process that keeps the host from seeing what it has open",
+    "with network",
+    (stage) =>
+      reachesOwnHost(
+        stage,
+        `syscall(${process.arch === "arm64" ? 167 : 157}, 4, 0, 0, 0, 0) == 0 or die "prctl: $!";`,
+      ),
+  ),
+  scene(
     "terminal-input-tty",
     "type into the terminal that the command itself runs on",
     "workspace-write",
@@ -213,6 +230,32 @@ export const SCENES: readonly Attempt[] = [
     },
   ),
 ];
+
+/** Whether a command gets a WebSocket of the host that runs it. `first` is done before, in Perl. */
+async function reachesOwnHost(stage: Stage, first: string): Promise<boolean> {
+  const knock = `${first}
+    socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die "connect: $!";
+    syswrite(S, "GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n" .
+      "Sec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\\r\\n\\r\\n");
+    sysread(S, my $text, 4096);
+    print $text;`;
+  const cwd = join(stage.folder, "work");
+  const host = await spawnHost({ args: ["--stdio", "--listen", "ws://127.0.0.1:0"], uid: stage.uid, cwd });
+  try {
+    const client = host.stdio();
+    await client.initialize();
+    const { stdout, stderr } = await client.call("command/exec", {
+      command: ["perl", "-MSocket", "-e", knock, new URL(await host.url()).port],
+      cwd,
+      timeoutMs: 30_000,
+      sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+    });
+    if (!stdout.startsWith("HTTP/1.1 ")) throw new Error(`no answer: ${stdout}${stderr}`);
+    return !stdout.startsWith("HTTP/1.1 403 ");
+  } finally {
+    await host.kill();
+  }
+}
 
 /** Whether a process is left when a command has ended, and stays. */
 async function outlives(

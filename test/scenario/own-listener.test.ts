@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { chown } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const EXPERIMENTAL = { experimentalApi: true };
@@ -22,6 +24,16 @@ socket.on("data", (bytes) => {
   if (/\\r\\n\\r\\n/.test(text)) { console.log(text); process.exit(0); }
 });
 socket.on("error", (error) => { console.log(error.message); process.exit(1); });
+`;
+
+/** The same from a process that is not dumpable: only root sees what it has open. */
+const HIDDEN_KNOCK = `
+syscall(${process.arch === "arm64" ? 167 : 157}, 4, 0, 0, 0, 0) == 0 or die "prctl: $!";
+socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die "connect: $!";
+syswrite(S, "GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n" .
+  "Sec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\\r\\n\\r\\n");
+sysread(S, my $text, 4096);
+print $text;
 `;
 
 const knock = (place: string): string[] => [process.execPath, "-e", KNOCK, place];
@@ -101,6 +113,26 @@ describe("a listener without authentication", () => {
     });
     expect(stdout).toMatch(/^HTTP\/1.1 403 .*"ownProcess"/s);
   });
+
+  it.runIf(process.getuid?.() === 0 && hasSandbox)(
+    "[OWN-1] refuses a command that keeps the host from seeing its descriptors",
+    async () => {
+      const uid = 65534;
+      const cwd = await freshFolder();
+      await chown(cwd, uid, uid);
+      const args = ["--stdio", "--listen", "ws://127.0.0.1:0"];
+      const host = await spawnHost({ args, uid, cwd });
+      const client = host.stdio();
+      await client.initialize();
+      const { stdout, stderr } = await client.call("command/exec", {
+        command: ["perl", "-MSocket", "-e", HIDDEN_KNOCK, new URL(await host.url()).port],
+        cwd,
+        timeoutMs: 30_000,
+        sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+      });
+      expect(stdout + stderr).toMatch(/^HTTP\/1.1 403 .*"ownProcess"/s);
+    },
+  );
 
   it.runIf(process.getuid?.() === 0)("[OWN-2] refuses other users of the machine", async () => {
     const { places } = await listening();

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -21,6 +21,8 @@ export interface HostOptions {
   readonly home?: string;
   /** Where it runs; without one, where the tests do. */
   readonly cwd?: string;
+  /** Runs as this user; only root may. */
+  readonly uid?: number;
 }
 
 export interface Exit {
@@ -33,10 +35,16 @@ const running = new Set<HostProcess>();
 /** A real host: the program that people run, in a process and with a home of its own. */
 export async function spawnHost(options: HostOptions = {}): Promise<HostProcess> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "bobbin-home-")));
+  if (options.uid !== undefined) await chown(home, options.uid, options.uid);
   const child = spawn(
     process.execPath,
     [...(options.nodeArgs ?? []), BOBBIN, "app-server", ...(options.args ?? [])],
-    { env: environment(home, options.env), stdio: ["pipe", "pipe", "pipe"], cwd: options.cwd },
+    {
+      env: environment(home, options.env),
+      stdio: ["pipe", "pipe", "pipe"],
+      cwd: options.cwd,
+      ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+    },
   );
   const host = new HostProcess(child, home, options.home === undefined);
   running.add(host);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { eachFewAtOnce } from "./few-at-once.ts";
-import type { Peer } from "./peers.ts";
+import type { OwnSockets, Peer } from "./peers.ts";
 import { nextTurn, shared } from "./shared-looks.ts";
 
 /** How many processes are looked at at once. */
@@ -55,7 +55,7 @@ const known = new Map<
   { readonly startedAt: string; readonly mark: string; readonly isMarked: boolean }
 >();
 
-export async function socketsOfOwn(mark: string): Promise<ReadonlySet<number>> {
+export async function socketsOfOwn(mark: string): Promise<OwnSockets> {
   const wanted = Buffer.from(mark);
   const all = new Map<number, Process>();
   for (const name of await readdir("/proc")) {
@@ -78,16 +78,31 @@ export async function socketsOfOwn(mark: string): Promise<ReadonlySet<number>> {
     if (known.get(pid)?.isMarked || found.parent === process.pid) return true;
     return isOwn(found.parent, depth + 1);
   };
-  const sockets = new Set<number>();
   const own = [...all.keys()].filter((pid) => isOwn(pid));
-  await eachFewAtOnce(AT_ONCE, own, async (pid) => {
-    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+  const { sockets, hidesSome } = await socketsOf(own);
+  if (!hidesSome) return { mayHave: (socket) => sockets.has(socket) };
+  const others = await socketsOf([...all.keys()].filter((pid) => !isOwn(pid)));
+  return { mayHave: (socket) => sockets.has(socket) || !others.sockets.has(socket) };
+}
+
+/** The sockets of processes, and whether there is one that does not let this user see its own. */
+async function socketsOf(
+  processes: readonly number[],
+): Promise<{ readonly sockets: ReadonlySet<number>; readonly hidesSome: boolean }> {
+  const sockets = new Set<number>();
+  let hidesSome = false;
+  await eachFewAtOnce(AT_ONCE, processes, async (pid) => {
+    const open = await readdir(`/proc/${pid}/fd`).catch((cause: NodeJS.ErrnoException) => {
+      hidesSome ||= cause.code === "EACCES" || cause.code === "EPERM";
+      return [];
+    });
+    for (const fd of open) {
       const link = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
       const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1];
       if (inode !== undefined) sockets.add(Number(inode));
     }
   });
-  return sockets;
+  return { sockets, hidesSome };
 }
 
 function processNow(pid: string): Process | undefined {

@@ -2,7 +2,15 @@
 export interface Peers {
   find(socket: PeerSocket): Promise<Peer>;
   /** Sockets that descendants of this process, and processes with the mark, have open. */
-  socketsOfOwn(mark: string): Promise<ReadonlySet<number>>;
+  socketsOfOwn(mark: string): Promise<OwnSockets>;
+}
+
+export interface OwnSockets {
+  /**
+   * Whether one of these processes has a socket, or may have it: a process can keep this user from seeing what it has
+   * open. Then a socket that is seen nowhere else may be one of its own.
+   */
+  mayHave(socket: number): boolean;
 }
 
 export type PeerSocket =

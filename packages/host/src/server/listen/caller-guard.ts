@@ -35,7 +35,9 @@ export class CallerGuard {
     if (peer.kind !== "here") return undefined;
     if (isOpen && peer.isOtherUser) return OTHER_USER;
     const own = mark();
-    return own !== undefined && (await peers.socketsOfOwn(own)).has(peer.socket) ? OWN_PROCESS : undefined;
+    return own !== undefined && (await peers.socketsOfOwn(own)).mayHave(peer.socket)
+      ? OWN_PROCESS
+      : undefined;
   }
 
   #cannotTell(): void {
