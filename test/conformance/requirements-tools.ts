@@ -18,6 +18,18 @@ export const toolLines = {
   "PROC-5": "A `process/*` request that makes no sense is refused with a code of its own.",
   "PROC-6": "A client's program ends with its connection, and no other connection can reach it.",
   "PROC-7": "A client's program ends with the host.",
+  "SANDBOX-1":
+    "Under read-only a command writes nothing; under workspace-write only to the folders that its policy names.",
+  "SANDBOX-2": "No command sees the home of the host, but for the outputs of its own thread.",
+  "SANDBOX-3":
+    "Where commands cannot be confined, none runs in silence: the reason and what to do about it are given.",
+  "SANDBOX-4": "Each listed way out of the sandbox is refused, as root and as another user.",
+  "SANDBOX-5": "Plain git commands change their repository, and not what names the programs that git runs.",
+  "SANDBOX-6": "What a git command changed although it is protected is undone and reported.",
+  "SANDBOX-7":
+    "Files that hold places in a repository go with the last command that needs them, or with the next host.",
+  "SANDBOX-8":
+    "A permission profile that somebody wrote is enforced, for reading and writing; without it nothing runs.",
   "OWN-1":
     "A process that a host started, or one that this started, cannot connect to that host; others can.",
   "OWN-2":

@@ -54,7 +54,7 @@ describe.runIf(hasSandbox).each(users)("as $name", ({ uid }) => {
   });
   afterAll(() => stage?.close());
 
-  it.each(SETTINGS)("refuses every attempt: %s", async (setting) => {
+  it.each(SETTINGS)("[SANDBOX-4] refuses every attempt: %s", async (setting) => {
     const attempts = ATTEMPTS.filter(isScripted).filter((attempt) => attempt.setting === setting);
     const before = await stage.outsideState();
     const codes = await makeAll(attempts, (script) => stage.confined(setting, script));
@@ -65,7 +65,7 @@ describe.runIf(hasSandbox).each(users)("as $name", ({ uid }) => {
   });
 
   const scenes = ATTEMPTS.flatMap(({ id, tries, how }) => ("play" in how ? [{ id, tries, how }] : []));
-  it.each(scenes)("refuses $id", async ({ how }) => {
+  it.each(scenes)("[SANDBOX-4] refuses $id", async ({ how }) => {
     const before = await stage.outsideState();
     expect(await how.play(stage)).toBe(false);
     expect(await stage.outsideState()).toBe(before);

@@ -86,7 +86,7 @@ async function confined(
 const dotGit = (...names: readonly string[]): string => join(repository, ".git", ...names);
 
 describe.runIf(hasSandbox)("git in the sandbox", () => {
-  it("reads the repository in every command, and changes it in plain git commands only", async () => {
+  it("[SANDBOX-5] reads the repository in every command, and changes it in plain git commands only", async () => {
     await writeFile(join(repository, "b.txt"), "two\n");
     const refused = await confined("git status --short && git add b.txt", { gitWritable: false });
     expect(refused.output).toMatch(/^\?\? b\.txt\n/);
@@ -125,7 +125,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect(git(repository, "log", "-1", "--format=%s")).toBe("outside\n");
   });
 
-  it("keeps a placeholder until the last of the commands that need it has ended, of all hosts", async () => {
+  it("[SANDBOX-7] keeps a placeholder until the last of the commands that need it has ended, of all hosts", async () => {
     const other = createSandbox({ platform, home });
     await confined("echo ready; read go", {
       meanwhile: async () => {
@@ -137,7 +137,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect(existsSync(dotGit("commondir"))).toBe(false);
   });
 
-  it("removes placeholders of a host that died", async () => {
+  it("[SANDBOX-7] removes placeholders of a host that died", async () => {
     // A host that holds one and is never heard of again: its lock is gone with it.
     const dying = { ...platform, liveness: { ...platform.liveness, announce: async () => async () => {} } };
     const found = await createSandbox({ platform: dying, home }).confine({
@@ -153,7 +153,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect((await readdir(join(home, "sandbox-masks"))).filter((name) => name.length === 32)).toEqual([]);
   });
 
-  it("refuses the code that a git command runs to change which programs git runs", async () => {
+  it("[SANDBOX-5] refuses the code that a git command runs to change which programs git runs", async () => {
     git(folder, "init", "-q", "sub");
     git(
       join(folder, "sub"),
@@ -205,7 +205,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect([output, undone]).toEqual(["", []]);
   });
 
-  it("undoes what was changed although it was protected, and says so", async () => {
+  it("[SANDBOX-6] undoes what was changed although it was protected, and says so", async () => {
     await writeFile(dotGit("hooks", "pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
     const config = await readFile(dotGit("config"), "utf8");
     const { undone } = await confined(

@@ -111,7 +111,7 @@ describe("the probe of the sandbox", () => {
     ],
     ["an unknown processor", { arch: "riscv64" }, { reason: "riscv64", advice: "x86-64" }],
     ["an unknown system", { os: "win32" }, { reason: "no sandbox for win32", advice: "WSL" }],
-  ])("gives a reason and advice: %s", async (_, machine, expected) => {
+  ])("[SANDBOX-3] gives a reason and advice: %s", async (_, machine, expected) => {
     const { sandbox } = on(machine);
     const problem = await sandbox.problem();
     expect(problem?.reason).toContain(expected.reason);

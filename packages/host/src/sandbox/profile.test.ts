@@ -78,7 +78,7 @@ const deny = (path: string): FileRule => ({
 });
 
 describe.runIf(hasSandbox)("a profile that somebody wrote", () => {
-  it("shows nothing that it does not name", async () => {
+  it("[SANDBOX-8] shows nothing that it does not name", async () => {
     const output = await run("cat a.txt $F/other/o.txt; ls -A $F; echo x > b.txt && echo written", [
       MINIMAL,
       WORK,
@@ -89,7 +89,7 @@ describe.runIf(hasSandbox)("a profile that somebody wrote", () => {
     expect(output).not.toMatch(/^(other|private)$/m);
   });
 
-  it("denies paths and patterns, also inside of what may be written, and through links", async () => {
+  it("[SANDBOX-8] denies paths and patterns, also inside of what may be written, and through links", async () => {
     const rules = [
       ROOT,
       WORK,
@@ -134,7 +134,7 @@ describe.runIf(hasSandbox)("a profile that somebody wrote", () => {
     expect(await run(script, [ROOT], { network: true })).toBe("open");
   });
 
-  it("runs nothing by a profile that is gone", async () => {
+  it("[SANDBOX-8] runs nothing by a profile that is gone", async () => {
     const sandbox = createSandbox({
       platform: nodePlatform(),
       home: join(folder, "home"),

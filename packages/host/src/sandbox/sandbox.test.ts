@@ -69,7 +69,7 @@ async function run(
 }
 
 describe.runIf(hasSandbox)("a confined command", () => {
-  it("reads everything and writes nothing under read-only", async () => {
+  it("[SANDBOX-1] reads everything and writes nothing under read-only", async () => {
     await writeFile(join(workspace, "a.txt"), "old");
     const { output, code } = await run("cat a.txt; echo new > a.txt; touch b.txt /tmp/x", READ_ONLY);
     expect(code).not.toBe(0);
@@ -78,7 +78,7 @@ describe.runIf(hasSandbox)("a confined command", () => {
     expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("old");
   });
 
-  it("writes to its workspace, and to nothing else, under workspace-write", async () => {
+  it("[SANDBOX-1] writes to its workspace, and to nothing else, under workspace-write", async () => {
     const other = join(folder, "other");
     await mkdir(other);
     const { output } = await run(`echo new > a.txt; touch ${other}/b.txt`, WRITE);
@@ -111,7 +111,7 @@ describe.runIf(hasSandbox)("a confined command", () => {
     expect(output).toContain("Read-only file system");
   });
 
-  it("does not see the home of the host, but for what is made readable", async () => {
+  it("[SANDBOX-2] does not see the home of the host, but for what is made readable", async () => {
     const blobs = join(home, "threads", "t1");
     await mkdir(blobs, { recursive: true });
     await writeFile(join(blobs, "out.txt"), "all of it");
