@@ -4,6 +4,7 @@ import "../../packages/host/src/tool/consent/command-actions.ts";
 import "../../packages/host/src/tool/consent/decide.ts";
 import "../../packages/host/src/tool/consent/shell.ts";
 import "../../packages/host/src/tool/rules-store.ts";
+import "../../packages/host/src/workspace/turn-files.ts";
 import type { HostOptions } from "../../packages/host/src/compose.ts";
 import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";

@@ -50,7 +50,7 @@ import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
 import { Pasts } from "./turn/past.ts";
 import { Runners } from "./turn/runners.ts";
-import { TurnFiles } from "./workspace/turn-files.ts";
+import { lazyTurnFiles } from "./workspace/lazy-turn-files.ts";
 
 export interface HostOptions {
   readonly home: string;
@@ -161,7 +161,7 @@ export function compose(options: HostOptions): {
     forgetSecrets(secrets, supervisor, commit, state);
   };
   const requests = new Slices<Connection>(platform);
-  const turnFiles = new TurnFiles({
+  const turnFiles = lazyTurnFiles({
     platform,
     processes,
     files: platform.files,

@@ -28,7 +28,7 @@ import { keepOutput } from "../tool/kept-output.ts";
 import { retryDelay } from "../tool/retry-delay.ts";
 import { type LiveOutput, refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
-import type { TurnFiles } from "../workspace/turn-files.ts";
+import type { WorkspaceChanges } from "../workspace/lazy-turn-files.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { nextStep } from "./next-step.ts";
 import type { Pasts } from "./past.ts";
@@ -51,7 +51,7 @@ export interface RunnerPorts {
   filesOf(owner: string): ReadableFiles;
   /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
   child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
-  readonly turnFiles: TurnFiles;
+  readonly turnFiles: WorkspaceChanges;
   /** Takes what providers say about limits. */
   limits(snapshot: RateLimitSnapshot): void;
 }

@@ -3,11 +3,11 @@ import type { ThreadState } from "../core/state.ts";
 import { changesOf } from "../core/turn/changes.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Actor } from "../thread/actor.ts";
-import type { TurnFiles } from "../workspace/turn-files.ts";
+import type { WorkspaceChanges } from "../workspace/lazy-turn-files.ts";
 
 interface Ports {
   readonly platform: Pick<Platform, "clock">;
-  readonly turnFiles: TurnFiles;
+  readonly turnFiles: WorkspaceChanges;
 }
 
 /** Sends clients what the running turn has changed in files, unless they have it. */

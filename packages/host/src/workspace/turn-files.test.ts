@@ -26,7 +26,6 @@ import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
-import { touchesOf } from "./touched-files.ts";
 import { type ThreadStore, TurnFiles } from "./turn-files.ts";
 
 const folders: string[] = [];
@@ -131,8 +130,7 @@ class Stage {
   /** Restores files to before all turns that have ended. */
   async restore({ force = false, allowed = true } = {}) {
     const options = { force, mayWrite: async () => allowed };
-    const touches = touchesOf(this.#records);
-    const result = await this.files.restore(this.thread, this.store, touches, options, SIGNAL);
+    const result = await this.files.restore(this.thread, this.store, this.#records, options, SIGNAL);
     const short = (path: string): string => path.replace(`${this.work}/`, "");
     return {
       restored: result.restored.map(short),

@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from "node:path";
+import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { FileBefore, FilesBefore, TurnChanges, WorkingTree } from "../core/turn/changes.ts";
 import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
@@ -8,7 +9,7 @@ import { findRepository } from "./repository.ts";
 import { type Restored, restoreFiles } from "./restore.ts";
 import { type BlobStore, readFile, savedFile, saveFiles } from "./saved-files.ts";
 import { SavedPacks } from "./saved-packs.ts";
-import type { Touch } from "./touched-files.ts";
+import { touchesOf } from "./touched-files.ts";
 import { diffRoom, diffWithin, digestOf } from "./turn-diff.ts";
 import {
   pathFrom,
@@ -191,11 +192,11 @@ export class TurnFiles {
     return { trees, missing };
   }
 
-  /** Makes files what they were before what turns have done to them. */
+  /** Makes files what they were before what turns have done to them. `records`: of those turns, oldest first. */
   async restore(
     thread: ThreadState,
     store: ThreadStore,
-    touches: readonly Touch[],
+    records: Iterable<ThreadRecord>,
     options: { readonly force: boolean; mayWrite(path: string): Promise<boolean> },
     signal: AbortSignal,
   ): Promise<Restored> {
@@ -206,6 +207,7 @@ export class TurnFiles {
     const roots = real.filter((_, nth) => allowed[nth]);
     const repositories = found.map(({ tracked }) => tracked);
     const scope = { roots, force: options.force };
+    const touches = touchesOf(records);
     const view = this.#ports.filesOf(thread.facts.owner);
     const treeNow = (tracked: TrackedRepository): Promise<SavedTree> =>
       this.#alone(tracked, () => saveTree(this.#ports, view, tracked, signal));

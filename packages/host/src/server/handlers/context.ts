@@ -18,7 +18,7 @@ import type { Access } from "../../thread/stored.ts";
 import type { ExecSource } from "../../tool/exec/exec-source.ts";
 import type { LazyRap } from "../../tool/rap/lazy-rap.ts";
 import type { RulesStore } from "../../tool/rules-store.ts";
-import type { TurnFiles } from "../../workspace/turn-files.ts";
+import type { WorkspaceChanges } from "../../workspace/lazy-turn-files.ts";
 import { maySee, ownerOf } from "../authorize.ts";
 import type { ClientProcesses } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
@@ -47,7 +47,7 @@ export interface HandlerContext {
   readonly exec: ExecSource;
   /** Those of `process/spawn`. */
   readonly clientProcesses: ClientProcesses;
-  readonly turnFiles: TurnFiles;
+  readonly turnFiles: WorkspaceChanges;
   /** Those of `command/exec`. */
   readonly clientCommands: ClientProcesses;
   /** Confines commands. */

@@ -3,7 +3,6 @@ import type { ThreadRecord } from "../../core/records.ts";
 import { fault } from "../../errors.ts";
 import type { JournalReader } from "../../journal/journal.ts";
 import type { Actor } from "../../thread/actor.ts";
-import { touchesOf } from "../../workspace/touched-files.ts";
 import type { HandlerContext } from "./context.ts";
 
 /** Restores files to what they were before a turn. Nothing else happens in the thread meanwhile. */
@@ -22,12 +21,12 @@ export async function restoreBefore(
   let response: ThreadFilesRestoreResponse | undefined;
   await actor.during(async (state) => {
     if (state.turn !== null) throw fault("turnInProgress", state.turn.id);
-    const touches = touchesOf(await recordsFrom(actor.journal, turnId));
+    const records = await recordsFrom(actor.journal, turnId);
     const { signal } = new AbortController();
     const { restored, removed, failed } = await turnFiles.restore(
       state,
       actor.journal,
-      touches,
+      records,
       { force, mayWrite },
       signal,
     );
