@@ -94,6 +94,12 @@ export const toolLines = {
   "APPROVE-12": "A command that a rule forbids never runs, wherever it stands in the text.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
+  // More than the sandbox gives.
+  "PERMIT-1": "Granted permissions count for the turn or the session, and for nothing else.",
+  "PERMIT-2": "An empty grant refuses, and an answer grants nothing that was not asked for.",
+  "PERMIT-3": "Only what is missing is asked for, and the home of the host is never given away.",
+  "PERMIT-4": "request_permissions is offered where there is a sandbox and somebody may be asked.",
+
   "ENV-6":
     "The model is told which variables its commands do not get, and people once, with the line to add.",
   "ENV-8": "The user's profile is run for a model only where it can change nothing.",

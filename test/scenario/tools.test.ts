@@ -154,6 +154,9 @@ describe("a tool that lives in the client", () => {
       "get_goal",
       "create_goal",
       "update_goal",
+      "exec_command",
+      "write_stdin",
+      "request_permissions",
       "lookup",
       "crm",
     ]);

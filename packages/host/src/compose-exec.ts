@@ -11,6 +11,7 @@ import { confineProfile } from "./sandbox/confine-profile.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Reach } from "./server/reach.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
+import { type Reachable, withGrants } from "./tool/consent/permissions.ts";
 import { isShell } from "./tool/consent/shell-words.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import { patchPorts } from "./tool/own-tools.ts";
@@ -39,22 +40,26 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   const consentOf = () => import("./tool/consent/decide.ts");
   const shellOf = () => import("./tool/consent/shell.ts");
 
-  const rootsOf = (thread: ThreadState): Promise<readonly string[]> =>
-    Promise.all(
-      (thread.settings.roots ?? [thread.settings.cwd]).map((root) => platform.files.realPath(root)),
+  /** With what people have granted beyond the thread's sandbox. */
+  const reachable = ({ settings, grants, turn }: ThreadState): Reachable =>
+    withGrants(
+      { sandbox: settings.sandbox, roots: settings.roots ?? [settings.cwd] },
+      grants,
+      turn?.id ?? null,
     );
   const outputFolder = (threadId: string): string => join(blobFolders(home, threadId, false)[0], "outputs");
 
   const decide = async (thread: ThreadState, what: Intent): Promise<Consent> => {
     const { decideConsent } = await consentOf();
-    const { approvalPolicy: policy, sandbox: policyOfSandbox } = thread.settings;
+    const { approvalPolicy: policy } = thread.settings;
+    const { sandbox: policyOfSandbox, roots } = reachable(thread);
     const problem = await sandbox.problem();
     const confined = !ports.reachOf(thread.facts.owner).grants("full-access");
     return decideConsent({
       what,
       policy,
       sandbox: policyOfSandbox,
-      roots: await rootsOf(thread),
+      roots: await Promise.all(roots.map((root) => platform.files.realPath(root))),
       sandboxProblem: problem?.reason ?? null,
       // Files above a subject's own folders are not read for it.
       rules: (await ports.rules.load(confined ? undefined : thread.settings.cwd)).rules,
@@ -108,11 +113,12 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     async confine(thread, program, { outside, text }) {
       if (outside) return { kind: "program", program, release: async () => undefined };
       const { parseCommand } = await shellOf();
+      const reach = reachable(thread);
       const confined = await sandbox.confine({
         program,
-        policy: thread.settings.sandbox,
+        policy: reach.sandbox,
         profile: thread.settings.permissionProfile ?? null,
-        roots: thread.settings.roots ?? [thread.settings.cwd],
+        roots: reach.roots,
         // Another program may make anything of the text.
         gitWritable: (program.argv[0] === shell || isShell(program.argv[0])) && parseCommand(text).isPlainGit,
         readable: [outputFolder(thread.facts.id)],

@@ -45,6 +45,7 @@ import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
 import { dynamicTools } from "./tool/dynamic.ts";
 import { ownTools } from "./tool/own-tools.ts";
 import { serverLabel } from "./tool/rap/server.ts";
+import { permissionTools } from "./tool/request-permissions.ts";
 import { RulesStore } from "./tool/rules-store.ts";
 import type { ToolSource } from "./tool/tool.ts";
 import { Toolbox } from "./tool/toolbox.ts";
@@ -134,6 +135,12 @@ export function compose(options: HostOptions): {
   const own = [
     ...ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo),
     exec,
+    permissionTools({
+      files: platform.files,
+      home,
+      mayWiden: ({ facts, turn }) =>
+        reachLookup.of(facts.owner).grants("full-access") && turn?.kind !== "review",
+    }),
   ];
   const secrets = new Secrets(home, platform.files);
   const rap = composeRap({

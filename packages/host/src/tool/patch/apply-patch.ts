@@ -6,6 +6,7 @@ import { decisionOf } from "../consent/answer.ts";
 import type { Consent } from "../consent/consent.ts";
 import { decideConsent } from "../consent/decide.ts";
 import { patchGrant } from "../consent/patch-consent.ts";
+import { withGrants } from "../consent/permissions.ts";
 import { NO_RULES } from "../consent/rules.ts";
 import { type Invocation, refusal, type Step, type Tool, type ToolSource } from "../tool.ts";
 import { applyPlan, digestOf, MAX_FILE_BYTES, type PlannedFile, plannedFiles } from "./apply-plan.ts";
@@ -164,8 +165,10 @@ async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): 
 }
 
 async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchPlan): Promise<Consent> {
-  const { approvalPolicy: policy, sandbox } = thread.settings;
-  const roots = await rootsOf(ports, thread);
+  const { approvalPolicy: policy, cwd } = thread.settings;
+  const own = { sandbox: thread.settings.sandbox, roots: thread.settings.roots ?? [cwd] };
+  const { sandbox, roots: reached } = withGrants(own, thread.grants, thread.turn?.id ?? null);
+  const roots = await Promise.all(reached.map((root) => ports.files.realPath(root)));
   const paths = await realPaths(ports, planned);
   const reason = await refusalOf(ports, thread, planned, paths);
   if (reason !== undefined) return { kind: "refuse", reason };
@@ -197,10 +200,6 @@ async function refusalOf(
       return `The patch was not applied: ${writes[other]!.path} and ${named} are the same file. Name it in one way.`;
   }
   return undefined;
-}
-
-async function rootsOf({ files }: PatchPorts, { settings }: ThreadState): Promise<readonly string[]> {
-  return Promise.all((settings.roots ?? [settings.cwd]).map((root) => files.realPath(root)));
 }
 
 async function realPaths({ files }: PatchPorts, { writes }: PatchPlan): Promise<readonly string[]> {

@@ -1,0 +1,114 @@
+// request_permissions on the real program, with a scripted model.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const call = (name: string, args: object, callId: string): Reply =>
+  stream(responses.stream(responses.call(name, JSON.stringify(args), callId)));
+const ask = (permissions: object, callId = "call_1"): Reply =>
+  call("request_permissions", { reason: "I need it", permissions }, callId);
+const patch = (path: string, callId = "call_2"): Reply => {
+  const input = `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n`;
+  return call("apply_patch", { input }, callId);
+};
+
+async function stage(top = ['sandbox_mode = "workspace-write"']) {
+  const model = await MockModel.start(say("done"));
+  const { home, cwd } = await modelHome("responses", model.url, { top });
+  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+  const client = await host.join(undefined, { experimentalApi: true });
+  return { model, home, cwd, client, threadId: await client.startThread({ cwd }) };
+}
+
+const METHOD = "item/permissions/requestApproval";
+const asked = (client: WireClient): Promise<Received> =>
+  client.waitFor(({ method }) => method === METHOD, "a question");
+
+function outputOf(model: MockModel, nth: number): string {
+  const outputs = model.asked[nth]!.body.input.filter(
+    ({ type }: { type: string }) => type === "function_call_output",
+  );
+  return outputs.at(-1).output;
+}
+
+describe("request_permissions", () => {
+  it.each(["turn", "session"])(
+    "[PERMIT-1] granted for the %s lets files be written there so long",
+    async (scope) => {
+      const outside = await freshFolder("outside");
+      const { model, cwd, client, threadId } = await stage();
+      const write = { file_system: { write: [outside] } };
+      model.reply(ask(write), patch(join(outside, "a.txt")), say("done"));
+      const turnId = await client.say(threadId, "write there");
+      const question = await asked(client);
+      const permissions = { network: null, fileSystem: { read: null, write: [outside] } };
+      expect(question.params).toMatchObject({
+        itemId: "call_1",
+        environmentId: "local",
+        cwd,
+        reason: "I need it",
+        permissions,
+      });
+      client.send({
+        id: question.id,
+        result: { permissions: { fileSystem: permissions.fileSystem }, scope },
+      });
+      await client.turnCompleted(turnId);
+      expect(outputOf(model, 1)).toBe(`Granted for this ${scope}: writing to ${outside}.`);
+      expect(outputOf(model, 2)).toContain("The patch was applied");
+      expect(client.told("item/fileChange/requestApproval")).toEqual([]);
+
+      model.reply(patch(join(outside, "b.txt"), "call_3"), say("done"));
+      const next = await client.say(threadId, "once more");
+      if (scope === "turn") {
+        const again = ({ method }: Received) => method === "item/fileChange/requestApproval";
+        client.send({ id: (await client.waitFor(again, "a question")).id, result: { decision: "decline" } });
+      }
+      await client.turnCompleted(next);
+      expect(client.told("item/fileChange/requestApproval")).toHaveLength(scope === "turn" ? 1 : 0);
+    },
+  );
+
+  it.each([
+    ["nothing", { permissions: {}, scope: "turn" }],
+    ["more than was asked", { permissions: { network: { enabled: true } }, scope: "session" }],
+  ])("[PERMIT-2] answered with %s grants nothing, and the model hears so", async (_, result) => {
+    const { model, client, threadId } = await stage();
+    model.reply(ask({ file_system: { write: ["/srv"] } }), say("done"));
+    const turnId = await client.say(threadId, "write there");
+    client.send({ id: (await asked(client)).id, result });
+    await client.turnCompleted(turnId);
+    expect(outputOf(model, 1)).toContain("No permissions were granted: the user declined it");
+  });
+
+  it("[PERMIT-3] asks for what is missing only, and never for the home of the host", async () => {
+    const { model, home, cwd, client, threadId } = await stage();
+    await writeFile(join(cwd, "a"), "");
+    model.reply(
+      ask({ file_system: { read: ["/etc"], write: ["a"] } }),
+      ask({ file_system: { write: [join(home, "rules")] } }, "call_2"),
+      ask({ file_system: { write: ["/"] } }, "call_3"),
+      say("done"),
+    );
+    await client.turn(threadId, "ask");
+    expect(client.told(METHOD)).toEqual([]);
+    expect(outputOf(model, 1)).toContain("Nothing is missing");
+    expect(outputOf(model, 2)).toContain("the home of this host is never given away");
+    expect(outputOf(model, 3)).toContain("the home of this host is never given away");
+  });
+
+  it("[PERMIT-4] is no tool of threads that have no sandbox, or may not ask", async () => {
+    for (const top of [['sandbox_mode = "danger-full-access"'], ['approval_policy = "never"']]) {
+      const { model, client, threadId } = await stage(top);
+      await client.turn(threadId, "hello");
+      const names = model.asked[0]!.body.tools.map(({ name }: { name: string }) => name);
+      expect(names).not.toContain("request_permissions");
+    }
+  });
+});
