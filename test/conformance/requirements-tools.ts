@@ -32,6 +32,8 @@ export const toolLines = {
     "A permission profile that somebody wrote is enforced, for reading and writing; without it nothing runs.",
   "OWN-1":
     "A process that a host started, or one that this started, cannot connect to that host; others can.",
+  "OWN-3":
+    "Where the system does not say who connects to a listener without a token, commands with network ask.",
   "OWN-2":
     "A loopback listener without authentication serves the host's own user only, where the system says who connects.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",

@@ -24,6 +24,8 @@ export interface ComposeExecPorts {
   readonly sandbox: Sandbox;
   readonly supervisor: Supervisor;
   readonly rules: RulesStore;
+  /** Why a command with network could connect to this host; null if it could not. */
+  readonly listenerProblem: string | null;
   config(): Config;
   /** Sends a warning to whoever follows a thread; false if nobody does. */
   warn(threadId: string, message: string): boolean;
@@ -61,6 +63,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       sandbox: policyOfSandbox,
       roots: await Promise.all(roots.map((root) => platform.files.realPath(root))),
       sandboxProblem: problem?.reason ?? null,
+      listenerProblem: ports.listenerProblem,
       // Files above a subject's own folders are not read for it.
       rules: (await ports.rules.load(confined ? undefined : thread.settings.cwd)).rules,
       grants: thread.grants,

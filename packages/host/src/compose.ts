@@ -63,6 +63,8 @@ export interface HostOptions {
   readonly overrides?: readonly string[];
   readonly platform: Platform;
   readonly log: Log;
+  /** Why a command with network could connect to a listener of this host; null, or missing, if it could not. */
+  readonly listenerProblem?: string | null;
   /** Taken in place of the configured ones; for tests. */
   readonly providers?: readonly ModelProvider[];
   /** Tools besides those that are built in; for tests. */
@@ -128,6 +130,7 @@ export function compose(options: HostOptions): {
     sandbox,
     supervisor,
     rules,
+    listenerProblem: options.listenerProblem ?? null,
     config: () => current,
     reachOf: (owner) => reachLookup.of(owner),
     warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),

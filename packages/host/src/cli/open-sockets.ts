@@ -1,5 +1,5 @@
 import type { Log } from "../observe/log.ts";
-import { nodePeers } from "../platform/node-peers.ts";
+import { canTellPeers, nodePeers } from "../platform/node-peers.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Site } from "../server/http.ts";
 import { type AuthFlags, parseAuthFlags } from "../server/listen/auth-flags.ts";
@@ -66,6 +66,13 @@ export async function openSockets(
     throw cause;
   }
   return doors;
+}
+
+/** Where the system does not say who connects, a command could connect like any client; null where it says so. */
+export function listenerProblem(): string | null {
+  return canTellPeers()
+    ? null
+    : "this system does not say who connects to the host, which listens without a token (--ws-auth)";
 }
 
 /** A second start is told that the first one runs, and where its threads are. */

@@ -50,6 +50,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   let composed: ReturnType<typeof composeHost> | undefined;
   const composeHost = async () => {
     const { compose } = await import("../compose.ts");
+    const isOpen = options.wsAuth === undefined && places.some(({ kind }) => kind === "websocket");
     const parts = compose({
       home,
       cwd: process.cwd(),
@@ -58,6 +59,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
       overrides,
       platform,
       log,
+      listenerProblem: isOpen ? (await import("./open-sockets.ts")).listenerProblem() : null,
     });
     processMark = parts.processMark;
     // What waits to go on waits for what it needs to do so.

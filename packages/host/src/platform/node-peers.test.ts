@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
-import { nodePeers } from "./node-peers.ts";
+import { canTellPeers, nodePeers } from "./node-peers.ts";
 import type { PeerSocket } from "./peers.ts";
 
 const open: { close(): void }[] = [];
@@ -103,4 +103,8 @@ it("sockets of own processes are those of descendants and of marked ones, and no
   expect(own.mayHave(await inodeOf(near))).toBe(true);
   const { far } = await overTcp("127.0.0.1", "127.0.0.1");
   expect(own.mayHave(await inodeOf(far))).toBe(false);
+});
+
+it("Linux says who connects", () => {
+  expect(canTellPeers()).toBe(process.platform === "linux");
 });

@@ -1,5 +1,5 @@
 // Loaded with a socket listener: what a first client does not need is loaded later.
-import { readFile } from "node:fs";
+import { accessSync, constants, readFile } from "node:fs";
 import { isIPv4 } from "node:net";
 import type { Peer, PeerSocket, Peers } from "./peers.ts";
 import { shared } from "./shared-looks.ts";
@@ -13,6 +13,16 @@ export const nodePeers: Peers = {
     return shared(`own ${mark}`, () => socketsOfOwn(mark));
   },
 };
+
+/** Whether this system says who connects over TCP. */
+export function canTellPeers(): boolean {
+  try {
+    accessSync("/proc/net/tcp", constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const loadProcesses = () => import("./node-peer-processes.ts");
 

@@ -39,6 +39,8 @@ export interface ConsentRequest {
   readonly roots: readonly string[];
   /** Why this machine has no sandbox; null if it has one. */
   readonly sandboxProblem: string | null;
+  /** Why a command with network could connect to this host and answer its own questions; null if it could not. */
+  readonly listenerProblem?: string | null;
   readonly rules: Rules;
   /** Keys of what people allowed for all things like it. */
   readonly grants: readonly string[];

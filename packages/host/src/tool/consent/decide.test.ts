@@ -104,6 +104,31 @@ describe("a command that no rule names", () => {
   });
 });
 
+describe("on a host whose listener does not know who connects", () => {
+  const listenerProblem = "anybody can connect";
+  const online = { ...WORKSPACE, networkAccess: true } as const;
+
+  it("[OWN-3] a command with network is asked about, with that as the reason", () => {
+    expect(decide(command("ls"), { listenerProblem, sandbox: online })).toMatchObject({
+      kind: "ask",
+      reason: "It has the network, and anybody can connect",
+      runs: "sandboxed",
+    });
+    expect(decide(command("ls"), { listenerProblem, sandbox: online, policy: "never" })).toMatchObject({
+      kind: "refuse",
+      reason: expect.stringContaining(listenerProblem),
+    });
+  });
+
+  it("[OWN-3] a command without network is not, nor one that a rule allows", () => {
+    expect(decide(command("ls"), { listenerProblem })).toEqual({ kind: "sandboxed" });
+    expect(decide(command("ls"), { listenerProblem, sandbox: online, rules: ALLOWED })).toMatchObject({
+      kind: "unsandboxed",
+    });
+    expect(decide(command("ls"), { sandbox: online })).toEqual({ kind: "sandboxed" });
+  });
+});
+
 describe("without a sandbox", () => {
   const sandboxProblem = "bubblewrap is not installed";
 

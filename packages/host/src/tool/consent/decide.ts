@@ -129,6 +129,13 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
       model: "running it outside of the sandbox has to be approved",
       advice: "Work inside of the sandbox.",
     };
+  // Whoever has no sandbox at all can do worse.
+  if (isRestricted(sandbox) && hasNetwork(sandbox) && request.listenerProblem != null)
+    return {
+      person: withJustification(justification, `It has the network, and ${request.listenerProblem}`),
+      model: `it has the network, and ${request.listenerProblem}`,
+      advice: "Go on without commands, or ask the user to allow it by a rule.",
+    };
   if (policy === "untrusted")
     return { person: justification, model: "it has to be approved", advice: "Go on without it." };
   return null;
