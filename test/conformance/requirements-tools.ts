@@ -126,6 +126,8 @@ export const toolLines = {
   "PATCH-14": "A moved file keeps its mode, and a link to a patched file stays a link.",
   "PATCH-15": "Patches come to what their fixtures say, and to what a simple reference makes of them.",
   "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
+  "PATCH-16":
+    "A patch shows the model nothing of files that its commands would not see, and replaces none of them.",
 
   // What a turn changes in files.
   "DIFF-1": "After each patch and before the turn's end, clients are sent what the turn has changed so far.",

@@ -306,3 +306,28 @@ describe("a patch beyond what may be written", () => {
     }
   });
 });
+
+it("[PATCH-16] shows nothing of a file that commands would not see, and does not replace it", async () => {
+  const hidden = (file: string, ...lines: readonly string[]): Reply => patchCall(wrapped(file, ...lines));
+  const model = await MockModel.start();
+  const { home, cwd } = await modelHome("responses", model.url, { top: ['sandbox_mode = "read-only"'] });
+  const config = join(home, "config.toml");
+  const before = await readFile(config, "utf8");
+  await symlink(config, join(cwd, "link"));
+  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
+  const client = await host.join(undefined, { experimentalApi: true });
+  const threadId = await client.startThread({ cwd });
+  for (const path of [config, "link"]) {
+    model.reply(
+      hidden(`*** Update File: ${path}`, "@@", "-nothing", "+x"),
+      hidden(`*** Add File: ${path}`, "+x"),
+      say("done"),
+    );
+    const from = model.asked.length;
+    await client.turn(threadId, "look into it");
+    expect(outputOf(model, from + 1)).not.toContain("model_provider");
+    expect(outputOf(model, from + 2)).toContain("The patch was not applied");
+  }
+  expect(client.told("item/fileChange/requestApproval")).toEqual([]);
+  expect(await readFile(config, "utf8")).toBe(before);
+});

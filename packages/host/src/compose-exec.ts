@@ -9,6 +9,7 @@ import { LoginEnvironments } from "./process/login-environment.ts";
 import type { ProcessManager } from "./process/process-manager.ts";
 import { confineProfile } from "./sandbox/confine-profile.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { VisibleFiles } from "./sandbox/visible-files.ts";
 import type { Reach } from "./server/reach.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
 import { type Reachable, withGrants } from "./tool/consent/permissions.ts";
@@ -27,6 +28,8 @@ export interface ComposeExecPorts {
   /** Why a command with network could connect to this host; null if it could not. */
   readonly listenerProblem: string | null;
   config(): Config;
+  /** The files that a thread's model may see. */
+  visibleTo(thread: ThreadState): VisibleFiles;
   /** Sends a warning to whoever follows a thread; false if nobody does. */
   warn(threadId: string, message: string): boolean;
   /** What threads of an owner may reach. */
@@ -75,7 +78,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     platform,
     processes,
     supervisor: ports.supervisor,
-    patches: patchPorts(platform, ports.reachOf),
+    patches: patchPorts(platform, ports.reachOf, ports.visibleTo),
     logins: new LoginEnvironments({
       platform,
       processes,

@@ -22,12 +22,12 @@ import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Supervisor } from "./observe/supervise.ts";
 import { watchedTimers } from "./observe/watched-timers.ts";
-import type { Platform, ReadableFiles } from "./platform/platform.ts";
+import type { Platform } from "./platform/platform.ts";
 import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
 import { ProcessMarks } from "./process/process-marks.ts";
 import { lateSandbox } from "./sandbox/late-sandbox.ts";
-import { visibleFiles } from "./sandbox/visible-files.ts";
+import { type VisibleFiles, visibleFiles } from "./sandbox/visible-files.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import type { HandlerContext } from "./server/handlers/context.ts";
@@ -114,10 +114,11 @@ export function compose(options: HostOptions): {
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
-  const visibleTo = ({ facts, settings }: ThreadState): ReadableFiles => {
+  const visibleTo = ({ facts, settings }: ThreadState): VisibleFiles => {
     const { cwd, sandbox: policy, permissionProfile: profile, roots = [cwd] } = settings;
     // A subject's files are those in its roots already.
-    if (facts.owner.startsWith(SUBJECT)) return reachLookup.of(facts.owner).files;
+    if (facts.owner.startsWith(SUBJECT))
+      return { files: reachLookup.of(facts.owner).files, isVisible: async () => true };
     return visibleFiles(sandbox, platform.files, { policy, profile: profile ?? null, roots, cwd });
   };
   const marks = new ProcessMarks({ home, platform, log });
@@ -133,6 +134,7 @@ export function compose(options: HostOptions): {
     listenerProblem: options.listenerProblem ?? null,
     config: () => current,
     reachOf: (owner) => reachLookup.of(owner),
+    visibleTo,
     warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
   });
   const own = [

@@ -14,14 +14,14 @@ export function ownTools(
   { workspace, files }: Pick<Platform, "workspace" | "files">,
   reachOf: (owner: string) => FileReach,
   maxGoalTokenBudget: number | null,
-  visibleTo: (thread: ThreadState) => ReadableFiles = ({ facts }) => reachOf(facts.owner).files,
+  visibleTo: VisibleTo = everything(reachOf),
 ): readonly ToolSource[] {
   const withoutFiles = [requestUserInput, eventTool];
-  const all = [requestUserInput, viewImage(visibleTo), eventTool];
+  const all = [requestUserInput, viewImage((thread) => visibleTo(thread).files), eventTool];
   const builtIn: ToolSource = {
     tools: ({ facts }) => (reachOf(facts.owner).hasFiles ? all : withoutFiles),
   };
-  const patches = patchTools(patchPorts({ workspace, files }, reachOf));
+  const patches = patchTools(patchPorts({ workspace, files }, reachOf, visibleTo));
   const patch: ToolSource = {
     tools: (thread) =>
       reachOf(thread.facts.owner).hasFiles && thread.turn?.kind !== "review" ? patches.tools(thread) : [],
@@ -29,20 +29,40 @@ export function ownTools(
   return [planTools, builtIn, patch, goalTools(maxGoalTokenBudget)];
 }
 
+/** What the model of a thread may see. */
+type VisibleTo = (thread: ThreadState) => {
+  readonly files: ReadableFiles;
+  /** Whether a file of this real path could be seen. */
+  isVisible(path: string): Promise<boolean>;
+};
+
+function everything(reachOf: (owner: string) => FileReach): VisibleTo {
+  return ({ facts }) => ({ files: reachOf(facts.owner).files, isVisible: async () => true });
+}
+
 /** What patches need of the machine. */
 export function patchPorts(
   { workspace, files }: Pick<Platform, "workspace" | "files">,
   reachOf: (owner: string) => FileReach,
+  visibleTo: VisibleTo,
 ): PatchPorts {
+  /** Looked at once for all files of a patch. */
+  const views = new WeakMap<ThreadState, ReturnType<VisibleTo>>();
+  const viewOf = (thread: ThreadState): ReturnType<VisibleTo> => {
+    const view = views.get(thread) ?? visibleTo(thread);
+    views.set(thread, view);
+    return view;
+  };
   return {
     workspace,
     files,
-    filesOf: (owner) => reachOf(owner).files,
-    mayWrite: (owner, path) =>
-      reachOf(owner)
+    filesOf: (thread) => viewOf(thread).files,
+    // What cannot be seen must not be replaced unseen.
+    mayWrite: (thread, path) =>
+      reachOf(thread.facts.owner)
         .checkPath("path", path)
         .then(
-          () => true,
+          () => viewOf(thread).isVisible(path),
           () => false,
         ),
   };

@@ -27,10 +27,10 @@ const parameters = {
 export interface PatchPorts {
   readonly workspace: WorkspaceFiles;
   readonly files: Pick<Files, "realPath">;
-  /** What threads of an owner may read. */
-  filesOf(owner: string): Pick<ReadableFiles, "openRead">;
-  /** Whether threads of an owner may ever change a file, whatever its users allow. The path is a real one. */
-  mayWrite(owner: string, path: string): Promise<boolean>;
+  /** What the model of a thread may see. */
+  filesOf(thread: ThreadState): Pick<ReadableFiles, "openRead">;
+  /** Whether a thread may ever change a file, whatever its users allow. The path is a real one. */
+  mayWrite(thread: ThreadState, path: string): Promise<boolean>;
 }
 
 /** `apply_patch`: freeform for models that were trained with it, a function for all others. */
@@ -153,7 +153,7 @@ function textOf({ args }: Invocation): string {
 }
 
 async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): Promise<string | null> {
-  const file = await ports.filesOf(thread.facts.owner).openRead(path);
+  const file = await ports.filesOf(thread).openRead(path);
   if (file === undefined) return null;
   try {
     const size = await file.size();
@@ -186,13 +186,13 @@ async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchP
 /** Why a patch is refused, whoever might allow it. */
 async function refusalOf(
   { mayWrite }: PatchPorts,
-  { facts }: ThreadState,
+  thread: ThreadState,
   { writes }: PatchPlan,
   paths: readonly string[],
 ): Promise<string | undefined> {
   for (const [nth, path] of paths.entries()) {
     const { path: named } = writes[nth]!;
-    if (!(await mayWrite(facts.owner, path)))
+    if (!(await mayWrite(thread, path)))
       return `The patch was not applied: ${named} is outside of the folders that may be changed. Work within them.`;
     const other = paths.indexOf(path);
     // A link to a file, beside the file itself: one of the two changes would be lost.
