@@ -4,24 +4,24 @@ import type { ProgramStart } from "../platform/platform.ts";
 import { type Access, isWithin } from "./access.ts";
 import type { SandboxPorts } from "./sandbox.ts";
 
-/** Where builds write even when they install nothing. */
+/** Where builds and installers write in any case, and fail if they cannot. */
 const ALWAYS: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: "xdg",
   GOCACHE: "go-build",
+  npm_config_cache: "npm",
   npm_config_logs_dir: "npm-logs",
+  npm_config_store_dir: "pnpm",
+  YARN_CACHE_FOLDER: "yarn",
+  UV_CACHE_DIR: "uv",
 };
 
 /**
- * Where installers put what they download. Only with network: without it nothing new can be installed, and what is in
- * the user's own caches can be read.
+ * Where others put what they download. Only with network: without it nothing new comes, and what is in the user's own
+ * folders is found there.
  */
 const DOWNLOADS: Readonly<Record<string, string>> = {
-  npm_config_cache: "npm",
   npm_config_devdir: "node-gyp",
-  npm_config_store_dir: "pnpm",
-  YARN_CACHE_FOLDER: "yarn",
   PIP_CACHE_DIR: "pip",
-  UV_CACHE_DIR: "uv",
   CARGO_HOME: "cargo",
   GOMODCACHE: "go-mod",
 };

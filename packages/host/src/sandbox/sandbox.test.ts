@@ -189,12 +189,25 @@ describe.runIf(hasSandbox)("a confined command", () => {
     const at = { ...platform, machine: { ...platform.machine, userHome: folder } };
     const confining = createSandbox({ platform: at, home });
     const script =
-      'mkdir -p "$XDG_CACHE_HOME/tool" && touch "$XDG_CACHE_HOME/tool/a" && cat "$XDG_CACHE_HOME/browsers/one"; printenv npm_config_cache || echo none';
+      'mkdir -p "$XDG_CACHE_HOME/tool" && touch "$XDG_CACHE_HOME/tool/a" && cat "$XDG_CACHE_HOME/browsers/one"; printenv CARGO_HOME || echo none';
     const off = await run(script, WRITE, { in: confining });
     expect(off.output).toBe("foundnone\n");
     const on = await run(script, { ...WRITE, networkAccess: true }, { in: confining });
-    expect(on.output).toMatch(/^found.*\/sandbox-caches\/\w+\/files\/npm\n$/);
+    expect(on.output).toMatch(/^found.*\/sandbox-caches\/\w+\/files\/cargo\n$/);
     expect(await readdir(join(folder, ".cache"))).toEqual(["browsers"]);
+  });
+
+  it("installs a package with npm, without network", async () => {
+    const library = join(workspace, "library");
+    await mkdir(library);
+    await writeFile(join(library, "package.json"), '{"name": "library", "version": "1.0.0"}');
+    await writeFile(join(workspace, "package.json"), '{"name": "app", "version": "1.0.0"}');
+    const script = "npm pack ./library && npm install --no-audit --no-fund ./library-1.0.0.tgz";
+    const { code, output } = await run(script, WRITE);
+    expect([code, await readdir(join(workspace, "node_modules"))], output).toEqual([
+      0,
+      expect.arrayContaining(["library"]),
+    ]);
   });
 
   it("ends with everything that it started", async () => {
