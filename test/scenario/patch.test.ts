@@ -1,5 +1,5 @@
 // apply_patch on the real program, with real files and a local model.
-import { chmod, lstat, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { filesBelow, freshFolder } from "../support/folder.ts";
@@ -168,6 +168,26 @@ describe("modes and links", () => {
     expect(await mode("target.txt")).toBe(0o640);
     expect(await readFile(join(cwd, "target.txt"), "utf8")).toBe("LINKED\n");
     expect((await lstat(join(cwd, "link.txt"))).isSymbolicLink()).toBe(true);
+  });
+
+  it("[PATCH-9] that lead elsewhere when the user has answered change nothing", async () => {
+    const patch = wrapped("*** Update File: link.txt", "@@", "-one", "+ONE");
+    const { model, client, threadId, cwd } = await stage(
+      [patchCall(patch), say("done")],
+      ['sandbox_mode = "workspace-write"', 'approval_policy = "untrusted"'],
+    );
+    const elsewhere = join(await freshFolder("elsewhere"), "a.txt");
+    await writeFile(elsewhere, "one\ntwo\nthree\n");
+    await symlink("a.txt", join(cwd, "link.txt"));
+    const turnId = await client.say(threadId, "change it");
+    const { id } = await asked(client);
+    await rm(join(cwd, "link.txt"));
+    await symlink(elsewhere, join(cwd, "link.txt"));
+    client.send({ id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(outputOf(model)).toContain("a link leads elsewhere");
+    for (const path of [elsewhere, join(cwd, "a.txt")])
+      expect(await readFile(path, "utf8")).toBe("one\ntwo\nthree\n");
   });
 
   it("[PATCH-14] let no change get lost where a file has two names", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
 import type { ThreadState } from "../../core/state.ts";
@@ -71,12 +72,17 @@ export function patchTool(ports: PatchPorts): Tool {
         case "unsandboxed":
           return dispatch(ports, planned, item);
         case "ask":
-          return { kind: "ask", question: APPROVAL, item, ask: askAbout(invocation, consent.reason) };
+          return {
+            kind: "ask",
+            question: await questionAbout(ports, planned),
+            item,
+            ask: askAbout(invocation, consent.reason),
+          };
         case "refuse":
           return refusal(consent.reason);
       }
     },
-    async heard(invocation, { method }, answer) {
+    async heard(invocation, { name, method }, answer) {
       const planned = await plan(ports, invocation);
       const shown = shownChanges(invocation);
       const reason =
@@ -84,6 +90,16 @@ export function patchTool(ports: PatchPorts): Tool {
           ? undefined
           : await refusalOf(ports, invocation.thread, planned, await realPaths(ports, planned));
       if (reason !== undefined) return failed(invocation, shown, reason);
+      if (
+        !(planned instanceof PatchError) &&
+        name?.startsWith(APPROVAL) &&
+        name !== (await questionAbout(ports, planned))
+      )
+        return failed(
+          invocation,
+          shown,
+          "The patch was not applied: a link leads elsewhere than when the user was asked. Try it again.",
+        );
       if (planned instanceof PatchError)
         return failed(
           invocation,
@@ -135,7 +151,14 @@ export function patchTool(ports: PatchPorts): Tool {
   };
 }
 
-const APPROVAL = "approval";
+/** Begins the name of the question whether a patch may be applied. Journals of before have no such names. */
+const APPROVAL = "approval of ";
+
+/** The question about the files that a patch really changes: an answer counts for those, wherever links lead by then. */
+async function questionAbout(ports: PatchPorts, planned: PatchPlan): Promise<string> {
+  const paths = await realPaths(ports, planned);
+  return APPROVAL + createHash("sha256").update(paths.join("\0")).digest("hex").slice(0, 32);
+}
 
 async function plan(ports: PatchPorts, invocation: Invocation): Promise<PatchPlan | PatchError> {
   const { thread } = invocation;
