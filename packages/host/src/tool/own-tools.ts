@@ -86,6 +86,6 @@ export function ownNames(sources: readonly ToolSource[]): readonly string[] {
 /** What sources look at, as it is in a thread that has done nothing yet. */
 const NEW_THREAD = {
   turn: null,
-  settings: {},
+  settings: { sandbox: { type: "readOnly" }, approvalPolicy: "on-request", permissionProfile: null },
   facts: { ephemeral: false, owner: "local" },
 } as unknown as ThreadState;
