@@ -438,8 +438,9 @@ describe("a question to clients", () => {
     ]);
     const turnId = await client.say(threadId, "look");
     await asked(client, "item/tool/call");
-    await client.cut();
+    // Before the other one leaves: the turn may end at once.
     const back = await host.join(undefined, EXPERIMENTAL);
+    await client.cut();
     await back.waitFor(
       ({ method, params }) => method === "thread/status/changed" && params.status.type === "idle",
       "idle",
