@@ -28,6 +28,8 @@ export interface ProjectRules {
 
 const FOLDERS = [join(".bobbin", "rules"), join(".codex", "rules")];
 const MAX_FILES = 64;
+/** Longer paths name no folder. */
+const MAX_PATH = 4096;
 
 /** Reads the rules from the root of the project around a folder down to that folder. */
 export async function readProjectRules(
@@ -37,7 +39,8 @@ export async function readProjectRules(
   /** Has rules of its own, which are no project's. */
   ownFolder: string,
 ): Promise<ProjectRules> {
-  const folders = await projectFolders(files, await files.realPath(cwd));
+  // A client may name what no folder can be called.
+  const folders = await projectFolders(files, await files.realPath(cwd).catch(() => cwd));
   const root = folders[0]!;
   const paths: string[] = [];
   for (const folder of folders.flatMap((one) => FOLDERS.map((name) => join(one, name)))) {
@@ -67,6 +70,7 @@ export async function readProjectRules(
 
 async function projectFolders(files: Pick<Files, "exists">, cwd: string): Promise<readonly string[]> {
   const passed: string[] = [];
+  if (cwd.length > MAX_PATH) return [cwd];
   for (const folder of upwards(cwd)) {
     passed.push(folder);
     // A folder that is not ours to look into is as good as none.
