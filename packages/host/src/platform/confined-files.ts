@@ -13,20 +13,14 @@ const open = promisify(nodeFs.open);
 const native = promisify(nodeFs.realpath.native);
 const stat = promisify(nodeFs.stat);
 
-/** Longer paths name no file. */
-const PATH_MAX = 4096;
-/** What is not there, and what cannot be there: a name may be too long for any file. */
-const MISSING = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
-
 export async function realPath(path: string): Promise<string> {
-  if (path.length > PATH_MAX) return join(path);
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
     try {
       return join(await native(at), ...missing);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      if (!MISSING.has(code ?? "") || dirname(at) === at) throw cause;
+      if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(at) === at) throw cause;
       missing.unshift(basename(at));
     }
   }
