@@ -120,8 +120,13 @@ describe("a program that leaves others in sessions of their own", () => {
     const [first] = watchdogOf(mark);
     process.kill(first!, "SIGKILL");
     await eventually(() => watchdogOf(mark).length === 0, "the watchdog is gone");
-    const second = await family(client);
-    expect(watchdogOf(mark)).toHaveLength(1);
+    let second = await family(client);
+    // The host may hear of the end a moment after we do.
+    await eventually(async () => {
+      if (watchdogOf(mark).length === 1) return true;
+      second = await family(client);
+      return false;
+    }, "the next program has a watchdog");
     await kill(host);
     await gone(second.mark);
   });
@@ -132,7 +137,8 @@ describe("what a thread's command leaves running", () => {
     const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
     const threadId = await client.startThread();
     const mark = `daemon-${process.pid}`;
-    const command = `DAEMON=${mark} setsid sleep 1000 >/dev/null 2>&1 &`;
+    // What has not left the group of the command yet ends with it.
+    const command = `DAEMON=${mark} setsid sleep 1000 >/dev/null 2>&1 & sleep 0.5`;
     await client.call("thread/shellCommand", { threadId, command });
     await client.waitFor(({ method }) => method === "turn/completed", "turn/completed");
     await eventually(() => withMark(mark).length === 1, "it runs");

@@ -77,10 +77,12 @@ export async function writeTo(stream: Writable | null, bytes: Uint8Array): Promi
 }
 
 /** To every process of the group that the program leads; nothing if it is gone. */
-export function signalGroup(pid: number, signal: ProgramSignal): void {
+export function signalGroup(pid: number, signal: ProgramSignal): boolean {
   try {
     process.kill(-pid, signal);
+    return true;
   } catch {
     // Gone already.
+    return false;
   }
 }

@@ -8,7 +8,7 @@ import { inputFiles } from "./input-files.ts";
 import { MarkedStream } from "./marked-stream.ts";
 import { signalGroup, writeTo } from "./node-spawn.ts";
 import { OutputPieces } from "./output-pieces.ts";
-import type { ProgramExit, ProgramStart, RunningProgram } from "./platform.ts";
+import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram } from "./platform.ts";
 
 /** The native part of node-pty, used without its wrapper, which loses the end of the output. */
 interface NativePty {
@@ -47,8 +47,11 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   const env = Object.entries({ TERM: "xterm-256color", ...program.env, PWD: program.cwd });
   const exit = new Deferred<ProgramExit>();
   const { cols, rows } = program.tty;
-  const ended = (code: number, signal: number): void =>
+  let hasExited = false;
+  const ended = (code: number, signal: number): void => {
+    hasExited = true;
     exit.resolve({ code: signal === 0 ? code : null, signal: signal === 0 ? null : signalName(signal) });
+  };
   const pairs = env.map(([name, value]) => `${name}=${value}`);
   const {
     fd,
@@ -88,7 +91,10 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
     resize(size) {
       if (!over) pty.resize(fd, size.cols, size.rows);
     },
-    signal: (signal) => signalGroup(pid, signal),
+    signal(signal) {
+      // A process that was made just now may not have its group yet. Its number is its own until its exit is known.
+      if (!signalGroup(pid, signal) && !hasExited) signalProcess(pid, signal);
+    },
     exited,
   };
 }
@@ -117,6 +123,14 @@ const SIGNALS: Readonly<Record<number, string>> = {
   13: "SIGPIPE",
   15: "SIGTERM",
 };
+
+function signalProcess(pid: number, signal: ProgramSignal): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone meanwhile.
+  }
+}
 
 function signalName(number: number): string {
   return SIGNALS[number] ?? `signal ${number}`;
