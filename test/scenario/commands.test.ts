@@ -367,11 +367,14 @@ describe("a command of the user", () => {
   });
 
   it("[EXEC-10] joins the turn that runs", async () => {
-    const { client, threadId } = await stage([run({ cmd: "sleep 1", yield_time_ms: 30_000 }), say("done")]);
+    const waits = "until [ -e go ]; do sleep 0.05; done";
+    const { client, threadId, cwd } = await stage([run({ cmd: waits, yield_time_ms: 30_000 }), say("done")]);
     const from = client.frames.length;
     const turnId = await client.say(threadId, "run it");
     await eventually(() => items(client, "item/started").length === 1, "the model's command runs");
     await client.call("thread/shellCommand", { threadId, command: "echo during" });
+    await eventually(() => items(client).length === 1, "the user's command has ended");
+    await writeFile(join(cwd, "go"), "");
     await client.turnCompleted(turnId);
     expect(items(client)).toMatchObject([
       { source: "userShell", aggregatedOutput: "during\n" },
