@@ -21,7 +21,7 @@ import type { TerminalPerson } from "./exec-terminal.ts";
 export interface AnswerPolicy {
   /** Approves whatever needs approval, without asking. */
   readonly approve: boolean;
-  /** Answers questions with their first option, or leaves them to the default of whoever asks; undefined: asks. */
+  /** `first` picks the first option of each question, `default` lets the asking tool use its default; undefined: the user is asked. */
   readonly answer: "first" | "default" | undefined;
   /** Who is asked; undefined if nobody is there. Then approvals are declined. */
   readonly person: TerminalPerson | undefined;
@@ -43,7 +43,7 @@ const UNANSWERED = -32000;
 /** The flag that makes most approvals of commands and patches unnecessary. */
 const FULL_AUTO = " With --full-auto commands and patches need no approval within the folder.";
 
-/** Asks whoever is there, or else answers by the policy and reports each answer. */
+/** Asks the user on the terminal. Without a terminal, answers by the policy and reports each answer. */
 export function answerQuestions(client: BobbinClient, policy: AnswerPolicy, report: QuestionReport): void {
   const shown = new Map<string, ThreadItem>();
   client.on("item/started", ({ item }) => {
@@ -95,7 +95,7 @@ export function answerQuestions(client: BobbinClient, policy: AnswerPolicy, repo
       if (answer !== undefined) answers.push([question.id, { answers: [answer] }]);
     }
     if (answers.length > 0) return { answers: Object.fromEntries(answers) };
-    // A refusal lets the default of whoever asks apply.
+    // After a refusal the asking tool uses its default.
     throw new RpcError(
       UNANSWERED,
       "nobody is there to answer; go on with the default, or with what seems best",
