@@ -43,8 +43,13 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     const { data } = await (await host.join()).call("thread/list", {});
     expect(data.map(({ id }: { id: string }) => id)).toEqual([threadId]);
     const called = await calls(host);
-    expect(called.get("turn/steer"), "it was still speaking").toEqual(["ok"]);
+    expect(called.get("turn/steer"), "it was still speaking").toContain("ok");
     expect(called.get("turn/interrupt")).toEqual(["ok"]);
+    // A line that is typed just before a turn's end is sent as a steer that comes too late, and then as a turn.
+    called.set(
+      "turn/steer",
+      called.get("turn/steer")!.filter((outcome) => outcome !== "noActiveTurnToSteer"),
+    );
     const refused = [...called].filter(([, outcomes]) => outcomes.some((outcome) => outcome !== "ok"));
     expect(refused).toEqual([]);
   });
