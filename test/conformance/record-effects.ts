@@ -96,6 +96,7 @@ export const recordEffects: Readonly<
   statusChanged: leadsTo("statusChanged", "thread/status/changed"),
   settingsChanged: leadsTo("settingsChanged", "thread/settings/updated"),
   loadSettingsChanged: leadsTo("loadSettingsChanged", "the reply; the next load is bound to them"),
+  grantRevoked: leadsTo("grantRevoked", "thread/grants/revoked, and the reply to thread/grants/revoke"),
   renamed: leadsTo("renamed", "thread/name/updated, and the row of the index"),
   gitInfoChanged: leadsTo("gitInfoChanged", "the reply to thread/metadata/update"),
   sectionChanged: leadsTo("sectionChanged", "the reply to thread/section/move, and the row of the index"),

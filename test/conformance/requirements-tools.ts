@@ -78,6 +78,10 @@ export const toolLines = {
   "EXEC-11": "Items of commands complete once and no process is left, whatever happens to thread and host.",
   "EXEC-12":
     "A command in the sandbox writes where its thread may, sees nothing of the home, and reads cut outputs.",
+  "GRANT-1":
+    "What a person allowed for the session is listed in words, outlives a restart, and is revoked for the next decision.",
+  "GRANT-2":
+    "A revocation is durable before clients see it, and clients that follow the thread are notified.",
   "EXEC-13": "A command that only applies a patch is applied as one.",
 
   // Questions about commands.

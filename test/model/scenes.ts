@@ -181,6 +181,9 @@ const questions: Scene = {
     const threadId = await client.startThread({ dynamicTools: [DYNAMIC] });
     await turn(client, threadId, "call lookup request_user_input update_plan act nobody");
     await turn(client, threadId, "call act");
+    const { data } = await client.call("thread/grants/list", { threadId });
+    for (const { id: grantId } of data as { id: string }[])
+      await client.call("thread/grants/revoke", { threadId, grantId });
   },
 };
 

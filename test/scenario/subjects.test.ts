@@ -103,6 +103,8 @@ const expected: Record<MethodName, Expected> = {
   "thread/queue/delete": { ofThread: { queuedSubmissionId: "x" } },
   "thread/queue/reorder": { ofThread: { queuedSubmissionIds: [] } },
   "thread/queue/start": { ofThread: {} },
+  "thread/grants/list": { ofThread: {} },
+  "thread/grants/revoke": { ofThread: { grantId: "x" } },
   "thread/read": { ofThread: { includeTurns: true } },
   "thread/turns/list": { ofThread: {} },
   "thread/items/list": { ofThread: {} },

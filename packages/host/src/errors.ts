@@ -431,6 +431,11 @@ const catalogue = {
     retryable: false,
     text: (reference: string) => `Internal error (log reference ${reference})`,
   },
+  grantNotFound: {
+    wire: -32602,
+    retryable: false,
+    text: (id: string) => `the thread has no grant ${id}; thread/grants/list shows those that it has`,
+  },
   ruleNotFound: {
     wire: -32602,
     retryable: false,

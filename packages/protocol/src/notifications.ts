@@ -1,6 +1,7 @@
 import { durable, live } from "./entry.ts";
 import { AccountRateLimitsUpdatedNotification, AccountUpdatedNotification } from "./types/account.ts";
 import { CommandExecOutputDeltaNotification } from "./types/command-exec.ts";
+import { ThreadGrantRevokedNotification } from "./types/grants.ts";
 import {
   AgentMessageDeltaNotification,
   CommandExecutionOutputDeltaNotification,
@@ -91,5 +92,6 @@ export const notifications = {
   "command/exec/outputDelta": live(CommandExecOutputDeltaNotification),
   "process/outputDelta": live(ProcessOutputDeltaNotification),
   "process/exited": live(ProcessExitedNotification),
+  "thread/grants/revoked": durable(ThreadGrantRevokedNotification, { stability: "experimental", ours: true }),
   "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),
 };

@@ -32,6 +32,16 @@ export function addRules(bobbin: Command): void {
       process.exitCode = await revokeRule(words);
     });
   rules
+    .command("grants")
+    .description("Show what was allowed for the session of a thread, or take it back.")
+    .argument("<thread>", "the id of the thread")
+    .option("--revoke <id>", "take back the grant of this id")
+    .option("--json", "print them as JSON")
+    .action(async (thread: string, options: { revoke?: string; json?: boolean }, self: Command) => {
+      const { threadGrants } = await import("./run-grants.ts");
+      process.exitCode = await threadGrants(thread, { ...options, config: self.optsWithGlobals().config });
+    });
+  rules
     .command("check")
     .description("Show what would happen to a command, and why.")
     .argument("<command>", "the text of the command, in quotes")

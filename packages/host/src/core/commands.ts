@@ -26,6 +26,13 @@ export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand | T
 export type LifeCommand =
   | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
   | { readonly kind: "changeLoadSettings"; readonly at: number; readonly changes: LoadSettings }
+  /** Takes back what the user agreed to. `grantId`: the id by which clients know the grant of that key. */
+  | {
+      readonly kind: "revokeGrant";
+      readonly at: number;
+      readonly grantId: string;
+      readonly key: string;
+    }
   | { readonly kind: "rename"; readonly at: number; readonly name: string | null }
   | { readonly kind: "changeGitInfo"; readonly at: number; readonly changes: Partial<GitInfo> }
   | {

@@ -87,6 +87,7 @@ export const THREAD_STATE = inline(() => ({
   terminals: omittable(array(TERMINAL_STATE)),
   requests: array(PENDING_REQUEST),
   grants: array(string()),
+  grantTimes: omittable(record(time())),
   callIds: array(string()),
   callCount: count(),
   undiffed: omittable(inline(() => ({ turnId: string(), changes: TURN_CHANGES }))),

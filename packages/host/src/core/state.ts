@@ -68,6 +68,8 @@ export interface ThreadState {
   readonly requests: readonly PendingRequest[];
   /** What the user has agreed to until the thread is unloaded. */
   readonly grants: readonly string[];
+  /** When each of them was given, by its key, where that is known. */
+  readonly grantTimes?: Readonly<Record<string, number>> | undefined;
   /** Names that models gave to the last calls; they may not know that they gave one before. */
   readonly callIds: readonly string[];
   /** How many calls there were in all. */

@@ -66,6 +66,8 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "thread/rollback": "own",
   // Only in those of the thread's folders that the subject still reaches.
   "thread/files/restore": "own",
+  "thread/grants/list": "own",
+  "thread/grants/revoke": "own",
   "thread/inject_items": "own",
   "thread/section/move": "own",
   "threadSection/list": "own",

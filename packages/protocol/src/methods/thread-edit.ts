@@ -1,5 +1,11 @@
 import { global, method, sharedGlobal, THREAD } from "../entry.ts";
 import {
+  ThreadGrantsListParams,
+  ThreadGrantsListResponse,
+  ThreadGrantsRevokeParams,
+  ThreadGrantsRevokeResponse,
+} from "../types/grants.ts";
+import {
   ThreadFilesRestoreParams,
   ThreadFilesRestoreResponse,
   ThreadInjectItemsParams,
@@ -48,6 +54,20 @@ export const threadEditMethods = {
   "thread/files/restore": method({
     params: ThreadFilesRestoreParams,
     result: ThreadFilesRestoreResponse,
+    scope: THREAD,
+    stability: "experimental",
+    ours: true,
+  }),
+  "thread/grants/list": method({
+    params: ThreadGrantsListParams,
+    result: ThreadGrantsListResponse,
+    scope: THREAD,
+    stability: "experimental",
+    ours: true,
+  }),
+  "thread/grants/revoke": method({
+    params: ThreadGrantsRevokeParams,
+    result: ThreadGrantsRevokeResponse,
     scope: THREAD,
     stability: "experimental",
     ours: true,

@@ -9,6 +9,7 @@ export * from "./dynamic-tool.ts";
 export * from "./elicitation.ts";
 export * from "./external-agent.ts";
 export * from "./feedback.ts";
+export * from "./grants.ts";
 export * from "./hook.ts";
 export * from "./initialize.ts";
 export * from "./item.ts";

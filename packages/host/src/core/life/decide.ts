@@ -20,6 +20,12 @@ export function decideLife(
       return settingsChanged(state, at, command.changes);
     case "changeLoadSettings":
       return [{ type: "loadSettingsChanged", at, changes: command.changes }];
+    case "revokeGrant": {
+      const { grantId, key } = command;
+      return state.grants.includes(key)
+        ? [{ type: "grantRevoked", at, grantId, key }]
+        : fault("grantNotFound", grantId);
+    }
     case "rename":
       return [{ type: "renamed", at, name: command.name }];
     case "changeGitInfo": {

@@ -12,6 +12,7 @@ import { GitInfo, LoadSettings, ThreadStatus } from "@bobbin/protocol/types";
 import { type Notification, silent, toEveryone, toSubscribers } from "../notification.ts";
 import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { withoutGrant } from "../requests/grants.ts";
 import { time } from "../shapes.ts";
 import { THREAD_STATE } from "../state-shape.ts";
 import { withContextTokens, withMoreContext } from "../turn/context-size.ts";
@@ -111,6 +112,15 @@ export const LIFE_RECORDS: RecordEntries<LifeRecord> = {
     fold: (state, { changes }) => ({ ...state, pendingLoad: { ...state.pendingLoad, ...changes } }),
     notify: silent,
     durability: "written",
+    inFork: "never",
+  },
+  grantRevoked: {
+    version: 1,
+    check: fields(() => ({ at: time(), grantId: string(), key: string() })),
+    fold: (state, { key }) => withoutGrant(state, key),
+    notify: (threadId, { grantId }) => [toSubscribers("thread/grants/revoked", { threadId, grantId })],
+    // A power cut must not bring back what a person took back.
+    durability: "synced",
     inFork: "never",
   },
   renamed: {

@@ -2,6 +2,7 @@ import type { ThreadStatus } from "@bobbin/protocol";
 import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import { NO_RAP } from "../rap/records.ts";
+import { withoutGrants } from "../requests/grants.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { onlyWaits } from "../turn/calls.ts";
 import { withoutUndiffed } from "../turn/changes.ts";
@@ -100,8 +101,9 @@ function adoptedTurn(turn: TurnState | null): TurnState | null {
 
 export function foldClosed(state: ThreadState, { reason }: Closed): ThreadState {
   // What people allowed for the session outlives a restart of the host, and nothing else that closes a thread.
-  const grants = reason === "shutdown" || reason === "lost" ? state.grants : NONE;
-  return { ...withoutUndiffed(state), status: NOT_LOADED, untold: true, rap: NO_RAP, grants };
+  const survives = reason === "shutdown" || reason === "lost";
+  const closed = survives ? state : withoutGrants(state);
+  return { ...withoutUndiffed(closed), status: NOT_LOADED, untold: true, rap: NO_RAP };
 }
 
 export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {

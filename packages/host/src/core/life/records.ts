@@ -41,6 +41,8 @@ export type LifeRecord =
   | { readonly type: "settingsChanged"; readonly at: number; readonly settings: ThreadSettings }
   /** Waits for the thread's next load. */
   | { readonly type: "loadSettingsChanged"; readonly at: number; readonly changes: LoadSettings }
+  /** The user took back what `approvalGranted` holds. */
+  | { readonly type: "grantRevoked"; readonly at: number; readonly grantId: string; readonly key: string }
   | { readonly type: "renamed"; readonly at: number; readonly name: string | null }
   | { readonly type: "gitInfoChanged"; readonly at: number; readonly gitInfo: GitInfo | null }
   | {

@@ -11,6 +11,7 @@ import {
 import { silent, toSubscribers } from "../notification.ts";
 import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
+import { withGrant } from "../requests/grants.ts";
 import { count, time } from "../shapes.ts";
 import { withAccepted } from "./accepted.ts";
 import { foldTurnDiffed, withBefore } from "./changes.ts";
@@ -225,8 +226,8 @@ export const TURN_RECORDS: RecordEntries<TurnRecord> = {
   },
   approvalGranted: {
     version: 1,
-    check: fields(() => ({ turnId: string(), key: string() })),
-    fold: (state, { key }) => ({ ...state, grants: [...state.grants, key] }),
+    check: fields(() => ({ turnId: string(), key: string(), grantedAt: omittable(time()) })),
+    fold: (state, { key, grantedAt }) => withGrant(state, key, grantedAt),
     notify: silent,
     durability: "written",
     // A fork asks its own users.

@@ -107,7 +107,13 @@ export type TurnRecord =
   /** Nobody waits for the call any more: whoever works on it may stop. */
   | { readonly type: "callCancelled"; readonly turnId: string; readonly at: number; readonly callId: string }
   /** The user has agreed to calls of this kind until the thread is unloaded. */
-  | { readonly type: "approvalGranted"; readonly turnId: string; readonly key: string }
+  | {
+      readonly type: "approvalGranted";
+      readonly turnId: string;
+      readonly key: string;
+      /** Missing in journals of earlier versions. */
+      readonly grantedAt?: number | undefined;
+    }
   | {
       readonly type: "planUpdated";
       readonly turnId: string;

@@ -25,13 +25,13 @@ export function stepCall(
   switch (step.kind) {
     case "ask":
       return [
-        ...granted(turnId, step.grant),
+        ...granted(turnId, at, step.grant),
         ...started(turn, at, step.item),
         { type: "requestSent", request: requestOf(step, { at, turnId, callId }) },
       ];
     case "dispatch":
       return [
-        ...granted(turnId, step.grant),
+        ...granted(turnId, at, step.grant),
         ...started(turn, at, step.item),
         {
           type: "toolDispatched",
@@ -105,7 +105,7 @@ export function settleCall(
     left === undefined ? (item ?? (shown && { ...givenUp(shown, at), completedAtMs: at })) : undefined;
   return [
     ...clearAsides(state, at, callId),
-    ...granted(turnId, grant),
+    ...granted(turnId, at, grant),
     ...(plan === undefined
       ? []
       : ([{ type: "planUpdated", turnId, explanation: plan.explanation, plan: plan.steps }] as const)),
@@ -151,6 +151,6 @@ function started(
   return [{ type: "itemStarted", turnId, at, item: { ...item, completedAtMs: null } }];
 }
 
-function granted(turnId: string, key: string | undefined): readonly ThreadRecord[] {
-  return key === undefined ? [] : [{ type: "approvalGranted", turnId, key }];
+function granted(turnId: string, at: number, key: string | undefined): readonly ThreadRecord[] {
+  return key === undefined ? [] : [{ type: "approvalGranted", turnId, key, grantedAt: at }];
 }

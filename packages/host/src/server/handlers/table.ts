@@ -17,6 +17,7 @@ import { terminalHandlers } from "./terminal.ts";
 import { threadEditHandlers } from "./thread-edit.ts";
 import { forker, threadForkHandlers } from "./thread-fork.ts";
 import { threadGoalHandlers } from "./thread-goal.ts";
+import { threadGrantHandlers } from "./thread-grants.ts";
 import { threadLeaveHandlers } from "./thread-leave.ts";
 import { threadLoadHandlers } from "./thread-load.ts";
 import { threadQueueHandlers } from "./thread-queue.ts";
@@ -49,6 +50,7 @@ function otherHandlers(context: HandlerContext, layers: ConfigLayers): Handlers 
     ...threadReadHandlers(context),
     ...threadEditHandlers(context),
     ...threadGoalHandlers(context),
+    ...threadGrantHandlers(context),
     ...threadQueueHandlers(context),
     ...turnHandlers(context),
     ...reviewHandlers(context, fork),

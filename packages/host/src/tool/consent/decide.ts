@@ -10,6 +10,9 @@ import { isShell } from "./shell-words.ts";
 /** Why a tool call is refused that nobody is asked about. */
 export const NEEDS_APPROVAL = "This call needs the user's approval, and this thread is set to ask for none.";
 
+/** How long the key of a command may be before most of it is replaced by a digest. */
+const MAX_GRANT = 1024;
+
 const SANDBOXED: Consent = { kind: "sandboxed" };
 
 /** Decides whether something is done, in the sandbox or outside of it, asked about or refused. */
@@ -183,9 +186,17 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
 
 /** Exactly this text, in this folder and shell, inside or outside of the sandbox. */
 function commandGrant(what: readonly string[], outside: boolean): string {
-  const key = JSON.stringify([outside ? "outside" : "inside", ...what]);
-  const short = key.length <= 1024 ? key : createHash("sha256").update(key).digest("hex");
-  return `command ${short}`;
+  const where = outside ? "outside" : "inside";
+  const key = JSON.stringify([where, ...what]);
+  if (key.length <= MAX_GRANT) return `command ${key}`;
+  // The beginning is for people who look at their grants. An object is no word of any other command's key.
+  const sha256 = createHash("sha256").update(key).digest("hex");
+  const [text = "", workdir = ""] = what;
+  return `command ${JSON.stringify([where, cut(text), cut(workdir), { sha256 }])}`;
+}
+
+function cut(text: string): string {
+  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
 function isRestricted({ type }: SandboxPolicy): boolean {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { decide } from "../decide.ts";
+import { fold } from "../fold.ts";
+import { notify } from "../notify.ts";
+import { entryOf, type ThreadRecord } from "../records.ts";
+import { newThread } from "../test-thread.ts";
+
+const granted = (key: string, grantedAt?: number): ThreadRecord => ({
+  type: "approvalGranted",
+  turnId: "t",
+  key,
+  grantedAt,
+});
+const held = [granted("a", 5), granted("b"), granted("a", 7)].reduce(fold, newThread());
+const revoke = (key: string) => ({ kind: "revokeGrant", at: 9, grantId: "id", key }) as const;
+
+describe("a grant", () => {
+  it("counts once, with the time at which it was given last", () => {
+    expect([held.grants, held.grantTimes]).toEqual([["a", "b"], { a: 7 }]);
+  });
+
+  it("[GRANT-2] is revoked by a synced record, of which those who follow the thread are notified", () => {
+    const decision = decide(held, revoke("a"), new Map());
+    if (decision.kind === "refused") throw decision.fault;
+    const [record] = decision.records;
+    expect(decision.records).toEqual([{ type: "grantRevoked", at: 9, grantId: "id", key: "a" }]);
+    expect([decision.state.grants, decision.state.grantTimes]).toEqual([["b"], {}]);
+    expect(entryOf(record!).durability).toBe("synced");
+    expect(notify("thread", record!)).toEqual([
+      {
+        method: "thread/grants/revoked",
+        params: { threadId: "thread", grantId: "id" },
+        audience: "subscribers",
+      },
+    ]);
+  });
+
+  it("cannot be revoked twice", () => {
+    expect(decide(held, revoke("c"), new Map())).toMatchObject({ kind: "refused" });
+  });
+
+  it.each([
+    ["shutdown", ["a", "b"]],
+    ["lost", ["a", "b"]],
+    ["unsubscribed", []],
+  ] as const)("is left after a thread was closed because of %s: %j", (reason, left) => {
+    const closed = fold(held, { type: "closed", at: 9, reason });
+    expect(closed.grants).toEqual(left);
+    expect(closed.grantTimes === undefined).toBe(left.length === 0);
+  });
+});

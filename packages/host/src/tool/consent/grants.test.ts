@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { decideConsent } from "./decide.ts";
+import { grantKey, listGrants } from "./grants.ts";
+import { patchGrant } from "./patch-consent.ts";
+import { permissionGrant } from "./permissions.ts";
+import { NO_RULES } from "./rules.ts";
+import { parseCommand } from "./shell.ts";
+
+const described = (...grants: string[]) =>
+  listGrants({ grants, turn: { id: "turn-1" } }).map(({ kind, description }) => [kind, description]);
+
+/** The key that a command is remembered by. */
+function commandKey(text: string, shell: string | null = null): string {
+  const consent = decideConsent({
+    what: {
+      kind: "command",
+      command: parseCommand(text),
+      escalate: true,
+      justification: null,
+      prefixRule: null,
+      workdir: "/work",
+      shell,
+    },
+    policy: "on-request",
+    sandbox: { type: "readOnly" },
+    roots: ["/work"],
+    sandboxProblem: null,
+    rules: NO_RULES,
+    grants: [],
+  });
+  if (consent.kind !== "ask") throw new Error(consent.kind);
+  return consent.grant;
+}
+
+describe("what people granted", () => {
+  it("[GRANT-1] is described in plain words", () => {
+    const write = ["/srv/a", "/srv/b"];
+    expect(
+      described(
+        commandKey("npm install"),
+        commandKey("ls", "/bin/zsh"),
+        "stdin 1234",
+        patchGrant(["/etc/hosts"]),
+        permissionGrant({ network: true, write }, null),
+        "network https example.org:443",
+        "rap dice roll",
+        "roll:always",
+      ),
+    ).toEqual([
+      ["command", "Run this command outside of the sandbox, in /work: npm install"],
+      ["command", "Run this command outside of the sandbox, in /work, by /bin/zsh: ls"],
+      ["stdin", "Write input to the running command with session ID 1234"],
+      ["patch", "Change /etc/hosts by patches"],
+      ["permissions", "Let commands and patches use the network, write to /srv/a, write to /srv/b"],
+      ["network", "Connect to example.org:443 by https"],
+      ["tool", "Call the tool roll of the tool server dice"],
+      ["other", "roll:always"],
+    ]);
+  });
+
+  it("shows the beginning of a long command, and tells two apart that differ later", () => {
+    const long = "x".repeat(5000);
+    const [one, other] = [commandKey(`echo ${long}1`), commandKey(`echo ${long}2`)];
+    expect(one).not.toBe(other);
+    expect(one.length).toBeLessThan(1024);
+    expect(described(one)).toEqual([
+      ["command", `Run this command outside of the sandbox, in /work: echo ${"x".repeat(295)}…`],
+    ]);
+    // As journals of earlier versions have it.
+    expect(described(`command ${"0".repeat(64)}`)).toEqual([
+      ["command", "Run a long command, of which only a digest is known"],
+    ]);
+  });
+
+  it("is listed for a turn only while that turn runs, with its time, and found by its id", () => {
+    const session = permissionGrant({ network: true, write: [] }, null);
+    const turn = permissionGrant({ network: true, write: [] }, "turn-1");
+    const grants = [session, turn];
+    const list = (id: string) => listGrants({ grants, grantTimes: { [turn]: 5 }, turn: { id } });
+    expect(list("turn-1")).toMatchObject([
+      { scope: "session", grantedAtMs: null },
+      { scope: "turn", grantedAtMs: 5 },
+    ]);
+    expect(list("turn-2")).toMatchObject([{ scope: "session" }]);
+    const ids = list("turn-1").map(({ id }) => id);
+    expect(ids.map((id) => grantKey({ grants }, id))).toEqual(grants);
+    expect(grantKey({ grants }, "nothing")).toBeUndefined();
+  });
+
+  it.each(["patch x", "permissions 1", "patch [1]", ""])(
+    "shows a key as it is that cannot be read: %j",
+    (key) => {
+      expect(described(key)).toEqual([["other", key]]);
+    },
+  );
+});

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import type { ThreadGrant } from "@bobbin/protocol";
+
+/** What people granted in a thread, as its state has it. */
+export interface GrantedKeys {
+  readonly grants: readonly string[];
+  readonly grantTimes?: Readonly<Record<string, number>> | undefined;
+  readonly turn: { readonly id: string } | null;
+}
+
+/** The id of a grant, for clients. Equal keys have equal ids. */
+function grantId(key: string): string {
+  return createHash("sha256").update(key).digest("hex").slice(0, 12);
+}
+
+/** The grants that count now, the oldest first, in words for people. */
+export function listGrants({ grants, grantTimes = {}, turn }: GrantedKeys): ThreadGrant[] {
+  return [...new Set(grants)].flatMap((key) => {
+    const described = describe(key);
+    // A grant for one turn ends with that turn.
+    if (described.turnId !== undefined && described.turnId !== turn?.id) return [];
+    return [
+      {
+        id: grantId(key),
+        kind: described.kind,
+        description: described.text,
+        scope: described.turnId === undefined ? "session" : "turn",
+        grantedAtMs: grantTimes[key] ?? null,
+      },
+    ];
+  });
+}
+
+/** The key of a grant that is listed under an id. */
+export function grantKey({ grants }: Pick<GrantedKeys, "grants">, id: string): string | undefined {
+  return grants.find((key) => grantId(key) === id);
+}
+
+interface Described {
+  readonly kind: ThreadGrant["kind"];
+  readonly text: string;
+  /** The only turn that it is for. */
+  readonly turnId?: string | undefined;
+}
+
+/** A key in words. Journals may hold keys of other versions: they are shown as they are. */
+function describe(key: string): Described {
+  const space = key.indexOf(" ");
+  const [kind, rest] = [key.slice(0, space), key.slice(space + 1)];
+  switch (kind) {
+    case "command":
+      return { kind, text: command(parsed(rest)) ?? "Run a long command, of which only a digest is known" };
+    case "stdin":
+      return { kind, text: `Write input to the running command with session ID ${rest}` };
+    case "patch": {
+      const paths = words(parsed(rest));
+      return paths === undefined ? other(key) : { kind, text: `Change ${paths.join(", ")} by patches` };
+    }
+    case "permissions":
+      return permissions(parsed(rest)) ?? other(key);
+    case "network": {
+      const [protocol, address] = rest.split(" ");
+      return { kind, text: `Connect to ${address} by ${protocol}` };
+    }
+    case "rap": {
+      const [server, ...name] = rest.split(" ");
+      return { kind: "tool", text: `Call the tool ${name.join(" ")} of the tool server ${server}` };
+    }
+    default:
+      return other(key);
+  }
+}
+
+function command(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [where, text, workdir, ...more] = value as unknown[];
+  const shell = more.find((one) => typeof one === "string");
+  const place = where === "outside" ? "outside of the sandbox" : "in the sandbox";
+  const by = shell === undefined ? "" : `, by ${shell}`;
+  return `Run this command ${place}, in ${workdir}${by}: ${text}`;
+}
+
+function permissions(value: unknown): Described | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { network, write, turnId } = value as Record<string, unknown>;
+  const what = [
+    ...(network === true ? ["use the network"] : []),
+    ...(words(write) ?? []).map((path) => `write to ${path}`),
+  ];
+  const text = `Let commands and patches ${what.join(", ")}`;
+  return { kind: "permissions", text, ...(typeof turnId === "string" && { turnId }) };
+}
+
+function other(key: string): Described {
+  return { kind: "other", text: key };
+}
+
+function words(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
