@@ -21,7 +21,14 @@ import type { Carry, Kept, ToolCall } from "./turn/records.ts";
 import type { TextPart } from "./turn/texts.ts";
 
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
-export type Command = LifeCommand | TurnCommand | QueueCommand | GoalCommand | TerminalCommand | RapCommand;
+export type Command =
+  | LifeCommand
+  | TurnCommand
+  | QueueCommand
+  | GoalCommand
+  | TerminalCommand
+  | ChildCommand
+  | RapCommand;
 
 export type LifeCommand =
   | { readonly kind: "changeSettings"; readonly at: number; readonly changes: Partial<ThreadSettings> }
@@ -251,6 +258,13 @@ export type TerminalCommand =
       readonly note?: string | undefined;
     };
 
+/** What became of a child. `childFailed`: it could not be made, or not be looked at, for long. */
+export interface ChildCommand {
+  readonly kind: "childMade" | "childEnded" | "childFailed";
+  readonly at: number;
+  readonly childId: string;
+}
+
 /** What tool servers say to one call of one load of the thread, and what comes of it. */
 export type RapCommand =
   /** `eventId`: the name that its result gets where the model does not wait for it any more. */
@@ -276,10 +290,6 @@ export type RapCommand =
       readonly childId: string | null;
       readonly final: boolean;
     }
-  /** What became of a child. */
-  | { readonly kind: "childMade" | "childEnded"; readonly at: number; readonly childId: string }
-  /** It could not be made, or not be looked at, for long. */
-  | { readonly kind: "childFailed"; readonly at: number; readonly childId: string }
   | {
       readonly kind: "updateView";
       readonly at: number;

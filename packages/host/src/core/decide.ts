@@ -1,5 +1,6 @@
 import type { ThreadStatus } from "@bobbin/protocol";
 import { Fault } from "../errors.ts";
+import { decideChildren } from "./children/decide.ts";
 import type { Command } from "./commands.ts";
 import { fold } from "./fold.ts";
 import { withGoal } from "./goal/account.ts";
@@ -70,6 +71,10 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "startShell":
     case "endCommand":
       return decideTerminals(state, command);
+    case "childMade":
+    case "childEnded":
+    case "childFailed":
+      return decideChildren(state, command);
     case "reportCall":
     case "receiveEvent":
     case "updateView":
@@ -77,9 +82,6 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "askOAuth":
     case "choiceDelayed":
     case "choicePosted":
-    case "childMade":
-    case "childEnded":
-    case "childFailed":
     case "expireCall":
     case "lookUp":
     case "startEvents":

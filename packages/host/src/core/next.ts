@@ -1,4 +1,5 @@
-import type { Child, DueChoice } from "./rap/records.ts";
+import type { Child } from "./children/records.ts";
+import type { DueChoice } from "./rap/records.ts";
 import type { ThreadState, TurnState } from "./state.ts";
 import { isShell } from "./terminals/decide.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
@@ -112,8 +113,8 @@ export interface ContinueGoalEffect {
  */
 export function next(state: ThreadState): readonly Effect[] {
   if (state.status.type === "notLoaded") return [];
-  const { late, choices, children } = state.rap;
-  const { terminals } = state;
+  const { late, choices } = state.rap;
+  const { terminals, children } = state;
   if (late.length + choices.length + children.length + terminals.length === 0) return nextOfTurn(state);
   return [
     ...nextOfTurn(state),
@@ -197,7 +198,7 @@ function commandEffect(turnId: string, itemId: string, processId: string | null)
 }
 
 function ofChild(child: Child): ChildEffect {
-  const key = `child ${child.childId} ${child.event === null ? "made" : "due"}`;
+  const key = `child ${child.childId} ${child.task === null ? "made" : "due"}`;
   return { key, kind: "child", child };
 }
 

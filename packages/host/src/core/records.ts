@@ -1,3 +1,5 @@
+import { CHILD_RECORDS } from "./children/entries.ts";
+import type { ChildRecord } from "./children/records.ts";
 import { GOAL_RECORDS } from "./goal/entries.ts";
 import type { GoalRecord } from "./goal/records.ts";
 import { LIFE_RECORDS } from "./life/entries.ts";
@@ -22,6 +24,7 @@ export type ThreadRecord =
   | QueueRecord
   | GoalRecord
   | TerminalRecord
+  | ChildRecord
   | RapRecord;
 
 /** The manifest: every record type that was ever written, and all that the host knows about it. */
@@ -32,6 +35,7 @@ export const RECORDS: RecordEntries<ThreadRecord> = {
   ...QUEUE_RECORDS,
   ...GOAL_RECORDS,
   ...TERMINAL_RECORDS,
+  ...CHILD_RECORDS,
   ...RAP_RECORDS,
 };
 

@@ -20,6 +20,7 @@ import {
   ThreadTokenUsage,
   TurnStatus,
 } from "@bobbin/protocol/types";
+import { CHILD } from "./children/shapes.ts";
 import { GOAL_STATE } from "./goal/shapes.ts";
 import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS } from "./life/shapes.ts";
 import { RAP_STATE } from "./rap/shapes.ts";
@@ -85,6 +86,7 @@ export const THREAD_STATE = inline(() => ({
   goal: nullable(GOAL_STATE),
   turn: nullable(TURN_STATE),
   terminals: omittable(array(TERMINAL_STATE)),
+  children: omittable(array(CHILD)),
   requests: array(PENDING_REQUEST),
   grants: array(string()),
   grantTimes: omittable(record(time())),

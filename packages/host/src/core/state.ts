@@ -6,6 +6,7 @@ import type {
   ThreadTokenUsage,
   TurnStatus,
 } from "@bobbin/protocol";
+import type { Child, ChildWithEvent } from "./children/records.ts";
 import type { GoalState } from "./goal/records.ts";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 import type { Queue } from "./queue/records.ts";
@@ -64,6 +65,8 @@ export interface ThreadState {
   readonly turn: TurnState | null;
   /** Commands that go on after the calls that started them. */
   readonly terminals: readonly TerminalState[];
+  /** Threads that it has begun, and that are not over. */
+  readonly children: readonly Child[];
   /** Questions to clients that wait for an answer. */
   readonly requests: readonly PendingRequest[];
   /** What the user has agreed to until the thread is unloaded. */
@@ -82,10 +85,13 @@ export interface ThreadState {
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
 
-type AddedLater = "lastAt" | "mayHaveDropped" | "terminals";
+type AddedLater = "lastAt" | "mayHaveDropped" | "terminals" | "children";
 
 /** A head as checkpoints hold it: those of earlier versions lack what was added since. */
-export type CheckpointState = Omit<ThreadState, AddedLater> & Partial<Pick<ThreadState, AddedLater>>;
+export type CheckpointState = Omit<ThreadState, AddedLater | "rap"> &
+  Partial<Pick<ThreadState, AddedLater>> & {
+    readonly rap: RapState & { readonly children?: readonly ChildWithEvent[] | undefined };
+  };
 
 /** The running turn. */
 export interface TurnState {

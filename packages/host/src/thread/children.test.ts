@@ -38,7 +38,7 @@ async function doneWith(...records: ThreadRecord[]): Promise<readonly string[]> 
     sync: async (threadId: string) => void done.push(`synced ${threadId}`),
   } as never);
   const parent = { journal } as unknown as Actor;
-  await children.perform(parent, newThread(), { childId: "child", event }).then(
+  await children.perform(parent, newThread(), { childId: "child", task: { kind: "event", event } }).then(
     (what) => done.push(what!),
     () => {},
   );

@@ -1,5 +1,7 @@
+import type { Child, ChildTask } from "../core/children/records.ts";
 import { threadView } from "../core/life/views.ts";
-import type { Child, RapEvent } from "../core/rap/records.ts";
+import { eventReceived } from "../core/rap/events.ts";
+import type { RapEvent } from "../core/rap/records.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { Fault } from "../errors.ts";
@@ -21,7 +23,7 @@ export interface ChildrenPorts {
   sync(threadId: string): Promise<void>;
 }
 
-/** Threads that threads begin: each handles one event, with its parent's history and beside it, and is closed then. */
+/** Threads that threads begin: each does its task, with its parent's history and beside it, and is closed then. */
 export class Children {
   readonly #ports: ChildrenPorts;
 
@@ -35,16 +37,15 @@ export class Children {
     state: ThreadState,
     child: Child,
   ): Promise<"childMade" | "childEnded" | undefined> {
-    if (child.event === null) return (await this.#isOver(child.childId)) ? "childEnded" : undefined;
-    await this.#make(parent, state, child);
+    if (child.task === null) return (await this.#isOver(child.childId)) ? "childEnded" : undefined;
+    await this.#make(parent, state, child.childId, child.task);
     // From then on the event is in the child's journal alone, and its tool server has had its 200.
     if (!state.facts.ephemeral) await this.#ports.sync(child.childId);
     return "childMade";
   }
 
-  /** Makes sure that a child is there. One that was begun and has its event is not begun again. */
-  async #make(parent: Actor, state: ThreadState, { childId, event }: Child): Promise<void> {
-    if (event === null) return;
+  /** Makes sure that a child is there. One that was begun and has its task is not begun again. */
+  async #make(parent: Actor, state: ThreadState, childId: string, { event }: ChildTask): Promise<void> {
     const { registry, idle, clock, unlist } = this.#ports;
     const known = await this.#read(childId, (journal) => hasReceived(journal, event));
     if (known === true) return;
@@ -55,12 +56,7 @@ export class Children {
         await journal.destroy();
       });
     const { startKey: _, ...facts } = state.facts;
-    const history = eventHistory(parent.journal, state, {
-      type: "eventReceived",
-      at: clock.now(),
-      event,
-      key: null,
-    });
+    const history = eventHistory(parent.journal, state, eventReceived(clock.now(), event, null));
     const child = await registry.start({
       facts: {
         ...facts,

@@ -1,6 +1,7 @@
 // A journal with one of every record that was ever written, and what it has to be read as by every later program. When
 // a record type or a version of one is added, a commit with it is added at the end, and what it leads to is added to
-// expected.json. Nothing that is there is ever changed: journals like it are on people's disks.
+// expected.json. Nothing that is there is ever changed: journals like it are on people's disks. Where a part of the state
+// moves to another place, expected.json follows, value for value.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

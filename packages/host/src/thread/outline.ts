@@ -22,7 +22,7 @@ export interface Outline {
 }
 
 export function outlineOf(state: ThreadState): Outline {
-  const { turn, status, requests, rap } = state;
+  const { turn, status, requests, rap, children } = state;
   return {
     turnId: turn?.id,
     busy: turn !== null || next(state).some(isPressing),
@@ -31,12 +31,12 @@ export function outlineOf(state: ThreadState): Outline {
     pendingCalls: turn?.calls.filter((call) => !isSettled(call)).length ?? 0,
     waits: state.turn !== null && onlyWaits(state.turn),
     late: rap.late.length,
-    children: rap.children.length,
+    children: children.length,
     outside: outsideOf(state),
   };
 }
 
 /** It has to be done now, and the thread is needed for it. */
 function isPressing(effect: Effect): boolean {
-  return effect.kind === "child" ? effect.child.event !== null : effect.kind !== "lateCall";
+  return effect.kind === "child" ? effect.child.task !== null : effect.kind !== "lateCall";
 }

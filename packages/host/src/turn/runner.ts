@@ -1,4 +1,5 @@
 import type { RateLimitSnapshot } from "@bobbin/protocol";
+import type { Child } from "../core/children/records.ts";
 import type {
   CallEffect,
   ChildEffect,
@@ -11,7 +12,6 @@ import type {
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
-import type { Child } from "../core/rap/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
 import type { CallStep } from "../core/turn/calls.ts";

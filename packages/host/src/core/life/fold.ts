@@ -1,4 +1,5 @@
 import type { ThreadStatus } from "@bobbin/protocol";
+import { childrenIn } from "../children/fold.ts";
 import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import { NO_RAP } from "../rap/records.ts";
@@ -56,6 +57,7 @@ export function foldCreated({
     goal: null,
     turn: null,
     terminals: NONE,
+    children: NONE,
     requests: NONE,
     grants: NONE,
     callIds: NONE,
@@ -71,10 +73,11 @@ export function foldCheckpoint({ state }: Checkpoint): ThreadState {
   // The check of a checkpoint takes any item.
   const terminals = state.terminals?.filter(({ item }) => item.type === "commandExecution") ?? NONE;
   const created = foldCreated({ ...state, at: state.createdAt });
-  return { ...created, mayHaveDropped: true, ...state, lastAt, terminals };
+  const { children: _, ...rap } = state.rap;
+  return { ...created, mayHaveDropped: true, ...state, lastAt, terminals, children: childrenIn(state), rap };
 }
 
-/** A load is a new beginning: what waited for one is bound, and nothing of tool servers is left. */
+/** A load is a new beginning: what waited for one is bound, and nothing of tool servers and children is left. */
 export function foldOpened(state: ThreadState, record: Opened): ThreadState {
   return {
     ...state,
@@ -87,6 +90,7 @@ export function foldOpened(state: ThreadState, record: Opened): ThreadState {
     goal: foldGoalOpened(state.goal, record.at),
     untold: false,
     rap: NO_RAP,
+    children: NONE,
   };
 }
 
@@ -103,7 +107,7 @@ export function foldClosed(state: ThreadState, { reason }: Closed): ThreadState 
   // What people allowed for the session outlives a restart of the host, and nothing else that closes a thread.
   const survives = reason === "shutdown" || reason === "lost";
   const closed = survives ? state : withoutGrants(state);
-  return { ...withoutUndiffed(closed), status: NOT_LOADED, untold: true, rap: NO_RAP };
+  return { ...withoutUndiffed(closed), status: NOT_LOADED, untold: true, rap: NO_RAP, children: NONE };
 }
 
 export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {

@@ -54,34 +54,6 @@ describe("a choice that can not be told now", () => {
   });
 });
 
-describe("a child that can not be made", () => {
-  const event = {
-    id: "event_1",
-    kind: "event",
-    call: CALL,
-    output: "a bird",
-    success: true,
-    shown: { content: [], _meta: null },
-  } as const;
-  const failed = { kind: "childFailed", at: 10, childId: "child" } as const;
-
-  it("leaves its event to the thread itself, which does not wait for it any more", () => {
-    const { state } = accepted(threadWith({ children: [{ childId: "child", event }] }), failed);
-    expect(state.rap).toMatchObject({ children: [], events: [event] });
-    expect(accepted(state, failed).records).toEqual([]);
-  });
-
-  it("has had its event if it was made", () => {
-    const { state } = accepted(threadWith({ children: [{ childId: "child", event: null }] }), failed);
-    expect(state.rap).toMatchObject({ children: [], events: [] });
-  });
-
-  it("is not over before it has its event, whatever is said of what was left of it", () => {
-    const due = threadWith({ children: [{ childId: "child", event }] });
-    expect(accepted(due, { kind: "childEnded", at: 10, childId: "child" }).records).toEqual([]);
-  });
-});
-
 describe("what a thread holds of tool servers", () => {
   const load = newThread().loadEpoch;
   const MIB = 1024 * 1024;

@@ -9,7 +9,7 @@ import { isOutside } from "../turn/calls.ts";
 import { OUTCOME_UNKNOWN } from "../turn/restart.ts";
 import { settleCall } from "../turn/step-call.ts";
 import { askChoice, askOAuth, callOf } from "./ask.ts";
-import { startEvents } from "./events.ts";
+import { eventReceived, startEvents } from "./events.ts";
 import { outsideCall } from "./late.ts";
 import type { CallReport, LateCall, OutsideCall, RapEvent } from "./records.ts";
 import { isRepeat, recordedName } from "./repeats.ts";
@@ -41,22 +41,6 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
       return askChoice(state, command);
     case "askOAuth":
       return askOAuth(state, command);
-    case "childMade":
-    case "childEnded": {
-      const { kind: type, at, childId } = command;
-      const child = state.rap.children.find((one) => one.childId === childId);
-      // What has not got its event did not end with it: half a child that a host left behind, say.
-      if (child === undefined || (child.event === null) === (type === "childMade")) return [];
-      return [{ type, at, childId }];
-    }
-    case "childFailed": {
-      const { at, childId } = command;
-      const child = state.rap.children.find((one) => one.childId === childId);
-      if (child === undefined) return [];
-      // Its sender was told that it was taken: the thread itself sees it, however full it is.
-      const left = child.event === null ? [] : [arrived(at, child.event, null)];
-      return [{ type: "childEnded", at, childId }, ...left];
-    }
     case "choiceDelayed": {
       const { at, requestId, until } = command;
       const due = state.rap.choices.find((choice) => choice.requestId === requestId);
@@ -101,7 +85,7 @@ function report(
     tooMuch(state, report) ?? [
       ...clearAsides(state, at, callId),
       ...subscribed(state, turnId, at, call, report),
-      arrived(at, { ...report, id: command.eventId, kind: "result", call }, null),
+      eventReceived(at, { ...report, id: command.eventId, kind: "result", call }, null),
     ]
   );
 }
@@ -115,13 +99,13 @@ function receive(
   // It may have overtaken the result that begins its subscription.
   if (call === undefined && callOf(state, callId) !== undefined) return fault("overloaded");
   if (call === undefined || isRepeat(state.rap.keys, command)) return [];
-  if (childId !== null && state.rap.children.length >= MAX_CHILDREN) return fault("overloaded");
+  if (childId !== null && state.children.length >= MAX_CHILDREN) return fault("overloaded");
   const full = tooMuch(state, event);
   if (full !== undefined) return full;
   const shown: RapEvent = { ...event, id: eventId, kind: "event", call };
   const key = recordedName(command);
   return [
-    childId === null ? arrived(at, shown, key) : { type: "childDue", at, childId, event: shown, key },
+    childId === null ? eventReceived(at, shown, key) : { type: "childDue", at, childId, event: shown, key },
     ...(final ? ([{ type: "subscriptionEnded", at, callId, by: "final" }] as const) : []),
   ];
 }
@@ -141,7 +125,7 @@ function expire(
   return [
     ...clearAsides(state, at, callId),
     { type: "callCancelled", turnId, at, callId },
-    arrived(at, { id: eventId, kind: "result", call, output: text, success: false, shown }, null),
+    eventReceived(at, { id: eventId, kind: "result", call, output: text, success: false, shown }, null),
   ];
 }
 
@@ -150,15 +134,11 @@ function withoutDeadline(late: LateCall): { readonly turnId: string; readonly ca
   return { turnId, call: { callId, server, via, tool, args } };
 }
 
-function arrived(at: number, event: RapEvent, key: string | null): ThreadRecord {
-  const { id, kind, call, output, success, shown } = event;
-  return { type: "eventReceived", at, event: { id, kind, call, output, success, shown }, key };
-}
-
 function tooMuch(state: ThreadState, coming: object): Fault | undefined {
-  const { events, children } = state.rap;
+  const { children } = state;
+  const { events } = state.rap;
   // One at a time passes, however large: there would never be more room for it.
-  const waits = events.length > 0 || children.some(({ event }) => event !== null);
+  const waits = events.length > 0 || children.some(({ task }) => task !== null);
   const full = events.length >= MAX_EVENTS || (waits && isFullFor(state, coming));
   return full ? fault("overloaded") : undefined;
 }

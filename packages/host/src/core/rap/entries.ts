@@ -5,9 +5,6 @@ import type { RecordEntries } from "../record-entry.ts";
 import { time } from "../shapes.ts";
 import { withMoreContext } from "../turn/context-size.ts";
 import {
-  foldChildDue,
-  foldChildEnded,
-  foldChildMade,
   foldChoiceDelayed,
   foldChoiceMade,
   foldChoicePosted,
@@ -20,7 +17,7 @@ import {
 import type { RapRecord } from "./records.ts";
 import { LATE_CALL, MADE_CHOICE, OUTSIDE_CALL, RAP_EVENT, VIEW_CONTENT } from "./shapes.ts";
 
-/** Subscriptions, late calls, choices and children belong to one load of one thread: a fork gets none of them. */
+/** Subscriptions, late calls and choices belong to one load of one thread: a fork gets none of them. */
 export const RAP_RECORDS: RecordEntries<RapRecord> = {
   subscribed: {
     version: 1,
@@ -70,30 +67,6 @@ export const RAP_RECORDS: RecordEntries<RapRecord> = {
     notify: silent,
     durability: "written",
     inFork: "withTurn",
-  },
-  childDue: {
-    version: 1,
-    check: fields(() => ({ at: time(), childId: string(), event: RAP_EVENT, key: nullable(string()) })),
-    fold: (state, record) => ({ ...state, rap: foldChildDue(state.rap, record) }),
-    notify: silent,
-    durability: "written",
-    inFork: "never",
-  },
-  childMade: {
-    version: 1,
-    check: fields(() => ({ at: time(), childId: string() })),
-    fold: (state, record) => ({ ...state, rap: foldChildMade(state.rap, record) }),
-    notify: silent,
-    durability: "written",
-    inFork: "never",
-  },
-  childEnded: {
-    version: 1,
-    check: fields(() => ({ at: time(), childId: string() })),
-    fold: (state, record) => ({ ...state, rap: foldChildEnded(state.rap, record) }),
-    notify: silent,
-    durability: "written",
-    inFork: "never",
   },
   choiceMade: {
     version: 1,

@@ -38,6 +38,12 @@ export function withEvents(
   return out;
 }
 
+/** Exactly what an event consists of: what it is made from may hold more. */
+export function eventReceived(at: number, event: RapEvent, key: string | null): ThreadRecord {
+  const { id, kind, call, output, success, shown } = event;
+  return { type: "eventReceived", at, event: { id, kind, call, output, success, shown }, key };
+}
+
 /** A turn that begins because something has come. */
 export function startEvents(
   state: ThreadState,

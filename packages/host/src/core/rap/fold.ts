@@ -17,10 +17,9 @@ export function foldSubscriptionEnded(rap: RapState, { callId }: Of<"subscriptio
 
 export function foldEventReceived(rap: RapState, { event, key }: Of<"eventReceived">): RapState {
   return {
-    ...rap,
+    ...withKey(rap, key),
     late: event.kind === "result" ? without(rap.late, event.call.callId) : rap.late,
     events: [...rap.events, event],
-    keys: withKey(rap.keys, key),
   };
 }
 
@@ -28,23 +27,8 @@ export function foldEventInjected(rap: RapState, { event }: Of<"eventInjected">)
   return { ...rap, events: rap.events.filter(({ id }) => id !== event.id) };
 }
 
-export function foldChildDue(rap: RapState, { childId, event, key }: Of<"childDue">): RapState {
-  return { ...rap, keys: withKey(rap.keys, key), children: [...rap.children, { childId, event }] };
-}
-
-export function foldChildMade(rap: RapState, { childId }: Of<"childMade">): RapState {
-  const children = rap.children.map((child) =>
-    child.childId === childId ? { ...child, event: null } : child,
-  );
-  return { ...rap, children };
-}
-
-export function foldChildEnded(rap: RapState, ended: Of<"childEnded">): RapState {
-  return { ...rap, children: rap.children.filter(({ childId }) => childId !== ended.childId) };
-}
-
 export function foldChoiceMade(rap: RapState, { choice }: Of<"choiceMade">): RapState {
-  return { ...rap, keys: withKey(rap.keys, choice.key ?? null), choices: [...rap.choices, choice] };
+  return { ...withKey(rap, choice.key ?? null), choices: [...rap.choices, choice] };
 }
 
 export function foldChoiceDelayed(rap: RapState, { requestId, until }: Of<"choiceDelayed">): RapState {
@@ -66,8 +50,9 @@ export function foldViewUpdated(rap: RapState, record: Of<"viewUpdated">): RapSt
   return { ...rap, views: views.slice(-KEPT_VIEWS) };
 }
 
-function withKey(keys: readonly string[], key: string | null): readonly string[] {
-  return key === null ? keys : [...keys.slice(1 - KEPT_KEYS), key];
+/** With the name that a sender gave to what has had its effect now. */
+export function withKey(rap: RapState, key: string | null): RapState {
+  return key === null ? rap : { ...rap, keys: [...rap.keys.slice(1 - KEPT_KEYS), key] };
 }
 
 function without<C extends { readonly callId: string }>(calls: readonly C[], callId: string): readonly C[] {

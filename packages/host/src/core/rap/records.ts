@@ -29,16 +29,6 @@ export type RapRecord =
       readonly event: RapEvent;
       readonly key: string | null;
     }
-  /** Something has come that a child of this thread is to handle. */
-  | {
-      readonly type: "childDue";
-      readonly at: number;
-      readonly childId: string;
-      readonly event: RapEvent;
-      readonly key: string | null;
-    }
-  | { readonly type: "childMade"; readonly at: number; readonly childId: string }
-  | { readonly type: "childEnded"; readonly at: number; readonly childId: string }
   /** From here on the model sees it. */
   | {
       readonly type: "eventInjected";
@@ -115,13 +105,6 @@ export interface RapEvent {
   readonly shown: ShownContent;
 }
 
-/** A thread that handles one event of this one. */
-export interface Child {
-  readonly childId: string;
-  /** Null when it has it. */
-  readonly event: RapEvent | null;
-}
-
 export interface MadeChoice {
   readonly requestId: number;
   readonly callId: string;
@@ -152,7 +135,6 @@ export interface RapState {
   readonly late: readonly LateCall[];
   /** What the model is to be shown as soon as that can be. */
   readonly events: readonly RapEvent[];
-  readonly children: readonly Child[];
   /** Choices that whoever asked is to be told. */
   readonly choices: readonly DueChoice[];
   readonly views: readonly View[];
@@ -164,7 +146,6 @@ export const NO_RAP: RapState = {
   subscriptions: [],
   late: [],
   events: [],
-  children: [],
   choices: [],
   views: [],
   keys: [],

@@ -56,7 +56,8 @@ export const RAP_STATE = inline(() => ({
   subscriptions: array(OUTSIDE_CALL),
   late: array(LATE_CALL),
   events: array(RAP_EVENT),
-  children: array(inline(() => ({ childId: string(), event: nullable(RAP_EVENT) }))),
+  // Of checkpoints of earlier versions.
+  children: omittable(array(inline(() => ({ childId: string(), event: nullable(RAP_EVENT) })))),
   choices: array(
     inline(() => ({
       ...madeChoice(),

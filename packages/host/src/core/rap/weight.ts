@@ -30,14 +30,14 @@ export function isFullForView({ rap }: ThreadState, type: string, content: View[
   return Object.keys(content).length > 0 && sum([...others, content], knownWeight) > MAX_VIEWS_WEIGHT;
 }
 
-function rapWeight({ rap, requests }: ThreadState): number {
-  const { subscriptions, late, events, children, choices, views, keys } = rap;
+function rapWeight({ rap, requests, children }: ThreadState): number {
+  const { subscriptions, late, events, choices, views, keys } = rap;
   const asked = requests.filter(({ aside }) => aside !== undefined);
   const parts: readonly unknown[] = [
     ...subscriptions,
     ...late,
     ...events,
-    ...children.map(({ event }) => event),
+    ...children.map(({ task }) => task?.event),
     ...choices,
     ...views,
     ...keys,

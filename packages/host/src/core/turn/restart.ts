@@ -20,10 +20,10 @@ export function outlives(state: ThreadState): boolean {
   return turnOutlives(state) || isLive(state);
 }
 
-/** Tool servers may still have something to say to it, or have said what nobody has been shown. */
-export function isLive({ rap, status }: ThreadState): boolean {
+/** Tool servers may still have something to say to it, or have said what nobody has been shown; or a child is not over. */
+export function isLive({ rap, status, children }: ThreadState): boolean {
   if (status.type === "notLoaded") return false;
-  const { subscriptions, late, events, choices, children } = rap;
+  const { subscriptions, late, events, choices } = rap;
   return [subscriptions, late, events, choices, children].some(({ length }) => length > 0);
 }
 
