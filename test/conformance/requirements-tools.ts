@@ -85,6 +85,8 @@ export const toolLines = {
   "EXEC-13": "A command that only applies a patch is applied as one.",
 
   // Questions about commands.
+  "RECORDED-1":
+    "Each recorded case of the Codex CLI has the same order of items, questions and ends, for every client of the thread.",
   "APPROVE-1": "A command is shown, then asked about, and the answer is resolved before the item completes.",
   "APPROVE-2": "An interrupt resolves the question and completes the item before the turn.",
   "APPROVE-3": "What was accepted for the session is not asked about again; anything else is.",

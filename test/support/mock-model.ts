@@ -186,6 +186,14 @@ export const responses = {
       item: { type: "function_call", id: "fc_1", call_id: callId, name, arguments: args },
     },
   ],
+  /** A call of a freeform tool. */
+  customCall: (name: string, input: string, callId = "call_1"): object[] => [
+    {
+      type: "response.output_item.done",
+      output_index: 1,
+      item: { type: "custom_tool_call", id: "ctc_1", call_id: callId, name, input, status: "completed" },
+    },
+  ],
   completed: (): object => ({
     type: "response.completed",
     response: {

@@ -23,3 +23,8 @@ export function withMark(mark: string): readonly number[] {
 export function watchdogOf(hostMark: string): readonly number[] {
   return processesWith("cmdline", `bobbin-watchdog\0${hostMark}`);
 }
+
+/** Programs `sleep SECONDS`. */
+export function sleepers(seconds: string): readonly number[] {
+  return processesWith("cmdline", `sleep\0${seconds}\0`);
+}

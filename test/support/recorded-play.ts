@@ -1,0 +1,302 @@
+// Plays a recorded case against a host: the same replies of the model and the same calls of the client, with a second
+// client that follows the thread.
+import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { freshFolder } from "./folder.ts";
+import { type MockModel, type Reply, responses, stream } from "./mock-model.ts";
+import type { RecordedCase, Step } from "./recorded-case.ts";
+import type { Received, WireClient } from "./wire-client.ts";
+
+/** Sent by the host, and no part of the recorded order: streamed pieces, counters, and states whose place is free. */
+const UNORDERED = new Set([
+  "account/rateLimits/updated",
+  "command/exec/outputDelta",
+  "item/agentMessage/delta",
+  "item/commandExecution/outputDelta",
+  "thread/readState/changed",
+  "thread/settings/updated",
+  "thread/started",
+  "thread/status/changed",
+  "thread/tokenUsage/updated",
+  "warning",
+]);
+
+export interface Stage {
+  readonly model: MockModel;
+  /** Plays the recorded client. */
+  readonly client: WireClient;
+  /** Follows the thread. */
+  readonly follower: WireClient;
+  /** Answers the questions; they have to vanish for the other one. */
+  readonly answers: "client" | "follower";
+}
+
+/** A case that was played. */
+export interface Played {
+  readonly cwd: string;
+  readonly outside: string;
+  /** Seconds that commands of this case, and no others, sleep: `$MARK1` and so on. */
+  readonly marks: readonly string[];
+  /** The commandExecution and fileChange items as they completed. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
+  readonly items: readonly any[];
+}
+
+let played = 0;
+
+/** Plays a case, and compares what both clients were sent with the recorded order. */
+export async function play(recorded: RecordedCase, stage: Stage): Promise<Played> {
+  const player = await Player.start(recorded, stage);
+  return player.play();
+}
+
+class Player {
+  readonly #recorded: RecordedCase;
+  readonly #stage: Stage;
+  readonly #cwd: string;
+  readonly #outside: string;
+  readonly #marks: readonly string[];
+  readonly #threadId: string | undefined;
+  /** Where the case begins in the frames of each client. */
+  readonly #from: { readonly client: number; readonly follower: number };
+  /** The methods that were called, by id. */
+  readonly #calls = new Map<unknown, string>();
+  readonly #expected: string[] = [];
+  readonly #nth = ++played;
+
+  private constructor(
+    recorded: RecordedCase,
+    stage: Stage,
+    folders: { readonly cwd: string; readonly outside: string },
+    threadId: string | undefined,
+  ) {
+    this.#recorded = recorded;
+    this.#stage = stage;
+    this.#cwd = folders.cwd;
+    this.#outside = folders.outside;
+    this.#threadId = threadId;
+    this.#marks = [1, 2, 3].map((mark) => `${9_500_000 + process.pid}.${this.#nth}${mark}`);
+    this.#from = { client: stage.client.frames.length, follower: stage.follower.frames.length };
+  }
+
+  static async start(recorded: RecordedCase, stage: Stage): Promise<Player> {
+    const folders = { cwd: await freshFolder("work"), outside: await freshFolder("outside") };
+    const { client, follower } = stage;
+    if (recorded.thread === undefined) return new Player(recorded, stage, folders, undefined);
+    // A model that takes patches as freeform text, as the recorded one did.
+    const threadId = await client.startThread({ cwd: folders.cwd, model: "gpt-5.5", ...recorded.thread });
+    await follower.call("thread/resume", { threadId });
+    return new Player(recorded, stage, folders, threadId);
+  }
+
+  async play(): Promise<Played> {
+    const { model, client, follower } = this.#stage;
+    const replies = this.#recorded.steps.flatMap((step, at) =>
+      step.kind === "model" ? [this.#reply(step, `call_${at}`)] : [],
+    );
+    model.reply(...replies);
+    for (const step of this.#recorded.steps) await this.#take(step);
+    await this.#seen(client, this.#expected);
+    const shared = this.#expected.filter((line) => !isReply(line));
+    await this.#seen(follower, this.#threadId === undefined ? [] : shared);
+    // What came too much has come now.
+    await Promise.all([client, follower].map((one) => one.call("thread/loaded/list", {})));
+    expect(this.#lines(client)).toEqual(diffsFirst(this.#expected));
+    expect(this.#lines(follower)).toEqual(this.#threadId === undefined ? [] : diffsFirst(shared));
+    for (const one of [client, follower]) this.#checkOutput(one);
+    const items = this.#frames(client)
+      .filter(({ method }) => method === "item/completed")
+      .map(({ params }) => params.item);
+    if (this.#threadId !== undefined) await client.call("thread/delete", { threadId: this.#threadId });
+    return { cwd: this.#cwd, outside: this.#outside, marks: this.#marks, items };
+  }
+
+  async #take(step: Step): Promise<void> {
+    if (step.kind === "host") this.#expected.push(step.line);
+    if (step.kind === "model" || step.kind === "host") return;
+    await this.#seen(this.#stage.client, this.#expected);
+    if (step.kind === "file") await writeFile(join(this.#cwd, step.path), step.text);
+    else if (step.kind === "git") this.#makeRepository();
+    else if (step.kind === "output") await this.#written(step);
+    else if (step.method === "answer") await this.#answer(JSON.parse(this.#filled(step.params)));
+    else this.#call(step.method, JSON.parse(this.#filled(step.params)));
+  }
+
+  async #written({ processId, text }: Extract<Step, { kind: "output" }>): Promise<void> {
+    const { client } = this.#stage;
+    const output = (): string =>
+      this.#frames(client)
+        .filter(({ method, params }) => params?.processId === processId && method?.endsWith("outputDelta"))
+        .map(({ params }) => Buffer.from(params.deltaBase64, "base64").toString())
+        .join("");
+    await client.until(() => output().includes(text), `${text} from ${processId}`);
+  }
+
+  #makeRepository(): void {
+    const git = (...args: readonly string[]): void => {
+      const who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+      execFileSync("git", [...who, ...args], { cwd: this.#cwd, stdio: "ignore" });
+    };
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-q", "--allow-empty", "-m", "first");
+  }
+
+  #call(method: string, params: object): void {
+    const id = `${this.#nth}-${this.#calls.size + 1}`;
+    this.#calls.set(id, method);
+    const input = [{ type: "text", text: "go on" }];
+    const more = {
+      ...(this.#threadId !== undefined && { threadId: this.#threadId }),
+      ...(method === "turn/start" && { input }),
+      ...(method === "turn/interrupt" && { turnId: this.#lastOf("turn/started").params.turn.id }),
+    };
+    this.#stage.client.send({ id, method, params: { ...params, ...more } });
+  }
+
+  async #answer(result: object): Promise<void> {
+    const one = this.#stage[this.#stage.answers];
+    const { id } = this.#frames(this.#stage.client).filter(isQuestion).at(-1)!;
+    await one.until(
+      () => this.#frames(one).some((frame) => isQuestion(frame) && frame.id === id),
+      "the question",
+    );
+    one.send({ id, result });
+  }
+
+  #reply({ tool, args }: Extract<Step, { kind: "model" }>, callId: string): Reply {
+    return (response, asked) => {
+      const filled = this.#filled(args);
+      const text = tool === "apply_patch" || tool === "say" ? JSON.parse(filled) : filled;
+      const items =
+        tool === "say"
+          ? responses.message(text)
+          : tool === "apply_patch"
+            ? responses.customCall(tool, text, callId)
+            : responses.call(tool, text, callId);
+      return stream(responses.stream(items))(response, asked);
+    };
+  }
+
+  /** A text with its placeholders filled in. */
+  #filled(text: string): string {
+    return text
+      .replaceAll("$WORK", this.#cwd)
+      .replaceAll("$OUTSIDE", this.#outside)
+      .replaceAll(/\$MARK(\d)/g, (_, nth) => this.#marks[nth - 1]!)
+      .replaceAll(/\$PROCESS(\d)/g, (_, nth) => this.#processIds()[nth - 1]!);
+  }
+
+  #processIds(): string[] {
+    const ids = this.#frames(this.#stage.client).map(({ params }) => params?.item?.processId);
+    return [...new Set<string>(ids.filter((id) => typeof id === "string"))];
+  }
+
+  #lastOf(wanted: string): Received {
+    return this.#frames(this.#stage.client).findLast(({ method }) => method === wanted)!;
+  }
+
+  /** What came for this case, in order. */
+  #frames(client: WireClient): Received[] {
+    const from = client === this.#stage.client ? this.#from.client : this.#from.follower;
+    return client.frames.slice(from).filter(({ id, method, params }) => {
+      if (method === undefined) return this.#calls.has(id);
+      return this.#threadId === undefined || params?.threadId === this.#threadId;
+    });
+  }
+
+  #lines(client: WireClient): string[] {
+    let diff: string | undefined;
+    const lines = this.#frames(client)
+      .filter(({ method, params }) => {
+        if (method === "turn/started") diff = undefined;
+        if (method !== "turn/diff/updated") return method === undefined || !UNORDERED.has(method);
+        // Sending the same diff again is free.
+        const isNew = params.diff !== diff;
+        diff = params.diff;
+        return isNew;
+      })
+      .map((frame) => lineOf(frame, this.#calls.get(frame.id)));
+    return diffsFirst(lines);
+  }
+
+  /** Waits until a client has got as many lines as are expected, and says where they differ if it never does. */
+  async #seen(client: WireClient, expected: readonly string[]): Promise<void> {
+    const what = `${this.#recorded.name}: ${expected.at(-1)}`;
+    await client
+      .until(() => this.#lines(client).length >= expected.length, what)
+      .catch((error) => {
+        expect(this.#lines(client), `${error}`).toEqual(expected);
+      });
+  }
+
+  /** The pieces of an output come between the start and the end of its item, and are what the item has. */
+  #checkOutput(client: WireClient): void {
+    const outputs = new Map<string, string>();
+    for (const { method, params } of this.#frames(client)) {
+      const item = params?.item?.type === "commandExecution" ? params.item : undefined;
+      if (method === "item/commandExecution/outputDelta") {
+        expect(outputs.has(params.itemId), `output of ${params.itemId} outside of its item`).toBe(true);
+        outputs.set(params.itemId, outputs.get(params.itemId) + params.delta);
+      } else if (method === "item/started" && item !== undefined) outputs.set(item.id, "");
+      else if (method === "item/completed" && item !== undefined) {
+        expect(outputs.get(item.id)).toBe(item.aggregatedOutput ?? "");
+        outputs.delete(item.id);
+      }
+    }
+  }
+}
+
+/**
+ * The diff of a change may be sent while the model already streams its next message: before and after that are the
+ * same. Commands, patches and the end of the turn wait for it.
+ */
+function diffsFirst(lines: readonly string[]): string[] {
+  const sorted: string[] = [];
+  for (const line of lines) {
+    let at = sorted.length;
+    if (line === "turn/diff/updated") while (sorted[at - 1]?.endsWith(" agentMessage")) at--;
+    sorted.splice(at, 0, line);
+  }
+  return sorted;
+}
+
+const isReply = (line: string): boolean => /^(reply|error) /.test(line);
+
+const isQuestion = ({ id, method }: Received): boolean => id !== undefined && method !== undefined;
+
+/** A frame in the words of the recorded cases. */
+function lineOf({ method, params, result, error }: Received, call: string | undefined): string {
+  if (method === undefined) return replyLine(call!, error === undefined ? result : undefined);
+  const words = [method];
+  const { item } = params;
+  if (item?.type === "commandExecution") {
+    words.push(item.type, item.status, item.source);
+    if (method === "item/started") words.push(typesOf(item.commandActions));
+    else if (item.exitCode !== null) words.push(`exit ${item.exitCode}`);
+  } else if (item?.type === "fileChange") words.push(item.type, item.status, kindsOf(item.changes));
+  else if (item !== undefined) words.push(item.type);
+  else if (method === "turn/completed") words.push(params.turn.status);
+  else if (params.stdin !== undefined) words.push(JSON.stringify(params.stdin));
+  return words.join(" ");
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: results differ by method.
+function replyLine(call: string, result: any): string {
+  if (result === undefined) return `error ${call}`;
+  const { data, terminated, exitCode } = result;
+  const shown = data?.length ?? terminated ?? (exitCode === undefined ? "" : `exit ${exitCode}`);
+  return `reply ${call} ${shown}`.trimEnd();
+}
+
+const typesOf = (actions: readonly { readonly type: string }[]): string =>
+  actions.map(({ type }) => type).join("+");
+
+interface Change {
+  readonly kind: { readonly type: string; readonly move_path?: string | null };
+}
+
+const kindsOf = (changes: readonly Change[]): string =>
+  changes.map(({ kind }) => (kind.move_path ? `${kind.type}-move` : kind.type)).join("+");
