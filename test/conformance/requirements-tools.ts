@@ -111,6 +111,8 @@ export const toolLines = {
   "ENV-6":
     "The model is told which variables its commands do not get, and people once, with the line to add.",
   "ENV-8": "The user's profile is run for a model only where it can change nothing.",
+  "ENV-9": "Without SHELL commands run in the shell that the list of users names.",
+  "ENV-10": "People are warned once when the login shell does not give its environment.",
   "ENV-7": "A program that a model names as its shell never runs outside of the sandbox.",
 
   // Patches.

@@ -1,6 +1,7 @@
 // What commands of models get of the environment, on the real program with a local model.
 import { existsSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
@@ -59,6 +60,32 @@ describe("a command of a model", () => {
       .told("item/completed")
       .flatMap(({ params }) => (params.item.type === "commandExecution" ? [params.item.command] : []));
     expect(shown).toEqual(["/bin/bash -lc 'echo $FROM_PROFILE'", "/bin/bash -c 'echo [$FROM_PROFILE]'"]);
+  });
+
+  it("[ENV-10] gets the host's environment where the profile fails, and people are warned once", async () => {
+    const { client, threadId, user, outputs, warnings } = await stage([
+      run({ cmd: "echo [$HOME]" }, "a"),
+      run({ cmd: "true" }, "b"),
+      say("done"),
+    ]);
+    await writeFile(join(user, ".bash_profile"), "exit 3\n");
+    await client.turn(threadId, "go");
+    expect(outputs(2)[0]).toContain(`[${user}]`);
+    const told = warnings().filter((message: string) => message.includes("login shell"));
+    expect(told).toEqual([
+      "Commands get the environment of the host, and not that of a login shell: /bin/bash -l ended with 3 and did not print its environment",
+    ]);
+  });
+
+  it("[ENV-9] runs in the shell of the list of users where SHELL is not set", async () => {
+    const { client, threadId } = await stage([run({ cmd: "true" }, "a"), say("done")], {
+      env: { SHELL: "" },
+    });
+    await client.turn(threadId, "go");
+    const [item] = client
+      .told("item/completed")
+      .flatMap(({ params: { item } }) => (item.type === "commandExecution" ? [item] : []));
+    expect(item.command).toBe(`${userInfo().shell ?? "/bin/sh"} -lc true`);
   });
 
   it("[ENV-6] is told once per thread what it does not get, and people once, with the line to add", async () => {

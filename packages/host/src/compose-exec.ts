@@ -41,7 +41,7 @@ const CTRL_C = "\u0003";
 /** Puts together what runs commands. What reads shell text is loaded with the first command. */
 export function composeExec(ports: ComposeExecPorts): ExecSource {
   const { home, platform, processes, sandbox } = ports;
-  const shell = platform.env["SHELL"] ?? "/bin/sh";
+  const shell = platform.env["SHELL"] || "/bin/sh";
   const consentOf = () => import("./tool/consent/decide.ts");
   const shellOf = () => import("./tool/consent/shell.ts");
 

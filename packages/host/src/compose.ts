@@ -189,7 +189,7 @@ export function compose(options: HostOptions): {
     get models() {
       return current;
     },
-    shell: basename(platform.env["SHELL"] ?? "sh"),
+    shell: basename(platform.env["SHELL"] || "sh"),
     provider: (id) => providers.get(id),
     filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child) => children.perform(parent, state, child),

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
@@ -29,7 +29,7 @@ export function nodePlatform(): Platform {
     fetch: (input, init) => fetch(input, init),
     http: nodeHttp(),
     listen: nodeListen,
-    env: process.env,
+    env: withShell(process.env),
     spawn: (start) => import("./node-spawn.ts").then(({ nodeSpawn }) => nodeSpawn(start)),
     markedProcesses: {
       end: async (marks) => (await loadMarked()).endMarked(marks),
@@ -151,4 +151,16 @@ export function randomIds(now: () => number, fill: (bytes: Uint8Array) => void):
       return value + 1 > Number.MAX_SAFE_INTEGER ? value : value + 1;
     },
   };
+}
+
+/** A service has no SHELL: then the user's own is named in the list of users. */
+function withShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (env["SHELL"]) return env;
+  try {
+    const { shell } = userInfo();
+    return shell ? { ...env, SHELL: shell } : env;
+  } catch {
+    // The list does not have everybody who runs in a container.
+    return env;
+  }
 }

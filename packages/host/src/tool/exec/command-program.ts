@@ -20,13 +20,18 @@ export async function commandProgram(
   ports: Pick<ExecPorts, "platform" | "logins" | "environment" | "shell">,
   thread: ThreadState,
   { text, shell, login, tty, cwd }: CommandLine,
-): Promise<{ readonly program: ProgramStart; readonly removed: readonly string[] }> {
+): Promise<{
+  readonly program: ProgramStart;
+  readonly removed: readonly string[];
+  /** Why it does not have the environment of a login shell, if it should have. */
+  readonly problem: string | null;
+}> {
   const { policy, secrets } = ports.environment();
   const changes = forPrograms(thread.facts.id, tty);
   // Always the user's own shell: the model can name any program as the shell of its command.
-  const { env, removed } = login
+  const { env, removed, problem } = login
     ? await ports.logins.forCommand({ shell: ports.shell, policy, secrets, confined: true }, changes)
-    : commandEnvironment(ports.platform.env, secrets, policy, changes);
+    : { ...commandEnvironment(ports.platform.env, secrets, policy, changes), problem: null };
   const program: ProgramStart = {
     argv: shellLine(shell, text, login).argv,
     cwd,
@@ -34,7 +39,7 @@ export async function commandProgram(
     stdin: tty ? "open" : "closed",
     tty: tty ? TERMINAL : undefined,
   };
-  return { program, removed };
+  return { program, removed, problem };
 }
 
 /** Variables that keep programs from waiting for a person, and from colours that models cannot see. */

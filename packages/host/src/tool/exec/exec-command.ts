@@ -7,10 +7,10 @@ import type { Consent } from "../consent/consent.ts";
 import { type Invocation, type LiveOutput, refusal, type Step, type Tool } from "../tool.ts";
 import { commandItem, declinedCommand } from "./command-item.ts";
 import { commandProgram } from "./command-program.ts";
+import type { EnvironmentNotes } from "./environment-notes.ts";
 import { modelOutput } from "./model-output.ts";
 import { OutputFile } from "./output-file.ts";
 import type { ExecPorts } from "./ports.ts";
-import { RemovedVariables } from "./removed-variables.ts";
 import { RunningCommand } from "./running-command.ts";
 import { shellLine } from "./shell-line.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
@@ -85,8 +85,7 @@ const MAX_COMMANDS = 64;
 const APPROVAL = "approval";
 
 /** `exec_command`: runs a command in a shell. */
-export function execCommand(ports: ExecPorts, commands: ThreadCommands): Tool {
-  const removals = new RemovedVariables(ports);
+export function execCommand(ports: ExecPorts, commands: ThreadCommands, notes: EnvironmentNotes): Tool {
   return {
     name: "exec_command",
     namespace: null,
@@ -123,7 +122,7 @@ export function execCommand(ports: ExecPorts, commands: ThreadCommands): Tool {
       }
     },
     heard: (invocation, _question, answer) => heard(ports, invocation, answer),
-    perform: (invocation, signal, live) => perform(ports, commands, removals, invocation, signal, live),
+    perform: (invocation, signal, live) => perform(ports, commands, notes, invocation, signal, live),
   };
 }
 
@@ -195,7 +194,7 @@ function freeProcessId({ platform }: ExecPorts, { thread }: Invocation): string 
 async function perform(
   ports: ExecPorts,
   commands: ThreadCommands,
-  removals: RemovedVariables,
+  notes: EnvironmentNotes,
   invocation: Invocation,
   signal: AbortSignal,
   live: LiveOutput,
@@ -209,13 +208,14 @@ async function perform(
   let note: string | undefined;
   try {
     if (rule !== undefined) await addRule(ports, invocation, rule);
-    const { program, removed } = await commandProgram(ports, thread, {
+    const { program, removed, problem } = await commandProgram(ports, thread, {
       text: cmd,
       tty,
       cwd: workdirOf(invocation),
       ...shellOf(ports, invocation),
     });
-    note = removals.noteFor(thread.facts.id, removed);
+    note = notes.noteFor(thread.facts.id, removed);
+    notes.warnOfLogin(thread.facts.id, problem);
     const confined = await ports.confine(thread, program, { outside, text: cmd });
     if (confined.kind === "unavailable")
       return failed(invocation, processId, `The command was not run: ${confined.reason}. ${confined.advice}`);

@@ -6,6 +6,7 @@ import { patchTool } from "../patch/apply-patch.ts";
 import { withPatches } from "../patch/command-patches.ts";
 import type { LiveOutput, SourceEffects, Tool, ToolSource } from "../tool.ts";
 import { cutMiddle } from "./cut-middle.ts";
+import { EnvironmentNotes } from "./environment-notes.ts";
 import { execCommand } from "./exec-command.ts";
 import type { ExecPorts } from "./ports.ts";
 import type { RunningCommand } from "./running-command.ts";
@@ -21,12 +22,14 @@ export class ExecSource implements ToolSource {
   readonly effects: SourceEffects;
   readonly #ports: ExecPorts;
   readonly #commands = new ThreadCommands();
+  readonly #notes: EnvironmentNotes;
   readonly #tools: readonly Tool[];
 
   constructor(ports: ExecPorts) {
     this.#ports = ports;
+    this.#notes = new EnvironmentNotes(ports);
     this.#tools = [
-      withPatches(execCommand(ports, this.#commands), patchTool(ports.patches)),
+      withPatches(execCommand(ports, this.#commands, this.#notes), patchTool(ports.patches)),
       writeStdin(ports, this.#commands),
     ];
     this.effects = {
@@ -52,7 +55,14 @@ export class ExecSource implements ToolSource {
   /** Keeps what the user wants to run until it is durable that it runs. */
   prepareShell(threadId: string, shell: UserShell): void {
     this.#commands.prepare(shell.item.id, (turnId, live) =>
-      startUserShell(this.#ports, this.#commands.owner(threadId), shell, turnId, live),
+      startUserShell(
+        this.#ports,
+        this.#commands.owner(threadId),
+        (problem) => this.#notes.warnOfLogin(threadId, problem),
+        shell,
+        turnId,
+        live,
+      ),
     );
   }
 

@@ -20,13 +20,16 @@ const USERS = { ...USUAL_SHELL_ENVIRONMENT, removesSecrets: false };
 export async function startUserShell(
   ports: ExecPorts,
   owner: ProcessOwner,
+  warnOfLogin: (problem: string | null) => void,
   { item, text, timeoutMs }: UserShell,
   turnId: string,
   live: LiveOutput,
 ): Promise<RunningCommand> {
   const { shell, logins, platform } = ports;
   const { secrets } = ports.environment();
-  const { env } = await logins.forCommand({ shell, policy: USERS, secrets, confined: false });
+  const login = { shell, policy: USERS, secrets, confined: false };
+  const { env, problem } = await logins.forCommand(login);
+  warnOfLogin(problem);
   const running = await RunningCommand.start(ports, {
     owner,
     command: text,

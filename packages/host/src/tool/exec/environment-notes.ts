@@ -6,11 +6,14 @@ const MAX_NAMES = 20;
 /** Threads beyond it may be told once more. */
 const MAX_THREADS = 10_000;
 
-/** Says which variables commands do not get: to the model once per thread, and to people once, with what to do. */
-export class RemovedVariables {
+/**
+ * Says what is odd about the environment of commands: which variables they do not get, to the model once per thread, and to
+ * people once, with what to do; and to people once that the login shell gave none.
+ */
+export class EnvironmentNotes {
   readonly #ports: Pick<ExecPorts, "environment" | "warn">;
   readonly #told = new Map<string, string>();
-  /** Names that people were warned of. */
+  /** Names and problems that people were warned of. */
   readonly #warned = new Set<string>();
 
   constructor(ports: Pick<ExecPorts, "environment" | "warn">) {
@@ -25,6 +28,13 @@ export class RemovedVariables {
     if (this.#told.size >= MAX_THREADS) this.#told.clear();
     this.#told.set(threadId, names);
     return `Environment variables that commands do not get, because they may be secrets: ${names || "none"}`;
+  }
+
+  /** Warns of commands that do without what the user's profile sets. */
+  warnOfLogin(threadId: string, problem: string | null): void {
+    if (problem === null || this.#warned.has(problem)) return;
+    const message = `Commands get the environment of the host, and not that of a login shell: ${problem}`;
+    if (this.#ports.warn(threadId, message)) this.#warned.add(problem);
   }
 
   #warn(threadId: string, removed: readonly string[]): void {
