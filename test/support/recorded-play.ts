@@ -109,7 +109,10 @@ class Player {
     const items = this.#frames(client)
       .filter(({ method }) => method === "item/completed")
       .map(({ params }) => params.item);
-    if (this.#threadId !== undefined) await client.call("thread/delete", { threadId: this.#threadId });
+    if (this.#threadId !== undefined) {
+      await client.call("thread/delete", { threadId: this.#threadId });
+      await follower.about(this.#threadId, "thread/deleted");
+    }
     return { cwd: this.#cwd, outside: this.#outside, marks: this.#marks, items };
   }
 
