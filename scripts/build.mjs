@@ -24,6 +24,8 @@ const GOLDEN = "01a1e11e-8538-703d-834a-e6eb57dc6a9a";
 const CLI = "packages/host/src/cli";
 const START = [`${CLI}/bobbin.ts`, `${CLI}/run-app-server.ts`, "packages/host/src/server/listen/stdio.ts"];
 const HOST = ["packages/host/src/compose.ts"];
+/** Files of their own beside the program's. */
+const APART = ["search-worker", "apply-patch"];
 const SOCKETS = [`${CLI}/open-sockets.ts`, `${CLI}/welcome.ts`];
 
 /** @type {import("esbuild").TransformOptions} */
@@ -84,14 +86,14 @@ const [start, ...later] = packs.map(({ name, parts }) => {
 const others = Object.fromEntries(later.map(({ file, parts }) => [file, parts]));
 for (const { file, members } of later) writeFileSync(join(made, file), `({${members}})`);
 writeFileSync(join(made, "bobbin.cjs"), `({others: ${JSON.stringify(others)}, ${start.members}})`);
-// Runs in a thread of its own, and is read when that starts.
+// The first runs in a thread of its own, and is read when that starts. The second is a program for commands.
 await build({
   ...style,
   bundle: true,
   format: "cjs",
   outdir: made,
   outExtension: { ".js": ".cjs" },
-  entryPoints: [{ in: `${CLI}/search-worker.ts`, out: "search-worker" }],
+  entryPoints: APART.map((name) => ({ in: `${CLI}/${name}.ts`, out: name })),
   external: ["@photostructure/sqlite"],
 });
 await build({
@@ -108,7 +110,7 @@ removeOld();
 for (const name of readdirSync(join(made, "packages"))) {
   renameSync(join(made, "packages", name), join("dist/packages", name));
 }
-for (const name of [...Object.keys(others), "search-worker.cjs", "bobbin.cjs"])
+for (const name of [...Object.keys(others), ...APART.map((name) => `${name}.cjs`), "bobbin.cjs"])
   renameSync(join(made, name), join("dist", name));
 
 // The first runs write the caches, which hold what they have compiled: what every run does, and a first resume.

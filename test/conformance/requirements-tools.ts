@@ -83,6 +83,8 @@ export const toolLines = {
   "GRANT-2":
     "A revocation is durable before clients see it, and clients that follow the thread are notified.",
   "EXEC-13": "A command that only applies a patch is applied as one.",
+  "EXEC-14":
+    "`apply_patch` is a program for commands: a patch between other commands is applied in their sandbox.",
 
   // Questions about commands.
   "RECORDED-1":

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { filesBelow, freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
@@ -328,8 +328,11 @@ describe("a command in the sandbox", () => {
 });
 
 describe("a patch in a command", () => {
+  const BEGIN = "*** Begin Patch";
+  const END = "*** End Patch";
+
   it("[EXEC-13] is applied as a patch, also after `cd`", async () => {
-    const patch = ["*** Begin Patch", "*** Add File: new.txt", "+hello", "*** End Patch"].join("\n");
+    const patch = [BEGIN, "*** Add File: new.txt", "+hello", END].join("\n");
     const { client, threadId, cwd } = await stage([
       run({ cmd: `mkdir sub` }),
       run({ cmd: `cd sub && apply_patch <<'EOF'\n${patch}\nEOF\n` }, "call_2"),
@@ -339,5 +342,37 @@ describe("a patch in a command", () => {
     expect(await readFile(join(cwd, "sub", "new.txt"), "utf8")).toBe("hello\n");
     const types = client.told("item/completed").map(({ params }) => params.item.type);
     expect(types).toEqual(["userMessage", "commandExecution", "fileChange", "agentMessage"]);
+  });
+
+  it("[EXEC-14] is applied between other commands, in their sandbox, and stops them if it does not fit", async () => {
+    const outside = await freshFolder();
+    const document = (...lines: readonly string[]): string =>
+      ["<<'EOF'", BEGIN, ...lines, END, "EOF", ""].join("\n");
+    const add = (path: string): string => document(`*** Add File: ${path}`, "+hällo");
+    const { model, client, threadId, cwd } = await stage(
+      [
+        run({ cmd: `echo first && apply_patch ${add("new.txt")}` }),
+        run({ cmd: `printf '%s\\n' '${BEGIN}' '*** Add File: b.txt' '+x' '${END}' | apply_patch` }, "call_2"),
+        run(
+          { cmd: `echo x; apply_patch ${document("*** Update File: new.txt", "@@", "-nothing")}` },
+          "call_3",
+        ),
+        run({ cmd: `echo x; apply_patch ${add(join(outside, "a.txt"))}` }, "call_4"),
+        say("done"),
+      ],
+      [
+        ...WRITES,
+        "sandbox_workspace_write.exclude_slash_tmp = true",
+        "sandbox_workspace_write.exclude_tmpdir_env_var = true",
+      ],
+    );
+    await client.turn(threadId, "go");
+    expect(outputOf(model, 1)).toMatch(/exit code 0[\s\S]*first\nThe patch was applied\.\nA new\.txt\n/);
+    expect(outputOf(model, 2)).toMatch(/exit code 0[\s\S]*The patch was applied\.\nA b\.txt\n/);
+    expect(outputOf(model, 3)).toMatch(/exit code 1[\s\S]*apply_patch: .*new\.txt/);
+    expect(outputOf(model, 4)).toMatch(/exit code 1[\s\S]*apply_patch: .*read-only file system/);
+    expect(await readFile(join(cwd, "new.txt"), "utf8")).toBe("hällo\n");
+    expect(await filesBelow(cwd)).toEqual(["b.txt", "new.txt"]);
+    expect(existsSync(join(outside, "a.txt"))).toBe(false);
   });
 });

@@ -17,6 +17,7 @@ export function nodePlatform(): Platform {
     // Beside the bundle; where the sources are run, everything is done in one thread.
     worker: (name) =>
       typeof __dirname === "string" ? new NodeWorker(join(__dirname, `${name}-worker.cjs`)) : undefined,
+    programs: typeof __dirname === "string" ? join(__dirname, "../bin/commands") : undefined,
     process: () => ({
       id: process.pid,
       residentMemoryBytes: process.memoryUsage.rss(),

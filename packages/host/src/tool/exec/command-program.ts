@@ -1,6 +1,7 @@
 import type { ThreadState } from "../../core/state.ts";
 import type { ProgramStart } from "../../platform/platform.ts";
 import { commandEnvironment } from "../../process/command-environment.ts";
+import { usesPatches } from "../patch/command-patches.ts";
 import type { ExecPorts } from "./ports.ts";
 import { shellLine } from "./shell-line.ts";
 
@@ -35,11 +36,16 @@ export async function commandProgram(
   const program: ProgramStart = {
     argv: shellLine(shell, text, login).argv,
     cwd,
-    env,
+    env: usesPatches(text) ? withPrograms(env, ports.platform.programs) : env,
     stdin: tty ? "open" : "closed",
     tty: tty ? TERMINAL : undefined,
   };
   return { program, removed, problem };
+}
+
+/** The host's own programs come last: they replace none of the user's. */
+function withPrograms(env: Record<string, string>, folder: string | undefined): Record<string, string> {
+  return folder === undefined ? env : { ...env, PATH: `${env["PATH"] ?? "/usr/bin:/bin"}:${folder}` };
 }
 
 /** Variables that keep programs from waiting for a person, and from colours that models cannot see. */

@@ -13,7 +13,7 @@ import type { OpenOutput } from "./output-file.ts";
 
 /** What running commands needs from around it. */
 export interface ExecPorts {
-  readonly platform: Pick<Platform, "clock" | "timers" | "ids" | "env">;
+  readonly platform: Pick<Platform, "clock" | "timers" | "ids" | "env" | "programs">;
   readonly processes: ProcessManager;
   readonly supervisor: Supervisor;
   readonly logins: LoginEnvironments;

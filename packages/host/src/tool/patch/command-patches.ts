@@ -31,11 +31,16 @@ export function withPatches(command: Tool, patch: Tool): Tool {
   };
 }
 
+/** Whether a command may apply a patch. */
+export function usesPatches(text: string): boolean {
+  return /\bapply_?patch\b/.test(text);
+}
+
 /** The call as the patch tool takes it; null if it is a command. The workspace stays the same wherever the command goes. */
 async function patchCall(invocation: Invocation): Promise<Invocation | null> {
   const { cmd, workdir } = invocation.args as CommandArguments;
   // What reads shell text is large: it is loaded for commands that may hold a patch.
-  if (!/\bapply_?patch\b/.test(cmd)) return null;
+  if (!usesPatches(cmd)) return null;
   const { patchInCommand } = await import("./patch-in-command.ts");
   const found = patchInCommand(cmd);
   if (found === null) return null;
