@@ -110,6 +110,18 @@ export const recordEffects: Readonly<
   ],
   requestResolved: leadsTo("requestResolved", "serverRequest/resolved", "the call goes on with the answer"),
 
+  reviewStarted: leadsTo(
+    "reviewStarted",
+    "item/autoApprovalReview/started",
+    "a call of the model that judges the approval, and that call again",
+  ),
+  reviewEnded: leadsTo(
+    "reviewEnded",
+    "guardianWarning and item/autoApprovalReview/completed",
+    "the call goes on with the verdict, and is not reviewed again",
+  ),
+  reviewsExhausted: leadsTo("reviewsExhausted", "guardianWarning"),
+
   turnStarted: leadsTo("turnStarted", "turn/started, and the reply to turn/start"),
   inputAccepted: { none: "It keeps the same input from being taken again; nothing is done because of it." },
   contextGiven: { none: "The next call of the model is given it; `sampleRequested` asks for that." },

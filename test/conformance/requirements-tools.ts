@@ -102,6 +102,7 @@ export const toolLines = {
     "A command that removes files with force or recursion is asked about, and no rule is offered.",
   "APPROVE-11": "Under `untrusted` every command that no rule allows is asked about.",
   "APPROVE-12": "A command that a rule forbids never runs, wherever it stands in the text.",
+  "AUTOREV-1": "With auto review a model judges what a person would be asked, in the recorded order.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
   // More than the sandbox gives.

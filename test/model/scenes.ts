@@ -187,6 +187,30 @@ const questions: Scene = {
   },
 };
 
+/** Plays the reviewer, too: it denies what is done for a person who says so, and the agent never gives up. */
+const isReviewed: ModelScripts = (request, random, call) => {
+  const { said, called } = conversation(request.context);
+  if (request.instructions.includes("in place of a person")) {
+    const denies = said.includes("insist");
+    const answer = { outcome: denies ? "deny" : "allow", rationale: "a reason" };
+    return { steps: [{ do: "say", pieces: [JSON.stringify(answer)] }] };
+  }
+  if (said.startsWith("insist") && called.length < 5)
+    return { steps: [{ do: "call", name: "act", args: {} }] };
+  return callsTools(request, random, call);
+};
+
+const reviews: Scene = {
+  name: "what a model approves in place of a person",
+  model: isReviewed,
+  async live({ client }) {
+    const threadId = await client.startThread({ approvalsReviewer: "auto_review" });
+    await turn(client, threadId, "call act");
+    const other = await client.startThread({ approvalsReviewer: "auto_review" });
+    await turn(client, other, "insist");
+  },
+};
+
 const breaksOff: ModelScripts = (request, random, call) => {
   const { said, called } = conversation(request.context);
   // It is gone while the tool that it called is at work.
@@ -361,6 +385,7 @@ export const scenes: readonly Scene[] = [
   talk,
   compaction,
   questions,
+  reviews,
   toolServer,
   subscription,
   choice,

@@ -1,5 +1,10 @@
 import { durable, live } from "./entry.ts";
 import { AccountRateLimitsUpdatedNotification, AccountUpdatedNotification } from "./types/account.ts";
+import {
+  GuardianWarningNotification,
+  ItemGuardianApprovalReviewCompletedNotification,
+  ItemGuardianApprovalReviewStartedNotification,
+} from "./types/auto-review.ts";
 import { CommandExecOutputDeltaNotification } from "./types/command-exec.ts";
 import { ThreadGrantRevokedNotification } from "./types/grants.ts";
 import {
@@ -70,6 +75,9 @@ export const notifications = {
   "turn/diff/updated": durable(TurnDiffUpdatedNotification),
   "item/started": durable(ItemStartedNotification),
   "item/completed": durable(ItemCompletedNotification),
+  "item/autoApprovalReview/started": durable(ItemGuardianApprovalReviewStartedNotification),
+  "item/autoApprovalReview/completed": durable(ItemGuardianApprovalReviewCompletedNotification),
+  guardianWarning: durable(GuardianWarningNotification),
   "item/agentMessage/delta": live(AgentMessageDeltaNotification),
   "item/plan/delta": live(PlanDeltaNotification),
   "item/reasoning/summaryTextDelta": live(ReasoningSummaryTextDeltaNotification),

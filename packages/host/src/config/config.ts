@@ -41,6 +41,8 @@ export interface Config {
   readonly compactPrompt: string | null;
   /** Which model reviews; null: the thread's own. */
   readonly reviewModel: string | null;
+  /** What a model judges approvals by; null: our own policy. */
+  readonly approvalReviewPolicy: string | null;
   /** How much models may answer. */
   readonly answerLimits: AnswerLimits;
   /** For threads that have none of their own. */
@@ -108,6 +110,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     autoCompactTokens: whole(table, "model_auto_compact_token_limit", 1) ?? null,
     compactPrompt: text(table, "compact_prompt") ?? null,
     reviewModel: text(table, "review_model") ?? null,
+    approvalReviewPolicy: readReviewPolicy(table),
     answerLimits: readAnswerLimits(table),
     developerInstructions: text(table, "developer_instructions") ?? null,
     instructionsFile: file === undefined ? null : resolve(home, file),
@@ -144,6 +147,16 @@ function readProjectDocSettings(table: Table): ProjectDocSettings {
       `project_doc_fallback_filenames: expected names of files, found ${JSON.stringify(wrong)}`,
     );
   return { maxBytes: whole(table, "project_doc_max_bytes", 0) ?? USUAL_DOCS.maxBytes, fallbackNames };
+}
+
+/** The most characters of a policy: a reviewer reads it with every approval. */
+const POLICY_CHARACTERS = 32_768;
+
+function readReviewPolicy(table: Table): string | null {
+  const policy = text(subtable(table, "auto_review") ?? {}, "policy", "auto_review.")?.trim() ?? "";
+  if (policy.length > POLICY_CHARACTERS)
+    throw new ConfigError(`auto_review.policy has more than ${POLICY_CHARACTERS} characters`);
+  return policy === "" ? null : policy;
 }
 
 /** Nothing leaves the machine for a search unless someone said so. */

@@ -11,6 +11,7 @@ import type {
 import type { ProjectDoc, ThreadSettings, UnloadReason } from "./life/records.ts";
 import type { CallReport, RapEvent, View } from "./rap/records.ts";
 import type { RequestAnswer } from "./requests/records.ts";
+import type { Verdict } from "./reviews/records.ts";
 import type { CommandEnd } from "./terminals/command-end.ts";
 import type { CommandItem } from "./terminals/records.ts";
 import type { Blobs } from "./turn/blobs.ts";
@@ -130,6 +131,16 @@ export type TurnCommand =
       readonly callId: string;
       readonly from: CallStage["kind"];
       readonly step: CallStep;
+    }
+  /** What a model says that judges an approval in place of a person. */
+  | {
+      readonly kind: "reviewed";
+      readonly at: number;
+      readonly turnId: string;
+      readonly callId: string;
+      readonly reviewId: string;
+      readonly review: Verdict;
+      readonly usage: TokenUsageBreakdown | null;
     }
   /** The first answer counts. */
   | {

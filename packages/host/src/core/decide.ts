@@ -45,6 +45,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "itemCompleted":
     case "toolCalled":
     case "stepCall":
+    case "reviewed":
     case "answer":
     case "modelServed":
     case "saveText":

@@ -1,5 +1,6 @@
 import type { Child } from "./children/records.ts";
 import type { DueChoice } from "./rap/records.ts";
+import type { RunningReview } from "./reviews/records.ts";
 import type { ThreadState, TurnState } from "./state.ts";
 import { isShell } from "./terminals/decide.ts";
 import type { CallStage, CallState } from "./turn/calls.ts";
@@ -11,6 +12,7 @@ export type Effect =
   | SampleEffect
   | CompactEffect
   | CallEffect
+  | ReviewEffect
   | StartEventsEffect
   | StartQueuedEffect
   | ContinueGoalEffect
@@ -43,6 +45,15 @@ export interface CallEffect {
   readonly stage: CallStage;
   /** When a tool that is waited for has had its time; null: the tool has something to do now. */
   readonly due: number | null;
+}
+
+/** A model judges an approval in place of a person. */
+export interface ReviewEffect {
+  readonly key: string;
+  readonly kind: "review";
+  readonly turnId: string;
+  readonly call: ToolCall;
+  readonly review: RunningReview;
 }
 
 /** A call that the model does not wait for has a time that it must not take longer than. */
@@ -163,15 +174,17 @@ function lateDiff({ undiffed }: ThreadState): readonly DiffEffect[] {
 const NO_DIFF: readonly DiffEffect[] = [];
 
 /** A call that is as far as before has the same effect: there may be thousands, and each commit asks for all. */
-const known = new WeakMap<CallState, readonly CallEffect[]>();
+type EffectsOfCall = readonly (CallEffect | ReviewEffect)[];
 
-function effectsOfCall(turnId: string, call: CallState): readonly CallEffect[] {
+const known = new WeakMap<CallState, EffectsOfCall>();
+
+function effectsOfCall(turnId: string, call: CallState): EffectsOfCall {
   const effects = known.get(call) ?? callEffects(turnId, call);
   known.set(call, effects);
   return effects;
 }
 
-function callEffects(turnId: string, { call, stage }: CallState): readonly CallEffect[] {
+function callEffects(turnId: string, { call, stage }: CallState): EffectsOfCall {
   const effect = {
     key: `call ${turnId} ${call.callId} ${stage.kind}`,
     kind: "call",
@@ -186,6 +199,8 @@ function callEffects(turnId: string, { call, stage }: CallState): readonly CallE
       return [{ ...effect, due: null }];
     case "waiting":
       return stage.until === null ? [] : [{ ...effect, due: stage.until }];
+    case "reviewing":
+      return [{ key: `review ${turnId} ${stage.reviewId}`, kind: "review", turnId, call, review: stage }];
     case "asking":
     case "settled":
       return [];

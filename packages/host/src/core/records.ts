@@ -11,6 +11,8 @@ import type { RapRecord } from "./rap/records.ts";
 import type { RecordEntries, RecordEntry } from "./record-entry.ts";
 import { REQUEST_RECORDS } from "./requests/entries.ts";
 import type { RequestRecord } from "./requests/records.ts";
+import { REVIEW_RECORDS } from "./reviews/entries.ts";
+import type { ReviewRecord } from "./reviews/records.ts";
 import { TERMINAL_RECORDS } from "./terminals/entries.ts";
 import type { TerminalRecord } from "./terminals/records.ts";
 import { TURN_RECORDS } from "./turn/entries.ts";
@@ -20,6 +22,7 @@ import type { TurnRecord } from "./turn/records.ts";
 export type ThreadRecord =
   | LifeRecord
   | RequestRecord
+  | ReviewRecord
   | TurnRecord
   | QueueRecord
   | GoalRecord
@@ -31,6 +34,7 @@ export type ThreadRecord =
 export const RECORDS: RecordEntries<ThreadRecord> = {
   ...LIFE_RECORDS,
   ...REQUEST_RECORDS,
+  ...REVIEW_RECORDS,
   ...TURN_RECORDS,
   ...QUEUE_RECORDS,
   ...GOAL_RECORDS,

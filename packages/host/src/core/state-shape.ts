@@ -51,6 +51,7 @@ const TURN_STATE = inline(() => ({
   answer: nullable(ThreadItem),
   open: array(ThreadItem),
   saved: record(string()),
+  reviews: omittable(array(boolean())),
   changes: omittable(TURN_CHANGES),
 }));
 

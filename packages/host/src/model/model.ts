@@ -20,6 +20,8 @@ export interface ModelProvider {
   readonly id: string;
   /** Never empty, never long: what can not be asked is left out. */
   models(): Promise<readonly Model[]>;
+  /** Why its models cannot judge approvals, as the end of a sentence; undefined: they can. */
+  readonly reviewProblem?: string;
   /** Throws a sentence about why no model can be asked; for people who look for what is wrong. */
   check?(signal: AbortSignal): Promise<void>;
   /** Yields what came together, as one. Ends with `done` or `failed`, or by throwing when `signal` aborts. */

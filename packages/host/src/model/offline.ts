@@ -24,6 +24,8 @@ export function offlineProvider({ timers, ids }: Platform): ModelProvider {
   return {
     id: OFFLINE_MODEL,
     models: async () => [description],
+    reviewProblem:
+      'the built-in offline model cannot judge approvals. Configure a model provider, or set approvals_reviewer = "user"',
     stream: (request, signal) => stream(timers, ids, request, signal),
   };
 }

@@ -96,6 +96,7 @@ function responseOf(answer: RequestAnswer): DynamicToolCallResponse {
       return failure(`The tool could not be run: ${answer.message}`);
     case "expired":
       return failure("The client that has this tool is not connected, and did not come back in time.");
+    case "denied":
     case "cleared":
       return failure("The call was given up before it had an answer.");
   }

@@ -111,6 +111,7 @@ export const requestUserInput: Tool = {
         return refusal(`The user could not be asked: ${answer.message}`);
       case "expired":
         return refusal("The user did not answer in time. Go on with what you think best, and say so.");
+      case "denied":
       case "cleared":
         return refusal("The question was withdrawn before it was answered.");
     }

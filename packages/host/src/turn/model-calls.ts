@@ -7,32 +7,21 @@ import type { ThreadState } from "../core/state.ts";
 import { coverage, mayCompact } from "../core/turn/compaction.ts";
 import { textTokens } from "../core/turn/context-size.ts";
 import { messageOf } from "../errors.ts";
-import {
-  type ContextItem,
-  type ModelEvent,
-  type ModelProvider,
-  type ModelRequest,
-  type ModelStream,
-  OFFLINE_MODEL,
-} from "../model/model.ts";
-import { canSee } from "../model/sight.ts";
+import { type ContextItem, type ModelEvent, type ModelRequest, OFFLINE_MODEL } from "../model/model.ts";
 import { contextWindowOf } from "../model/windows.ts";
 import type { Actor } from "../thread/actor.ts";
 import { AnswerWriter } from "./answer.ts";
-import { AnswerSize, withinLimits } from "./answer-size.ts";
 import { backoff } from "./backoff.ts";
-import { conversation, message } from "./context.ts";
+import { message } from "./context.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { baseInstructions, preamble } from "./instructions.ts";
 import { ItemWriter, type Sample } from "./item-writer.ts";
 import { keptOf, keptTokens } from "./kept.ts";
 import { PlanningMessages, ShownMessages } from "./messages.ts";
-import { withKeptOutputs } from "./restored.ts";
 import type { RunnerPorts } from "./runner.ts";
 import { coveredBy, inPlainWords, SUMMARY_PROMPT, saysAnything, tokensOf } from "./summary.ts";
-import { userParts } from "./user-parts.ts";
-import { untilAborted, waitUntil } from "./waiting.ts";
-import { withoutPictures } from "./without-pictures.ts";
+import type { ThreadModel } from "./thread-model.ts";
+import { waitUntil } from "./waiting.ts";
 
 /** Near the end of its window a model gets worse, and the next answer has to fit, too. */
 const FULL = 0.9;
@@ -41,18 +30,25 @@ const FULL = 0.9;
 export class ModelCalls {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
+  readonly #model: ThreadModel;
   /** Resolves when clients were shown what the turn has changed so far; undefined if they were. */
   readonly #diffing: () => Promise<void> | undefined;
 
-  constructor(actor: Actor, ports: RunnerPorts, diffing: () => Promise<void> | undefined) {
+  constructor(
+    actor: Actor,
+    ports: RunnerPorts,
+    model: ThreadModel,
+    diffing: () => Promise<void> | undefined,
+  ) {
     this.#actor = actor;
     this.#ports = ports;
+    this.#model = model;
     this.#diffing = diffing;
   }
 
   async sample(effect: SampleEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
     const outcome = await this.#attempt(effect, state, signal, async () => {
-      const past = await this.#past();
+      const past = await this.#model.past();
       if (!this.#isFull(state, past)) return this.#answer(effect, state, past, signal);
       const { turnId, attempt } = effect;
       this.#actor.offer({ kind: "compactFirst", at: this.#now(), turnId, attempt });
@@ -105,7 +101,7 @@ export class ModelCalls {
     const { limits } = this.#ports;
     const writer = this.#writer(state, { turnId, attempt, provider: provider.id, limits });
     const request = await this.#request(state, past);
-    for await (const events of this.#listen(provider, request, state, signal)) {
+    for await (const events of this.#model.listen(provider, request, state, signal)) {
       if (signal.aborted) return undefined;
       for (const event of events) {
         const end = writer.take(event);
@@ -146,52 +142,27 @@ export class ModelCalls {
   ): Promise<SummaryOutcome | undefined> {
     const { models } = this.#ports;
     const { turnId, compacting } = effect;
-    const covered = coveredBy(await this.#past(), { ...effect, ...compacting });
+    const covered = coveredBy(await this.#model.past(), { ...effect, ...compacting });
     if (state.turn?.kind !== "compact" && !saysAnything(covered)) {
       return failed("There is nothing before this turn that could be made shorter.");
     }
     const provider = this.#ports.provider(state.settings.modelProvider);
-    const said = inPlainWords(await this.#conversation(state, covered), compacting);
+    const said = inPlainWords(await this.#model.conversation(state, covered), compacting);
     const request: ModelRequest = {
       ...(await this.#request(state, [])),
       outputSchema: null,
       context: [...this.#preamble(state), ...said, message("user", models.compactPrompt ?? SUMMARY_PROMPT)],
       tools: [],
     };
-    const texts: string[] = [];
-    for await (const events of this.#listen(provider, request, state, signal)) {
-      if (signal.aborted) return undefined;
-      for (const event of events) {
-        if (event.type === "messageDone") texts.push(event.text);
-        else if (event.type === "failed") return this.#failure(event, state);
-        else if (event.type === "done") {
-          const summary = texts.join("\n\n").trim();
-          if (summary === "")
-            return failed("The model was asked for a summary of the conversation and gave none.");
-          const kept = keptOf(covered, turnId, this.#limit(state));
-          const { usage, contextWindow } = this.#windowed(event, state);
-          const contextTokens =
-            tokensOf(this.#preamble(state)) + keptTokens(kept) + textTokens(summary.length);
-          return { kind: "done", summary, kept, contextTokens, usage, contextWindow };
-        }
-      }
-    }
-    return undefined;
-  }
-
-  /** What the model says to a request, until the abort and within the limits. */
-  #listen(
-    provider: ModelProvider,
-    request: ModelRequest,
-    { turn, callCount }: ThreadState,
-    signal: AbortSignal,
-  ): ModelStream {
-    const size = new AnswerSize(
-      this.#ports.models.answerLimits,
-      callCount - (turn?.callsBefore ?? callCount),
-    );
-    const stream = untilAborted(provider.stream(request, signal), signal);
-    return withinLimits(stream, size, () => this.#ports.work.turn(this.#actor));
+    const end = await this.#model.words(provider, request, state, signal);
+    if (end === undefined) return undefined;
+    if (end.kind === "failed") return this.#failure(end.event, state);
+    const summary = end.text.trim();
+    if (summary === "") return failed("The model was asked for a summary of the conversation and gave none.");
+    const kept = keptOf(covered, turnId, this.#limit(state));
+    const { usage, contextWindow } = this.#windowed(end.event, state);
+    const contextTokens = tokensOf(this.#preamble(state)) + keptTokens(kept) + textTokens(summary.length);
+    return { kind: "done", summary, kept, contextTokens, usage, contextWindow };
   }
 
   #failure({ error, retry }: Extract<ModelEvent, { type: "failed" }>, { turn }: ThreadState): CallFailed {
@@ -253,7 +224,7 @@ export class ModelCalls {
       serviceTier: settings.serviceTier,
       outputSchema: turn?.outputSchema ?? null,
       instructions: baseInstructions(state),
-      context: [...this.#preamble(state), ...(await this.#conversation(state, own))],
+      context: [...this.#preamble(state), ...(await this.#model.conversation(state, own))],
       tools: [
         ...toolbox.specs(state),
         ...(models.webSearch === null || reviews
@@ -268,24 +239,6 @@ export class ModelCalls {
 
   #preamble(state: ThreadState): readonly ContextItem[] {
     return preamble(state, { now: this.#now(), shell: this.#ports.shell });
-  }
-
-  async #conversation(
-    { settings }: ThreadState,
-    past: readonly ThreadRecord[],
-  ): Promise<readonly ContextItem[]> {
-    const files = this.#ports.filesOf(this.#actor.owner);
-    const { journal } = this.#actor;
-    const sources = { cwd: settings.cwd, files, blob: (name: string) => journal.blob(name) };
-    const whole = await withKeptOutputs(past, sources.blob);
-    const said = await conversation(whole, settings.modelProvider, (content, blobs) =>
-      userParts(content, blobs, sources),
-    );
-    return canSee(settings.model) ? said : withoutPictures(said);
-  }
-
-  #past(): Promise<readonly ThreadRecord[]> {
-    return this.#ports.pasts.read(this.#actor.journal, this.#actor.head);
   }
 
   #now(): number {

@@ -29,10 +29,12 @@ import { retryDelay } from "../tool/retry-delay.ts";
 import { type LiveOutput, refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 import type { WorkspaceChanges } from "../workspace/lazy-turn-files.ts";
+import { ApprovalReviews } from "./approval-reviews.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { nextStep } from "./next-step.ts";
 import type { Pasts } from "./past.ts";
 import { showChanges } from "./shown-changes.ts";
+import { ThreadModel } from "./thread-model.ts";
 import { waitUntil } from "./waiting.ts";
 
 /** What a runner needs from around it. */
@@ -68,6 +70,8 @@ export interface ModelPolicy {
   readonly compactPrompt: string | null;
   /** Which model reviews; null: the thread's own. */
   readonly reviewModel: string | null;
+  /** What a model judges approvals by; null: our own policy. */
+  readonly approvalReviewPolicy: string | null;
   readonly answerLimits: AnswerLimits;
 }
 
@@ -85,6 +89,7 @@ export class Runner {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
   readonly #modelCalls: ModelCalls;
+  readonly #reviews: ApprovalReviews;
   /** `wantedIn`: the last round in which it was wanted. */
   readonly #running = new Map<string, { readonly controller: AbortController; wantedIn: number }>();
   /** Counts the calls of `reconcile`. */
@@ -95,7 +100,9 @@ export class Runner {
   constructor(actor: Actor, ports: RunnerPorts) {
     this.#actor = actor;
     this.#ports = ports;
-    this.#modelCalls = new ModelCalls(actor, ports, () => this.#diffing);
+    const model = new ThreadModel(actor, ports);
+    this.#modelCalls = new ModelCalls(actor, ports, model, () => this.#diffing);
+    this.#reviews = new ApprovalReviews(actor, ports, model);
   }
 
   /** Shows clients what a tool does while it does it. */
@@ -147,6 +154,8 @@ export class Runner {
         return effect.due === null
           ? this.#call(effect, state, signal)
           : this.#later(effect.due, state, signal, (later) => this.#call(effect, later, signal));
+      case "review":
+        return this.#reviews.review(effect, state, signal);
       case "lateCall":
         return this.#expire(effect, state, signal);
       case "child":
@@ -309,7 +318,7 @@ export class Runner {
 function recordable(step: Step, ids: Platform["ids"], before: FilesBefore | undefined): CallStep {
   switch (step.kind) {
     case "ask":
-      return { ...step, requestId: ids.integer() };
+      return { ...step, requestId: ids.integer(), reviewId: ids.uuid() };
     case "dispatch": {
       const { changes: _, ...dispatch } = step;
       return before === undefined ? dispatch : { ...dispatch, before };

@@ -1,5 +1,6 @@
 export * from "./account.ts";
 export * from "./approval.ts";
+export * from "./auto-review.ts";
 export * from "./command-exec.ts";
 export * from "./config.ts";
 export * from "./config-feature.ts";

@@ -46,6 +46,7 @@ export function withGoal(
     add(record);
     if (record.type === "usageReported") tokens += spent(record.usage.last);
     else if (record.type === "compacted") tokens += spent(record.spent);
+    else if (record.type === "reviewEnded" && record.usage !== null) tokens += spent(record.usage);
   }
   if (tokens > 0 && state.turn !== null) account(state.turn.id);
   return out;

@@ -54,5 +54,7 @@ export type RequestAnswer =
   | { readonly kind: "failed"; readonly message: string }
   /** Nobody was there to answer in time. */
   | { readonly kind: "expired" }
+  /** A reviewer said no in place of a person; `words`: the end of a sentence for the model. */
+  | { readonly kind: "denied"; readonly words: string }
   /** What asked has ended: the answer no longer matters. */
   | { readonly kind: "cleared" };

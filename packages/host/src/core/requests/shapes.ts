@@ -11,7 +11,7 @@ import {
   unknown,
 } from "@bobbin/protocol/schema";
 import { count, time } from "../shapes.ts";
-import type { PendingRequest } from "./records.ts";
+import type { Ask, PendingRequest } from "./records.ts";
 
 const METHODS = Object.keys(serverRequests) as ServerRequestName[];
 
@@ -21,6 +21,7 @@ export const REQUEST_ANSWER = tagged("", "kind", () => ({
   result: { result: unknown() },
   failed: { message: string() },
   expired: {},
+  denied: { words: string() },
   cleared: {},
 }));
 
@@ -36,16 +37,18 @@ const ASIDE = tagged("", "kind", () => ({
 }));
 
 /** One variant per server request of the protocol, with that request's params. */
+const byMethod = (): Record<string, Fields> =>
+  Object.fromEntries(
+    METHODS.map((method): [string, Fields] => [method, { params: serverRequests[method].params }]),
+  );
+
+// The compiler loses the pairs of method and params on their way through the list.
+export const ASK = tagged("", "method", byMethod) as unknown as Schema<Ask>;
+
 export const PENDING_REQUEST = tagged(
   "",
   "method",
-  () => {
-    const variants = METHODS.map((method): [string, Fields] => [
-      method,
-      { params: serverRequests[method].params },
-    ]);
-    return Object.fromEntries(variants);
-  },
+  byMethod,
   {
     common: () => ({
       id: integer(),
@@ -57,5 +60,5 @@ export const PENDING_REQUEST = tagged(
       aside: omittable(ASIDE),
     }),
   },
-  // The compiler loses the pairs of method and params on their way through the list.
+  // As above.
 ) as unknown as Schema<PendingRequest>;

@@ -1,6 +1,7 @@
 import type { FunctionCallOutputBody, ThreadItem, TurnPlanStep } from "@bobbin/protocol";
 import type { GoalCommand } from "../commands.ts";
 import type { Ask, RequestAnswer } from "../requests/records.ts";
+import type { RunningReview } from "../reviews/records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import type { CommandEnd } from "../terminals/command-end.ts";
 import type { Blobs } from "./blobs.ts";
@@ -17,6 +18,8 @@ export type CallStage =
   | { readonly kind: "proposed" }
   /** Clients were asked. */
   | { readonly kind: "asking"; readonly requestId: number }
+  /** A model judges it in their place. */
+  | ({ readonly kind: "reviewing" } & RunningReview)
   /** They have answered, and the tool has to go on from that. */
   | {
       readonly kind: "heard";
@@ -48,6 +51,8 @@ export type CallStep =
   | ({
       readonly kind: "ask";
       readonly requestId: number;
+      /** The name of the review, if a model judges it in place of a person. */
+      readonly reviewId: string;
       readonly ask: Ask;
       readonly question?: string | undefined;
       /** `arguments` of the question as JSON, where they have numbers that JavaScript cannot hold. */

@@ -2,6 +2,7 @@ import type { ThreadItem, TurnError, TurnStatus } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
 import { outlivesTurn, resolve } from "../requests/resolve.ts";
+import { abortReviews } from "../reviews/ended.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { findCall } from "./call-list.ts";
 import { givenUp, isOutside } from "./calls.ts";
@@ -26,6 +27,7 @@ export function endTurn(
     ...requests
       .filter((request) => !outlivesTurn(state, request))
       .flatMap((request) => resolve(request, at, { kind: "cleared" })),
+    ...abortReviews(turn, at),
     ...closeItems(turn, at, shown, error === null ? "interrupt" : "fault"),
     ...turn.open
       .filter((item) => isOfTool(turn, item))

@@ -68,6 +68,7 @@ const asks = (callId: string, requestId: number) =>
   step(callId, "proposed", {
     kind: "ask",
     requestId,
+    reviewId: "review",
     ask: {
       method: "item/tool/call",
       params: { threadId: "t", turnId: TURN, callId, namespace: null, tool: "act", arguments: {} },

@@ -14,6 +14,7 @@ import {
 } from "@bobbin/protocol/schema";
 import { AdditionalContextKind, TurnError, UserInput } from "@bobbin/protocol/types";
 import { REQUEST_ANSWER, REQUEST_METHOD } from "../requests/shapes.ts";
+import { runningReview } from "../reviews/shapes.ts";
 import { count, time } from "../shapes.ts";
 import type { TextPart } from "./texts.ts";
 
@@ -85,6 +86,7 @@ export const TOOL_CALL = inline(() => ({
 export const CALL_STAGE = tagged("", "kind", () => ({
   proposed: {},
   asking: { requestId: integer() },
+  reviewing: runningReview(),
   heard: { method: REQUEST_METHOD, question: omittable(string()), answer: REQUEST_ANSWER },
   dispatched: {
     again: boolean(),

@@ -5,6 +5,7 @@ import { goalCall } from "../goal/call.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { PendingRequest } from "../requests/records.ts";
 import { clearAsides } from "../requests/resolve.ts";
+import { startReview } from "../reviews/decide.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { terminalEnded } from "../terminals/decide.ts";
 import { findCall, othersSettled } from "./call-list.ts";
@@ -27,7 +28,10 @@ export function stepCall(
       return [
         ...granted(turnId, at, step.grant),
         ...started(turn, at, step.item),
-        { type: "requestSent", request: requestOf(step, { at, turnId, callId }) },
+        startReview(state, found.call, step, { at, turnId }) ?? {
+          type: "requestSent",
+          request: requestOf(step, { at, turnId, callId }),
+        },
       ];
     case "dispatch":
       return [

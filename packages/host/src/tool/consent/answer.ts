@@ -27,6 +27,8 @@ export function decisionOf(method: Ask["method"], answer: RequestAnswer): Decisi
       return { kind: "decline", words: EXPIRED };
     case "failed":
       return { kind: "decline", words: FAILED };
+    case "denied":
+      return { kind: "decline", words: answer.words };
     case "cleared":
       return { kind: "decline", words: DECLINED };
     case "result":

@@ -1,0 +1,84 @@
+import type { GuardianApprovalReviewAction, NetworkApprovalProtocol, ThreadItem } from "@bobbin/protocol";
+import type { Ask } from "../requests/records.ts";
+import type { ThreadState } from "../state.ts";
+import type { ToolCall } from "../turn/records.ts";
+import type { Reviewed } from "./records.ts";
+
+/**
+ * What a question for approval is about, as clients are shown it; undefined for a question that is no approval, which
+ * only a person can answer.
+ */
+export function reviewedBy(
+  state: Pick<ThreadState, "settings" | "terminals">,
+  call: ToolCall,
+  ask: Ask,
+  item: ThreadItem | undefined,
+): Omit<Reviewed, "reviewId"> | undefined {
+  const { cwd } = state.settings;
+  switch (ask.method) {
+    case "item/commandExecution/requestApproval": {
+      const { networkApprovalContext: network, itemId, command, kind } = ask.params;
+      const folder = ask.params.cwd ?? cwd;
+      if (network != null) return { targetItemId: null, action: networkAccess(network) };
+      if (kind === "writeStdin") {
+        const terminal = state.terminals.find((one) => one.item.id === itemId);
+        const action = {
+          type: "writeStdin",
+          approvalId: ask.params.approvalId ?? call.callId,
+          processId: terminal?.processId ?? "",
+          stdin: charsOf(call),
+          cwd: folder,
+        } as const;
+        return { targetItemId: itemId, action };
+      }
+      return {
+        targetItemId: itemId,
+        action: { type: "command", source: "unifiedExec", command: command ?? "", cwd: folder },
+      };
+    }
+    case "item/fileChange/requestApproval": {
+      const changes = item?.type === "fileChange" ? item.changes : [];
+      const files = changes.flatMap(({ path, kind }) =>
+        kind.type === "update" && kind.move_path != null ? [path, kind.move_path] : [path],
+      );
+      return { targetItemId: ask.params.itemId, action: { type: "applyPatch", cwd, files } };
+    }
+    case "item/permissions/requestApproval": {
+      const { itemId, permissions, reason } = ask.params;
+      return { targetItemId: itemId, action: { type: "requestPermissions", reason, permissions } };
+    }
+    case "mcpServer/elicitation/request": {
+      const { serverName: server, _meta: meta } = ask.params;
+      const { codex_approval_kind: kind, tool_name: name } = (meta ?? {}) as Record<string, unknown>;
+      // What a server asks of the user by itself is no approval.
+      if (kind !== "mcp_tool_call") return undefined;
+      const toolName = typeof name === "string" ? name : call.name;
+      const connector = { connectorId: null, connectorName: null, toolTitle: null };
+      return {
+        targetItemId: call.callId,
+        action: { type: "mcpToolCall", server, toolName, ...connector },
+      };
+    }
+    case "item/tool/requestUserInput":
+    case "item/tool/call":
+      return undefined;
+  }
+}
+
+function networkAccess(network: {
+  readonly host: string;
+  readonly protocol: NetworkApprovalProtocol;
+}): GuardianApprovalReviewAction {
+  const { host, protocol } = network;
+  const port = protocol === "http" ? 80 : 443;
+  return { type: "networkAccess", target: `${protocol}://${host}:${port}`, host, protocol, port };
+}
+
+function charsOf({ arguments: text }: ToolCall): string {
+  try {
+    const { chars } = JSON.parse(text) as { chars?: unknown };
+    return typeof chars === "string" ? chars : "";
+  } catch {
+    return "";
+  }
+}

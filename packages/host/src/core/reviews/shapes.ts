@@ -1,0 +1,25 @@
+import { enumeration, inline, nullable, omittable, string } from "@bobbin/protocol/schema";
+import {
+  GuardianApprovalReviewAction,
+  GuardianRiskLevel,
+  GuardianUserAuthorization,
+} from "@bobbin/protocol/types";
+import { ASK } from "../requests/shapes.ts";
+import { time } from "../shapes.ts";
+
+export const reviewed = () => ({
+  reviewId: string(),
+  targetItemId: nullable(string()),
+  action: GuardianApprovalReviewAction,
+});
+
+export const asked = () => ({ ask: ASK, question: omittable(string()) });
+
+export const VERDICT = inline(() => ({
+  status: enumeration("", ["approved", "denied", "timedOut", "aborted"]),
+  riskLevel: nullable(GuardianRiskLevel),
+  userAuthorization: nullable(GuardianUserAuthorization),
+  rationale: nullable(string()),
+}));
+
+export const runningReview = () => ({ ...reviewed(), ...asked(), startedAt: time() });

@@ -1,0 +1,106 @@
+import type { FunctionCallOutputBody, UserInput } from "@bobbin/protocol";
+import type { ThreadRecord } from "../core/records.ts";
+import { cutMiddle } from "../tool/exec/cut-middle.ts";
+
+/** One thing that was said or done, and by whom. */
+export interface TranscriptEntry {
+  readonly by:
+    | "user"
+    | "parentAgent"
+    | "client"
+    | "agent"
+    | "toolCall"
+    | "toolResult"
+    | "toolServer"
+    | "summary";
+  readonly tool?: string;
+  readonly text: string;
+}
+
+export interface Transcript {
+  readonly entries: readonly TranscriptEntry[];
+  /** How many older ones do not fit. */
+  readonly omitted: number;
+}
+
+/** Of each entry, about in tokens: what people say decides what is authorized, and is cut last. */
+const SAID_TOKENS = 2000;
+const TOOL_TOKENS = 1000;
+/** Of all entries, about in characters. What people said has a share of its own, which tools cannot use up. */
+const SAID_CHARACTERS = 40_000;
+const OTHER_CHARACTERS = 40_000;
+const OTHER_ENTRIES = 40;
+
+/** The part of a thread's history that fits a reviewer, oldest first. `isChild`: a model speaks in place of the user. */
+export function transcriptOf(past: readonly ThreadRecord[], isChild: boolean): Transcript {
+  const all = past.flatMap((record) => entriesOf(record, isChild ? "parentAgent" : "user"));
+  const taken: TranscriptEntry[] = [];
+  let said = SAID_CHARACTERS;
+  let other = OTHER_CHARACTERS;
+  let entries = OTHER_ENTRIES;
+  for (const entry of all.toReversed()) {
+    const isSaid = entry.by === "user" || entry.by === "client";
+    const room = isSaid ? said : entries > 0 ? other : 0;
+    if (entry.text.length > room) continue;
+    if (isSaid) said -= entry.text.length;
+    else {
+      other -= entry.text.length;
+      entries--;
+    }
+    taken.push(entry);
+  }
+  return { entries: taken.toReversed(), omitted: all.length - taken.length };
+}
+
+function entriesOf(record: ThreadRecord, user: "user" | "parentAgent"): readonly TranscriptEntry[] {
+  switch (record.type) {
+    case "itemCompleted": {
+      const { item } = record;
+      if (item.type === "userMessage") return [{ by: user, text: cut(wordsOf(item.content), SAID_TOKENS) }];
+      if (item.type === "agentMessage" || item.type === "plan")
+        return item.text === "" ? [] : [{ by: "agent", text: cut(item.text, SAID_TOKENS) }];
+      return [];
+    }
+    case "toolCalled": {
+      const { name, arguments: text } = record.call;
+      return [{ by: "toolCall", tool: name, text: cut(text, TOOL_TOKENS) }];
+    }
+    case "toolAnswered":
+      return [{ by: "toolResult", text: cut(outputOf(record.output), TOOL_TOKENS) }];
+    case "eventInjected":
+      return [
+        {
+          by: "toolServer",
+          tool: record.event.call.tool,
+          text: cut(outputOf(record.event.output), TOOL_TOKENS),
+        },
+      ];
+    case "itemsInjected":
+      return record.items.map((item) => ({ by: "client", text: cut(JSON.stringify(item), SAID_TOKENS) }));
+    case "compacted":
+      return [
+        ...record.kept.flatMap((kept): readonly TranscriptEntry[] => {
+          if (kept.kind === "user") return [{ by: user, text: cut(wordsOf(kept.content), SAID_TOKENS) }];
+          if (kept.kind === "injected")
+            return [{ by: "client", text: cut(JSON.stringify(kept.item), SAID_TOKENS) }];
+          return [];
+        }),
+        { by: "summary", text: cut(record.summary, SAID_TOKENS) },
+      ];
+    default:
+      return [];
+  }
+}
+
+function wordsOf(content: readonly UserInput[]): string {
+  return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n");
+}
+
+function outputOf(output: FunctionCallOutputBody): string {
+  if (typeof output === "string") return output;
+  return output.map((part) => ("text" in part ? part.text : `[${part.type}]`)).join("\n");
+}
+
+function cut(text: string, tokens: number): string {
+  return cutMiddle(text, tokens).text;
+}
