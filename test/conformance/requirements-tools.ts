@@ -110,6 +110,8 @@ export const toolLines = {
   "PERMIT-2": "An empty grant refuses, and an answer grants nothing that was not asked for.",
   "PERMIT-3": "Only what is missing is asked for, and the home of the host is never given away.",
   "PERMIT-4": "request_permissions is offered where there is a sandbox and somebody may be asked.",
+  "PERMIT-5":
+    "A command that asks for additional permissions is asked about with them, and runs in the sandbox widened by just these.",
 
   "ENV-6":
     "The model is told which variables its commands do not get, and people once, with the line to add.",

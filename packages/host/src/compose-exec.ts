@@ -12,11 +12,12 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { VisibleFiles } from "./sandbox/visible-files.ts";
 import type { Reach } from "./server/reach.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
-import { type Reachable, withGrants } from "./tool/consent/permissions.ts";
+import { widened } from "./tool/consent/permissions.ts";
 import { isShell } from "./tool/consent/shell-words.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import { patchPorts } from "./tool/own-tools.ts";
 import type { RulesStore } from "./tool/rules-store.ts";
+import { hasOwnProfile, reachable, wantedPermissions } from "./tool/wanted-permissions.ts";
 
 export interface ComposeExecPorts {
   readonly home: string;
@@ -45,13 +46,6 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   const consentOf = () => import("./tool/consent/decide.ts");
   const shellOf = () => import("./tool/consent/shell.ts");
 
-  /** With what people have granted beyond the thread's sandbox. */
-  const reachable = ({ settings, grants, turn }: ThreadState): Reachable =>
-    withGrants(
-      { sandbox: settings.sandbox, roots: settings.roots ?? [settings.cwd] },
-      grants,
-      turn?.id ?? null,
-    );
   const outputFolder = (threadId: string): string => join(blobFolders(home, threadId, false)[0], "outputs");
 
   const decide = async (thread: ThreadState, what: Intent): Promise<Consent> => {
@@ -100,6 +94,11 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       // The sandbox keeps a command from writing elsewhere, and lets it read: a subject would see files of others.
       return reach.hasFiles && reach.grants("full-access") && turn?.kind !== "review";
     },
+    async wantedPermissions(thread, asked, from) {
+      if (hasOwnProfile(thread))
+        return "this thread's permission profile is not widened. Work with what it allows.";
+      return wantedPermissions({ files: platform.files, home }, thread, asked, from);
+    },
     async consent(thread, { text, ...asked }) {
       const { parseCommand } = await shellOf();
       return decide(thread, { kind: "command", command: parseCommand(text), ...asked });
@@ -116,10 +115,14 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       return commandActions(parseCommand(text), cwd);
     },
     addRule: (prefix) => ports.rules.allow(prefix),
-    async confine(thread, program, { outside, text }) {
+    async confine(thread, program, { outside, text, permissions }) {
       if (outside) return { kind: "program", program, release: async () => undefined };
       const { parseCommand } = await shellOf();
-      const reach = reachable(thread);
+      // Somebody may have put a link in its place since it was approved.
+      for (const path of permissions?.write ?? [])
+        if ((await platform.files.realPath(path)) !== path)
+          throw new Error(`${path} is no longer the place that was approved`);
+      const reach = permissions === undefined ? reachable(thread) : widened(reachable(thread), permissions);
       const confined = await sandbox.confine({
         program,
         policy: reach.sandbox,

@@ -20,6 +20,13 @@ describe("a question about a command", () => {
       question: "Run this command?",
       details: ["$ rm x", "in /work", "why: to clean up"],
     });
+    const entries = [{ path: { type: "path", path: "/srv" }, access: "write" } as const];
+    const fileSystem = { read: null, write: ["/srv"], entries };
+    expect(command({ additionalPermissions: { network: { enabled: true }, fileSystem } }).details).toEqual([
+      "$ rm x",
+      "with: network access",
+      "with: write /srv",
+    ]);
     expect(command({ kind: "writeStdin" }).question).toBe("Send input to this running command?");
   });
 

@@ -1,4 +1,5 @@
 import type {
+  AdditionalPermissionProfile,
   CommandExecutionApprovalDecision,
   CommandExecutionRequestApprovalParams,
   FileChangeApprovalDecision,
@@ -39,7 +40,7 @@ const MAX_LINES = 100;
 export function commandApproval(
   params: CommandExecutionRequestApprovalParams,
 ): Approval<CommandExecutionApprovalDecision> {
-  const { command, cwd, reason, kind, networkApprovalContext: network } = params;
+  const { command, cwd, reason, kind, networkApprovalContext: network, additionalPermissions: more } = params;
   const offered = params.availableDecisions ?? ["accept", "acceptForSession", "decline", "cancel"];
   const question =
     network != null
@@ -52,6 +53,7 @@ export function commandApproval(
     details: [
       ...(command == null ? [] : [`$ ${command}`]),
       ...(cwd == null ? [] : [`in ${cwd}`]),
+      ...(more == null ? [] : permissionLines(more).map((line) => `with: ${line}`)),
       ...(reason == null ? [] : [`why: ${reason}`]),
     ],
     choices: [
@@ -120,10 +122,7 @@ export function permissionsApproval({
   return {
     question: "Grant these permissions?",
     details: [
-      ...(network?.enabled ? ["network access"] : []),
-      ...(fileSystem?.read ?? []).map((path) => `read ${path}`),
-      ...(fileSystem?.write ?? []).map((path) => `write ${path}`),
-      ...(fileSystem?.entries ?? []).map(({ access, path }) => `${access} ${placeOf(path)}`),
+      ...permissionLines({ network, fileSystem }),
       `in ${cwd}`,
       ...(reason === null ? [] : [`why: ${reason}`]),
     ],
@@ -133,6 +132,17 @@ export function permissionsApproval({
       { key: "n", says: NO, answer: { permissions: {}, scope: "turn" } },
     ],
   };
+}
+
+/** Each permission once: clients may be sent paths in the old form and in the new one. */
+function permissionLines({ network, fileSystem }: AdditionalPermissionProfile): readonly string[] {
+  const lines = [
+    ...(network?.enabled ? ["network access"] : []),
+    ...(fileSystem?.read ?? []).map((path) => `read ${path}`),
+    ...(fileSystem?.write ?? []).map((path) => `write ${path}`),
+    ...(fileSystem?.entries ?? []).map(({ access, path }) => `${access} ${placeOf(path)}`),
+  ];
+  return [...new Set(lines)];
 }
 
 function placeOf(path: FileSystemPath): string {

@@ -1,48 +1,26 @@
-import { resolve } from "node:path";
 import type { PermissionsRequestApprovalResponse } from "@bobbin/protocol";
 import type { ThreadState } from "../core/state.ts";
-import type { Files } from "../platform/platform.ts";
 import { decisionOf } from "./consent/answer.ts";
 import { mayAsk } from "./consent/consent.ts";
 import { decideConsent } from "./consent/decide.ts";
-import {
-  answeredPermissions,
-  isWithin,
-  missingPermissions,
-  type Permissions,
-  permissionGrant,
-  type Reachable,
-  withGrants,
-} from "./consent/permissions.ts";
+import { answeredPermissions, isNothing, type Permissions, permissionGrant } from "./consent/permissions.ts";
 import { NO_RULES } from "./consent/rules.ts";
 import { type Invocation, refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
-
-const MAX_PATHS = 32;
+import {
+  type AskedPermissions,
+  hasOwnProfile,
+  PERMISSION_PARAMETERS,
+  permissionsView,
+  reachable,
+  type WidenPorts,
+  wantedPermissions,
+} from "./wanted-permissions.ts";
 
 const parameters = {
   type: "object",
   properties: {
     reason: { type: "string", description: "A short sentence to the user that says what it is for." },
-    permissions: {
-      type: "object",
-      properties: {
-        network: {
-          type: "object",
-          properties: { enabled: { type: "boolean" } },
-          required: ["enabled"],
-          additionalProperties: false,
-        },
-        file_system: {
-          type: "object",
-          properties: {
-            read: { type: "array", items: { type: "string" }, maxItems: MAX_PATHS },
-            write: { type: "array", items: { type: "string" }, maxItems: MAX_PATHS },
-          },
-          additionalProperties: false,
-        },
-      },
-      additionalProperties: false,
-    },
+    permissions: PERMISSION_PARAMETERS,
   },
   required: ["permissions"],
   additionalProperties: false,
@@ -50,16 +28,10 @@ const parameters = {
 
 interface Arguments {
   readonly reason?: string;
-  readonly permissions: {
-    readonly network?: { readonly enabled: boolean };
-    readonly file_system?: { readonly read?: readonly string[]; readonly write?: readonly string[] };
-  };
+  readonly permissions: AskedPermissions;
 }
 
-export interface PermissionPorts {
-  readonly files: Pick<Files, "realPath">;
-  /** Nothing in it is ever given away. */
-  readonly home: string;
+export interface PermissionPorts extends WidenPorts {
   /** Whether a thread's sandbox may be widened by whoever answers its questions. */
   mayWiden(thread: ThreadState): boolean;
 }
@@ -69,10 +41,9 @@ export function permissionTools(ports: PermissionPorts): ToolSource {
   const tool = requestPermissions(ports);
   return {
     tools: (thread) => {
-      const { sandbox, approvalPolicy, permissionProfile } = thread.settings;
-      // A profile that people wrote goes before the policy, and is not widened.
-      const isOwnProfile = permissionProfile != null && !permissionProfile.startsWith(":");
-      const isConfined = !isOwnProfile && (sandbox.type === "readOnly" || sandbox.type === "workspaceWrite");
+      const { sandbox, approvalPolicy } = thread.settings;
+      const isConfined =
+        !hasOwnProfile(thread) && (sandbox.type === "readOnly" || sandbox.type === "workspaceWrite");
       return isConfined && mayAsk(approvalPolicy, "request_permissions") && ports.mayWiden(thread)
         ? [tool]
         : [];
@@ -96,8 +67,7 @@ function requestPermissions(ports: PermissionPorts): Tool {
     },
     async begin(invocation) {
       const wanted = await wantedBy(ports, invocation);
-      if (wanted.write.some((path) => isWithin(path, ports.home) || isWithin(ports.home, path)))
-        return refusal("No permissions were granted: the home of this host is never given away.");
+      if (typeof wanted === "string") return refusal(`No permissions were granted: ${wanted}`);
       if (isNothing(wanted))
         return {
           kind: "settle",
@@ -119,6 +89,7 @@ function requestPermissions(ports: PermissionPorts): Tool {
     },
     async heard(invocation, { method }, answer) {
       const wanted = await wantedBy(ports, invocation);
+      if (typeof wanted === "string") return refusal(`No permissions were granted: ${wanted}`);
       // The answer to this question is no decision: an empty grant is the refusal.
       const response =
         answer.kind === "result" ? (answer.result as PermissionsRequestApprovalResponse) : null;
@@ -147,29 +118,13 @@ function granting(granted: Permissions, turnId: string | null): Step {
   };
 }
 
-function reachable({ settings, grants, turn }: ThreadState): Reachable {
-  const { sandbox, cwd, roots = [cwd] } = settings;
-  return withGrants({ sandbox, roots }, grants, turn?.id ?? null);
-}
-
-/** What the call asks for and the thread does not have. What can be read at all can be read in every sandbox. */
-async function wantedBy({ files }: PermissionPorts, { thread, args }: Invocation): Promise<Permissions> {
-  const { network, file_system: fileSystem } = (args as Arguments).permissions;
-  const paths = (fileSystem?.write ?? []).map((path) => resolve(thread.settings.cwd, path));
-  const write = await Promise.all(paths.map((path) => files.realPath(path)));
-  const { sandbox, roots } = reachable(thread);
-  const real = await Promise.all(roots.map((root) => files.realPath(root)));
-  const wanted = { network: network?.enabled ?? false, write: [...new Set(write)] };
-  return missingPermissions(wanted, { sandbox, roots: real });
-}
-
-function isNothing({ network, write }: Permissions): boolean {
-  return !network && write.length === 0;
+function wantedBy(ports: PermissionPorts, { thread, args }: Invocation): Promise<Permissions | string> {
+  return wantedPermissions(ports, thread, (args as Arguments).permissions, thread.settings.cwd);
 }
 
 function askFor(
   { thread, turnId, call, now }: Invocation,
-  { network, write }: Permissions,
+  wanted: Permissions,
   reason: string | null,
 ): Extract<Step, { kind: "ask" }>["ask"] {
   return {
@@ -182,10 +137,7 @@ function askFor(
       startedAtMs: now,
       cwd: thread.settings.cwd,
       reason,
-      permissions: {
-        network: network ? { enabled: true } : null,
-        fileSystem: write.length === 0 ? null : { read: null, write: [...write] },
-      },
+      permissions: permissionsView(wanted),
     },
   };
 }

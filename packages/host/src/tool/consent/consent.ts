@@ -1,4 +1,5 @@
 import type { AskForApproval, SandboxPolicy } from "@bobbin/protocol";
+import type { Permissions } from "./permissions.ts";
 import type { NetworkProtocol, Rules } from "./rules.ts";
 import type { ParsedCommand } from "./shell.ts";
 
@@ -15,8 +16,10 @@ export type Intent =
       readonly workdir: string;
       /** The shell that runs it, where it is not the user's own. */
       readonly shell?: string | null | undefined;
+      /** What it is to get beyond the sandbox while it stays in it. */
+      readonly additional?: Permissions | null | undefined;
     }
-  /** Input to a process. `outside`: it runs outside of the sandbox. */
+  /** Input to a process. `outside`: it runs outside of the sandbox, or in one that was widened for it. */
   | { readonly kind: "stdin"; readonly process: string; readonly outside: boolean }
   /** Real paths: all links are followed. */
   | { readonly kind: "patch"; readonly paths: readonly string[] }

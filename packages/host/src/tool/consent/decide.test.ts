@@ -240,6 +240,61 @@ describe("rules", () => {
   });
 });
 
+describe("a command with additional permissions", () => {
+  const additional = { network: true, write: ["/srv/data"] };
+  const asks = command("make", { additional });
+
+  it("[PERMIT-5] is asked about, runs in the sandbox, and can become no rule", () => {
+    expect(decide(asks)).toMatchObject({
+      kind: "ask",
+      reason: "It is to use the network, write to /srv/data",
+      amendment: null,
+      runs: "sandboxed",
+    });
+    expect(decide(command("make", { additional, justification: "May I?" }))).toMatchObject({
+      reason: "May I?",
+    });
+  });
+
+  it("[PERMIT-5] is refused where nobody is asked, and in a thread that stays confined", () => {
+    expect(decide(asks, { policy: "never" })).toMatchObject({
+      kind: "refuse",
+      reason: expect.stringContaining("more than the sandbox allows has to be approved"),
+    });
+    expect(decide(asks, { confined: true })).toMatchObject({ kind: "refuse" });
+  });
+
+  it("[PERMIT-5] is granted with exactly these permissions", () => {
+    const consent = decide(asks);
+    if (consent.kind !== "ask") throw new Error(consent.kind);
+    const grants = [consent.grant];
+    expect(decide(asks, { grants })).toEqual({ kind: "sandboxed" });
+    for (const other of [
+      { network: false, write: ["/srv/data"] },
+      { network: true, write: ["/srv"] },
+      { network: true, write: ["/srv/data", "/etc"] },
+    ])
+      expect(decide(command("make", { additional: other }), { grants })).toMatchObject({ kind: "ask" });
+    expect(decide(command("make"), { policy: "untrusted", grants })).toMatchObject({ kind: "ask" });
+  });
+
+  it("needs none of them where it runs without a sandbox", () => {
+    expect(decide(asks, { rules: rules('prefix_rule(["make"])') })).toMatchObject({ kind: "unsandboxed" });
+    expect(decide(asks, { sandbox: { type: "dangerFullAccess" } })).toEqual({ kind: "sandboxed" });
+    expect(decide(asks, { sandboxProblem: "there is none" })).toMatchObject({
+      kind: "ask",
+      runs: "unsandboxed",
+      reason: expect.stringContaining("there is none"),
+    });
+  });
+
+  it("names what the network could reach", () => {
+    expect(decide(asks, { listenerProblem: "a command could answer for you" })).toMatchObject({
+      reason: expect.stringContaining("a command could answer for you"),
+    });
+  });
+});
+
 describe("what can be granted", () => {
   const ask = (what: Intent, given: Partial<ConsentRequest> = {}): Extract<Consent, { kind: "ask" }> => {
     const consent = decide(what, { policy: "untrusted", ...given });

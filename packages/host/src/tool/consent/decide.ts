@@ -3,6 +3,7 @@ import type { SandboxPolicy } from "@bobbin/protocol";
 import { amendmentFor } from "./amendment.ts";
 import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
 import { patchConsent } from "./patch-consent.ts";
+import { type Permissions, permissionWords } from "./permissions.ts";
 import { networkRuleFor, type PrefixRule, ruleFor } from "./rules.ts";
 import type { ParsedCommand } from "./shell.ts";
 import { isShell } from "./shell-words.ts";
@@ -65,7 +66,16 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
       kind: "refuse",
       reason: `The command was not run: this thread's commands only run in the sandbox${request.sandboxProblem === null ? "" : `, and ${request.sandboxProblem}`}.`,
     };
-  const grant = commandGrant([command.text, what.workdir, ...(shell === null ? [] : [shell])], outside);
+  // Whatever runs without the sandbox needs no part of it opened.
+  const additional = needsSandbox && !outside ? (what.additional ?? null) : null;
+  if (additional !== null && confined)
+    return {
+      kind: "refuse",
+      reason:
+        "The command was not run: this thread's sandbox cannot be widened. Work with what the sandbox allows.",
+    };
+  const words = [command.text, what.workdir, ...(shell === null ? [] : [shell])];
+  const grant = commandGrant(words, outside, additional);
   const granted: Consent = outside
     ? { kind: "unsandboxed", because: "it was allowed for the session" }
     : SANDBOXED;
@@ -74,7 +84,7 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   const allowed = command.words?.map((words) => ruleFor(rules, words)) ?? [null];
   if (prompt === null && allowed.every((rule) => rule?.decision === "allow"))
     return confined ? SANDBOXED : { kind: "unsandboxed", because: `a rule allows ${shown(allowed[0]!)}` };
-  const why = whyAsked(request, what, prompt);
+  const why = whyAsked(request, { ...what, additional }, prompt);
   if (why === null) return SANDBOXED;
   if (!mayAsk(policy, prompt === null ? "sandbox_approval" : "rules"))
     return {
@@ -84,7 +94,11 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   return {
     kind: "ask",
     reason: why.person,
-    amendment: prompt === null && !confined ? amendmentFor(command, what.prefixRule, rules) : null,
+    // A rule would let the command run outside of the sandbox, which is more than was asked for.
+    amendment:
+      prompt === null && !confined && additional === null
+        ? amendmentFor(command, what.prefixRule, rules)
+        : null,
     grant,
     runs: outside ? "unsandboxed" : "sandboxed",
   };
@@ -132,6 +146,15 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
       model: "running it outside of the sandbox has to be approved",
       advice: "Work inside of the sandbox.",
     };
+  if (what.additional != null) {
+    const reason = justification ?? `It is to ${permissionWords(what.additional)}`;
+    const problem = what.additional.network ? (request.listenerProblem ?? null) : null;
+    return {
+      person: problem === null ? reason : withJustification(reason, `It gets the network, and ${problem}`),
+      model: "more than the sandbox allows has to be approved",
+      advice: "Work inside of the sandbox.",
+    };
+  }
   // Whoever has no sandbox at all can do worse.
   if (isRestricted(sandbox) && hasNetwork(sandbox) && request.listenerProblem != null)
     return {
@@ -157,11 +180,11 @@ function stdinConsent({ policy, sandbox, grants }: ConsentRequest, what: Of<"std
     return {
       kind: "refuse",
       reason:
-        "The input was not written: the process runs outside of the sandbox, and this thread is set to ask nobody.",
+        "The input was not written: the process can do more than the sandbox allows, and this thread is set to ask nobody.",
     };
   return {
     kind: "ask",
-    reason: "The process runs outside of the sandbox",
+    reason: "The process can do more than the sandbox allows",
     amendment: null,
     grant,
     runs: "unsandboxed",
@@ -184,15 +207,17 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
   return { kind: "ask", reason: rule?.justification ?? null, amendment: null, grant, runs: "sandboxed" };
 }
 
-/** Exactly this text, in this folder and shell, inside or outside of the sandbox. */
-function commandGrant(what: readonly string[], outside: boolean): string {
+/** Exactly this text, in this folder and shell, inside or outside of the sandbox, with these permissions beyond it. */
+function commandGrant(what: readonly string[], outside: boolean, additional: Permissions | null): string {
   const where = outside ? "outside" : "inside";
-  const key = JSON.stringify([where, ...what]);
+  const key = JSON.stringify([where, ...what, ...(additional === null ? [] : [additional])]);
   if (key.length <= MAX_GRANT) return `command ${key}`;
   // The beginning is for people who look at their grants. An object is no word of any other command's key.
   const sha256 = createHash("sha256").update(key).digest("hex");
   const [text = "", workdir = ""] = what;
-  return `command ${JSON.stringify([where, cut(text), cut(workdir), { sha256 }])}`;
+  const more =
+    additional === null ? {} : { network: additional.network, write: additional.write.slice(0, 1) };
+  return `command ${JSON.stringify([where, cut(text), cut(workdir), { sha256, ...more }])}`;
 }
 
 function cut(text: string): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decideConsent } from "./decide.ts";
 import { grantKey, listGrants } from "./grants.ts";
 import { patchGrant } from "./patch-consent.ts";
-import { permissionGrant } from "./permissions.ts";
+import { type Permissions, permissionGrant } from "./permissions.ts";
 import { NO_RULES } from "./rules.ts";
 import { parseCommand } from "./shell.ts";
 
@@ -10,12 +10,17 @@ const described = (...grants: string[]) =>
   listGrants({ grants, turn: { id: "turn-1" } }).map(({ kind, description }) => [kind, description]);
 
 /** The key that a command is remembered by. */
-function commandKey(text: string, shell: string | null = null): string {
+function commandKey(
+  text: string,
+  shell: string | null = null,
+  additional: Permissions | null = null,
+): string {
   const consent = decideConsent({
     what: {
       kind: "command",
       command: parseCommand(text),
-      escalate: true,
+      escalate: additional === null,
+      additional,
       justification: null,
       prefixRule: null,
       workdir: "/work",
@@ -39,6 +44,7 @@ describe("what people granted", () => {
       described(
         commandKey("npm install"),
         commandKey("ls", "/bin/zsh"),
+        commandKey("ls", null, { network: true, write: ["/srv"] }),
         "stdin 1234",
         patchGrant(["/etc/hosts"]),
         permissionGrant({ network: true, write }, null),
@@ -49,6 +55,7 @@ describe("what people granted", () => {
     ).toEqual([
       ["command", "Run this command outside of the sandbox, in /work: npm install"],
       ["command", "Run this command outside of the sandbox, in /work, by /bin/zsh: ls"],
+      ["command", "Run this command in the sandbox, in /work, and let it use the network, write to /srv: ls"],
       ["stdin", "Write input to the running command with session ID 1234"],
       ["patch", "Change /etc/hosts by patches"],
       ["permissions", "Let commands and patches use the network, write to /srv/a, write to /srv/b"],
@@ -66,6 +73,8 @@ describe("what people granted", () => {
     expect(described(one)).toEqual([
       ["command", `Run this command outside of the sandbox, in /work: echo ${"x".repeat(295)}…`],
     ]);
+    const wide = commandKey(`echo ${long}`, null, { network: false, write: ["/srv"] });
+    expect(described(wide)[0]![1]).toContain("in the sandbox, in /work, and let it write to /srv: echo x");
     // As journals of earlier versions have it.
     expect(described(`command ${"0".repeat(64)}`)).toEqual([
       ["command", "Run a long command, of which only a digest is known"],

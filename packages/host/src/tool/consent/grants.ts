@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ThreadGrant } from "@bobbin/protocol";
+import { type Permissions, permissionWords } from "./permissions.ts";
 
 /** What people granted in a thread, as its state has it. */
 export interface GrantedKeys {
@@ -75,19 +76,20 @@ function command(value: unknown): string | undefined {
   if (!Array.isArray(value)) return undefined;
   const [where, text, workdir, ...more] = value as unknown[];
   const shell = more.find((one) => typeof one === "string");
+  const { network = false, write = [] } = (more.find((one) => typeof one === "object") ??
+    {}) as Partial<Permissions>;
   const place = where === "outside" ? "outside of the sandbox" : "in the sandbox";
   const by = shell === undefined ? "" : `, by ${shell}`;
-  return `Run this command ${place}, in ${workdir}${by}: ${text}`;
+  const extra = permissionWords({ network, write });
+  const allowing = extra === "" ? "" : `, and let it ${extra}`;
+  return `Run this command ${place}, in ${workdir}${by}${allowing}: ${text}`;
 }
 
 function permissions(value: unknown): Described | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { network, write, turnId } = value as Record<string, unknown>;
-  const what = [
-    ...(network === true ? ["use the network"] : []),
-    ...(words(write) ?? []).map((path) => `write to ${path}`),
-  ];
-  const text = `Let commands and patches ${what.join(", ")}`;
+  const what = permissionWords({ network: network === true, write: words(write) ?? [] });
+  const text = `Let commands and patches ${what}`;
   return { kind: "permissions", text, ...(typeof turnId === "string" && { turnId }) };
 }
 

@@ -30,9 +30,22 @@ function grantedPermissions(grants: readonly string[], turnId: string | null): P
   return { network: granted.some(({ network }) => network), write: granted.flatMap(({ write }) => write) };
 }
 
+export function isNothing({ network, write }: Permissions): boolean {
+  return !network && write.length === 0;
+}
+
+/** What permissions let a command do, each in the words of "let it …". */
+export function permissionWords({ network, write }: Permissions): string {
+  return [...(network ? ["use the network"] : []), ...write.map((path) => `write to ${path}`)].join(", ");
+}
+
 /** The sandbox of a thread with what people have granted beyond it. */
 export function withGrants(thread: Reachable, grants: readonly string[], turnId: string | null): Reachable {
-  const { network, write } = grantedPermissions(grants, turnId);
+  return widened(thread, grantedPermissions(grants, turnId));
+}
+
+/** A sandbox with these permissions, and nothing else, beyond it. */
+export function widened(thread: Reachable, { network, write }: Permissions): Reachable {
   const { sandbox, roots } = thread;
   switch (sandbox.type) {
     case "dangerFullAccess":

@@ -4,7 +4,17 @@ import { endedCommand } from "../../core/terminals/command-end.ts";
 import type { CommandItem } from "../../core/terminals/records.ts";
 import { decisionOf } from "../consent/answer.ts";
 import type { Consent } from "../consent/consent.ts";
-import { type Invocation, type LiveOutput, refusal, type Step, type Tool } from "../tool.ts";
+import type { Permissions } from "../consent/permissions.ts";
+import {
+  type AskedQuestion,
+  type Invocation,
+  type LiveOutput,
+  refusal,
+  type Step,
+  type Tool,
+} from "../tool.ts";
+import { PERMISSION_PARAMETERS, permissionsView } from "../wanted-permissions.ts";
+import { type AdditionalArguments, additionalPermissions, questionAbout } from "./additional-permissions.ts";
 import { commandItem, declinedCommand } from "./command-item.ts";
 import { commandProgram } from "./command-program.ts";
 import type { EnvironmentNotes } from "./environment-notes.ts";
@@ -38,13 +48,17 @@ export const parameters = {
     },
     sandbox_permissions: {
       type: "string",
-      enum: ["use_default", "require_escalated"],
+      enum: ["use_default", "with_additional_permissions", "require_escalated"],
       description:
-        "`require_escalated` asks the user to let it run outside of the sandbox. Only for what cannot work inside.",
+        "`with_additional_permissions` asks the user to give it `additional_permissions` in the sandbox; `require_escalated` to let it run outside of the sandbox, only for what cannot work inside.",
     },
     justification: {
       type: "string",
-      description: "With `require_escalated`: a short question to the user that says what it is for.",
+      description: "A short question to the user that says what it is for, if the user is to be asked.",
+    },
+    additional_permissions: {
+      ...PERMISSION_PARAMETERS,
+      description: "With `with_additional_permissions`: the network, or paths to write to.",
     },
     prefix_rule: {
       type: "array",
@@ -57,7 +71,7 @@ export const parameters = {
   additionalProperties: false,
 };
 
-interface Arguments {
+interface Arguments extends AdditionalArguments {
   readonly cmd: string;
   readonly workdir?: string;
   readonly shell?: string;
@@ -65,7 +79,6 @@ interface Arguments {
   readonly tty?: boolean;
   readonly yield_time_ms?: number;
   readonly max_output_tokens?: number;
-  readonly sandbox_permissions?: "use_default" | "require_escalated";
   readonly justification?: string;
   readonly prefix_rule?: readonly string[];
 }
@@ -74,6 +87,8 @@ interface Arguments {
 interface CommandPlan {
   readonly processId: string;
   readonly outside: boolean;
+  /** What it gets beyond the sandbox while it stays in it. */
+  readonly permissions?: Permissions;
   /** What the user allowed for good with the answer: commands that begin with these words. */
   readonly rule?: readonly string[];
 }
@@ -81,8 +96,6 @@ interface CommandPlan {
 const YIELD_MS = { usual: 10_000, min: 250, max: 30_000 };
 /** How many commands a thread may have at once. */
 const MAX_COMMANDS = 64;
-
-const APPROVAL = "approval";
 
 /** `exec_command`: runs a command in a shell. */
 export function execCommand(ports: ExecPorts, commands: ThreadCommands, notes: EnvironmentNotes): Tool {
@@ -105,59 +118,86 @@ export function execCommand(ports: ExecPorts, commands: ThreadCommands, notes: E
         return refusal(
           `${MAX_COMMANDS} commands are running already. Wait for one of them, or end one with write_stdin.`,
         );
-      const consent = await consentTo(ports, invocation);
+      const additional = await additionalPermissions(
+        ports,
+        invocation.thread,
+        argumentsOf(invocation),
+        workdirOf(invocation),
+      );
+      if (typeof additional === "string") return refusal(`The command was not run: ${additional}`);
+      const consent = await consentTo(ports, invocation, additional);
       switch (consent.kind) {
         case "refuse":
           return refusal(consent.reason);
         case "ask":
           return {
             kind: "ask",
-            question: APPROVAL,
+            question: questionAbout(additional),
             item: await shownCommand(ports, invocation, null),
-            ask: await askAbout(ports, invocation, consent),
+            ask: await askAbout(ports, invocation, consent, additional),
           };
         case "sandboxed":
         case "unsandboxed":
-          return dispatch(ports, invocation, { outside: consent.kind === "unsandboxed" });
+          return dispatch(ports, invocation, placeOf(consent.kind, additional));
       }
     },
-    heard: (invocation, _question, answer) => heard(ports, invocation, answer),
+    heard: (invocation, question, answer) => heard(ports, invocation, question, answer),
     perform: (invocation, signal, live) => perform(ports, commands, notes, invocation, signal, live),
   };
 }
 
-async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAnswer): Promise<Step> {
+async function heard(
+  ports: ExecPorts,
+  invocation: Invocation,
+  { name }: AskedQuestion,
+  answer: RequestAnswer,
+): Promise<Step> {
   const decision = decisionOf("item/commandExecution/requestApproval", answer);
-  const consent = await consentTo(ports, invocation);
+  const declined = (output: string): Step => ({
+    kind: "settle",
+    output,
+    success: false,
+    item: declinedCommand(shownItem(invocation), invocation.now),
+  });
+  if (decision.kind === "cancel")
+    return { kind: "interrupt", item: declinedCommand(shownItem(invocation), invocation.now) };
+  const additional = await additionalPermissions(
+    ports,
+    invocation.thread,
+    argumentsOf(invocation),
+    workdirOf(invocation),
+  );
+  if (typeof additional === "string") return declined(`The command was not run: ${additional}`);
+  // A path may lead elsewhere than when the user was asked about it.
+  if (name !== undefined && name !== questionAbout(additional))
+    return declined("The command was not run: what it asks for has changed since the user was asked.");
+  const consent = await consentTo(ports, invocation, additional);
   // Rules may have changed since it was asked about.
-  if (consent.kind === "refuse" && decision.kind !== "cancel")
-    return {
-      kind: "settle",
-      output: consent.reason,
-      success: false,
-      item: declinedCommand(shownItem(invocation), invocation.now),
-    };
-  const outside = consent.kind === "ask" ? consent.runs === "unsandboxed" : consent.kind === "unsandboxed";
+  if (consent.kind === "refuse") return declined(consent.reason);
+  const place = placeOf(consent.kind === "ask" ? consent.runs : consent.kind, additional);
   switch (decision.kind) {
     case "accept":
-      return dispatch(ports, invocation, { outside });
+      return dispatch(ports, invocation, place);
     case "acceptWithRule":
-      return dispatch(ports, invocation, { outside, rule: decision.prefix });
+      return dispatch(ports, invocation, { ...place, rule: decision.prefix });
     case "acceptForSession": {
-      const step = await dispatch(ports, invocation, { outside });
+      const step = await dispatch(ports, invocation, place);
       return consent.kind === "ask" ? { ...step, grant: consent.grant } : step;
     }
-    case "cancel":
-      return { kind: "interrupt", item: declinedCommand(shownItem(invocation), invocation.now) };
     case "networkRule":
+      return declined("The command was not run: the answer does not fit the question.");
     case "decline":
-      return {
-        kind: "settle",
-        output: `The command was not run: ${decision.kind === "decline" ? decision.words : "the answer does not fit the question."}`,
-        success: false,
-        item: declinedCommand(shownItem(invocation), invocation.now),
-      };
+      return declined(`The command was not run: ${decision.words}`);
   }
+}
+
+/** Where a command runs that has consent. */
+function placeOf(
+  kind: "sandboxed" | "unsandboxed",
+  additional: Permissions | null,
+): Pick<CommandPlan, "outside" | "permissions"> {
+  if (kind === "unsandboxed") return { outside: true };
+  return { outside: false, ...(additional !== null && { permissions: additional }) };
 }
 
 async function dispatch(
@@ -200,7 +240,7 @@ async function perform(
   live: LiveOutput,
 ): Promise<Step> {
   const { thread, turnId, call, plan: recorded } = invocation;
-  const { processId, outside, rule } = recorded as CommandPlan;
+  const { processId, outside, permissions, rule } = recorded as CommandPlan;
   const { cmd, tty = false, yield_time_ms: yieldMs, max_output_tokens: maxTokens } = argumentsOf(invocation);
   const itemId = call.callId;
   const startedAt = ports.platform.clock.now();
@@ -216,7 +256,7 @@ async function perform(
     });
     note = notes.noteFor(thread.facts.id, removed);
     notes.warnOfLogin(thread.facts.id, problem);
-    const confined = await ports.confine(thread, program, { outside, text: cmd });
+    const confined = await ports.confine(thread, program, { outside, text: cmd, permissions });
     if (confined.kind === "unavailable")
       return failed(invocation, processId, `The command was not run: ${confined.reason}. ${confined.advice}`);
     running = await RunningCommand.start(ports, {
@@ -250,7 +290,11 @@ async function perform(
     path: running.file?.path,
     note,
   });
-  if (end === undefined) return { kind: "settle", output, success: true, left: { processId, outside } };
+  if (end === undefined) {
+    // Input could make it do anything with what it got for this command.
+    const left = { processId, outside: outside || permissions !== undefined };
+    return { kind: "settle", output, success: true, left };
+  }
   commands.delete(thread.facts.id, itemId);
   const item = endedCommand(startedItem(invocation, processId), now, end);
   return { kind: "settle", output, success: true, item };
@@ -258,7 +302,7 @@ async function perform(
 
 /** Only what was offered is added: a client may answer with any words. A rule that cannot be saved stops no command. */
 async function addRule(ports: ExecPorts, invocation: Invocation, rule: readonly string[]): Promise<void> {
-  const consent = await consentTo(ports, invocation);
+  const consent = await consentTo(ports, invocation, null);
   if (consent.kind !== "ask" || JSON.stringify(consent.amendment) !== JSON.stringify(rule)) return;
   await ports.addRule(rule).catch((cause) => ports.supervisor.report("adding a rule", cause));
 }
@@ -292,7 +336,11 @@ function shellOf(
   return { shell, login };
 }
 
-async function consentTo(ports: ExecPorts, invocation: Invocation): Promise<Consent> {
+async function consentTo(
+  ports: ExecPorts,
+  invocation: Invocation,
+  additional: Permissions | null,
+): Promise<Consent> {
   const {
     cmd,
     sandbox_permissions: asked,
@@ -307,6 +355,7 @@ async function consentTo(ports: ExecPorts, invocation: Invocation): Promise<Cons
     prefixRule,
     workdir: workdirOf(invocation),
     shell,
+    additional,
   });
 }
 
@@ -334,7 +383,8 @@ async function shownCommand(
 async function askAbout(
   ports: ExecPorts,
   invocation: Invocation,
-  { reason, amendment }: Extract<Consent, { kind: "ask" }>,
+  { reason, amendment, runs }: Extract<Consent, { kind: "ask" }>,
+  additional: Permissions | null,
 ): Promise<Extract<Step, { kind: "ask" }>["ask"]> {
   const { thread, turnId, call, now } = invocation;
   const { command, cwd, commandActions } = await shownCommand(ports, invocation, null);
@@ -351,6 +401,8 @@ async function askAbout(
       command,
       cwd,
       commandActions,
+      ...(additional !== null &&
+        runs === "sandboxed" && { additionalPermissions: permissionsView(additional) }),
       ...(amendment !== null && { proposedExecpolicyAmendment: [...amendment] }),
       availableDecisions: [
         "accept",

@@ -8,7 +8,9 @@ import type { LoginEnvironments } from "../../process/login-environment.ts";
 import type { ProcessManager } from "../../process/process-manager.ts";
 import type { SandboxProblem } from "../../sandbox/sandbox.ts";
 import type { Consent } from "../consent/consent.ts";
+import type { Permissions } from "../consent/permissions.ts";
 import type { PatchPorts } from "../patch/apply-patch.ts";
+import type { AskedPermissions } from "../wanted-permissions.ts";
 import type { OpenOutput } from "./output-file.ts";
 
 /** What running commands needs from around it. */
@@ -28,6 +30,15 @@ export interface ExecPorts {
   readonly patches: PatchPorts;
   /** Whether a thread may run commands. */
   mayRun(thread: ThreadState): boolean;
+  /**
+   * What a command asks for beyond the thread's sandbox and does not have; a string says why it cannot be given.
+   * `from`: where relative paths begin.
+   */
+  wantedPermissions(
+    thread: ThreadState,
+    asked: AskedPermissions,
+    from: string,
+  ): Promise<Permissions | string>;
   /** Whether a command may run, and where. */
   consent(thread: ThreadState, command: AskedCommand): Promise<Consent>;
   /** Whether something may be written to a background terminal. */
@@ -36,11 +47,15 @@ export interface ExecPorts {
   actions(text: string, cwd: string): Promise<CommandAction[]>;
   /** Allows commands that begin with these words, for good. */
   addRule(prefix: readonly string[]): Promise<void>;
-  /** How a program is started so that it can do what the thread may do; `outside`: as it is. */
+  /** How a program is started so that it can do what the thread may do, and what `permissions` add; `outside`: as it is. */
   confine(
     thread: ThreadState,
     program: ProgramStart,
-    how: { readonly outside: boolean; readonly text: string },
+    how: {
+      readonly outside: boolean;
+      readonly text: string;
+      readonly permissions?: Permissions | undefined;
+    },
   ): Promise<ConfinedProgram>;
 }
 
@@ -53,6 +68,8 @@ export interface AskedCommand {
   readonly workdir: string;
   /** The shell that the model chose, if it did. */
   readonly shell: string | null;
+  /** What it is to get beyond the sandbox while it stays in it. */
+  readonly additional: Permissions | null;
 }
 
 export type ConfinedProgram =

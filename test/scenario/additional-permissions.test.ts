@@ -1,0 +1,195 @@
+// Commands that ask for more than the sandbox gives, on the real program with the real sandbox.
+import { existsSync } from "node:fs";
+import { readFile, rename, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
+import { spawnHost } from "../support/host-process.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { modelHome } from "../support/model-home.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
+import type { Received, WireClient } from "../support/wire-client.ts";
+
+const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
+const run = (cmd: string, write: readonly string[], callId = "call_1", more: object = {}): Reply => {
+  const args = {
+    cmd,
+    login: false,
+    sandbox_permissions: "with_additional_permissions",
+    justification: "May I write there?",
+    additional_permissions: { file_system: { write } },
+    ...more,
+  };
+  return stream(responses.stream(responses.call("exec_command", JSON.stringify(args), callId)));
+};
+
+const METHOD = "item/commandExecution/requestApproval";
+/** Without the temporary folders, which are where tests have their files. */
+const WRITES = [
+  'sandbox_mode = "workspace-write"',
+  'approval_policy = "on-request"',
+  "sandbox_workspace_write.exclude_slash_tmp = true",
+  "sandbox_workspace_write.exclude_tmpdir_env_var = true",
+];
+
+async function stage(top: readonly string[] = WRITES) {
+  const model = await MockModel.start(say("done"));
+  const { home, cwd } = await modelHome("responses", model.url, { top });
+  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"], env: { SHELL: "/bin/bash" } });
+  const client = await host.join(undefined, { experimentalApi: true });
+  return { model, home, cwd, client, threadId: await client.startThread({ cwd }) };
+}
+
+const elsewhere = (): Promise<string> => freshFolder("elsewhere");
+
+async function asked(client: WireClient, from: number): Promise<Received> {
+  return client.waitFor(({ method }) => method === METHOD, "a question", from);
+}
+
+/** What became of a turn, in short; where the status changes is free. */
+function story(frames: readonly Received[]): string[] {
+  return frames.flatMap(({ method, params }) => {
+    if (method === METHOD) return ["asked"];
+    if (method === "serverRequest/resolved") return ["resolved"];
+    if (method === "turn/completed") return [`turn ${params.turn.status}`];
+    return params?.item?.type === "commandExecution" ? [`${method} ${params.item.status}`] : [];
+  });
+}
+
+function outputOf(model: MockModel, nth: number): string {
+  const outputs = model.asked[nth]!.body.input.filter(
+    ({ type }: { type: string }) => type === "function_call_output",
+  );
+  return outputs.at(-1).output;
+}
+
+describe.runIf(hasSandbox)("a command with additional permissions", () => {
+  it("[PERMIT-5] is asked about with them, and may write there and nowhere else", async () => {
+    const [open, closed] = [await elsewhere(), await elsewhere()];
+    const { model, client, threadId, cwd } = await stage();
+    const cmd = `echo hi > ${open}/a; echo no > ${closed}/b`;
+    model.reply(run(cmd, [open]), say("done"));
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    const { id, params } = await asked(client, from);
+    expect(params).toMatchObject({
+      kind: "command",
+      itemId: "call_1",
+      reason: "May I write there?",
+      cwd,
+      additionalPermissions: {
+        network: null,
+        fileSystem: {
+          read: null,
+          write: [open],
+          entries: [{ path: { type: "path", path: open }, access: "write" }],
+        },
+      },
+      availableDecisions: ["accept", "acceptForSession", "decline", "cancel"],
+    });
+    expect(params).not.toHaveProperty("proposedExecpolicyAmendment");
+    client.send({ id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed failed",
+      "turn completed",
+    ]);
+    expect(await readFile(join(open, "a"), "utf8")).toBe("hi\n");
+    expect(existsSync(join(closed, "b"))).toBe(false);
+    expect(outputOf(model, 1)).toMatch(/Read-only file system/);
+  });
+
+  it("[PERMIT-5] is not asked about again for the session, with the same permissions only", async () => {
+    const [one, other] = [await elsewhere(), await elsewhere()];
+    const { model, client, threadId, cwd } = await stage();
+    const cmd = `echo hi >> ${one}/a`;
+    model.reply(run(cmd, [one]), run(cmd, [one], "call_2"), run(cmd, [one, other], "call_3"), say("done"));
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    const first = await asked(client, from);
+    client.send({ id: first.id, result: { decision: "acceptForSession" } });
+    const second = await asked(client, client.frames.indexOf(first) + 1);
+    expect(second.params.itemId).toBe("call_3");
+    client.send({ id: second.id, result: { decision: "decline" } });
+    await client.turnCompleted(turnId);
+    expect(await readFile(join(one, "a"), "utf8")).toBe("hi\nhi\n");
+    const { data } = await client.call("thread/grants/list", { threadId });
+    expect(data).toMatchObject([
+      {
+        kind: "command",
+        description: `Run this command in the sandbox, in ${cwd}, and let it write to ${one}: ${cmd}`,
+      },
+    ]);
+  });
+
+  it("[PERMIT-5] is not run if a path leads elsewhere when the answer comes", async () => {
+    const [folder, target] = [await elsewhere(), await elsewhere()];
+    const { model, client, threadId, cwd } = await stage();
+    const link = join(cwd, "link");
+    await symlink(folder, link);
+    model.reply(run(`echo hi > ${link}/a`, [link]), say("done"));
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    const { id, params } = await asked(client, from);
+    expect(params.additionalPermissions.fileSystem.write).toEqual([folder]);
+    await symlink(target, `${link}2`);
+    await rename(`${link}2`, link);
+    client.send({ id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(outputOf(model, 1)).toContain("has changed since the user was asked");
+    expect([existsSync(join(folder, "a")), existsSync(join(target, "a"))]).toEqual([false, false]);
+  });
+
+  it("[PERMIT-5] has input asked about once it runs in the background", async () => {
+    const folder = await elsewhere();
+    const { model, client, threadId } = await stage();
+    const write: Reply = (response, request) => {
+      const session = /session ID (\d+)/.exec(JSON.stringify(request.body.input))![1];
+      const args = JSON.stringify({ session_id: Number(session), chars: "x\n" });
+      return stream(responses.stream(responses.call("write_stdin", args, "call_2")))(response, request);
+    };
+    model.reply(run("cat", [folder], "call_1", { tty: true, yield_time_ms: 250 }), write, say("done"));
+    const from = client.frames.length;
+    const turnId = await client.say(threadId, "go");
+    const first = await asked(client, from);
+    client.send({ id: first.id, result: { decision: "accept" } });
+    const second = await asked(client, client.frames.indexOf(first) + 1);
+    expect(second.params).toMatchObject({
+      kind: "writeStdin",
+      reason: "The process can do more than the sandbox allows",
+    });
+    client.send({ id: second.id, result: { decision: "decline" } });
+    await client.turnCompleted(turnId);
+  });
+
+  it("[PERMIT-5] runs at once if the sandbox gives them already", async () => {
+    const { model, client, threadId, cwd } = await stage();
+    model.reply(run("echo hi > a", [cwd]), say("done"));
+    await client.turn(threadId, "go");
+    expect(client.told(METHOD)).toEqual([]);
+    expect(await readFile(join(cwd, "a"), "utf8")).toBe("hi\n");
+  });
+
+  it("[PERMIT-5] is refused in words: the home, nobody to ask, nothing asked for, the wrong mode", async () => {
+    const { model, client, threadId, home } = await stage();
+    const none = { additional_permissions: {} };
+    model.reply(
+      run("ls", [home]),
+      run("ls", [], "call_2", none),
+      run("ls", ["/srv"], "call_3", { sandbox_permissions: "use_default" }),
+      say("done"),
+    );
+    await client.turn(threadId, "go");
+    expect(outputOf(model, 1)).toContain("the home of this host is never given away");
+    expect(outputOf(model, 2)).toContain("needs `additional_permissions`");
+    expect(outputOf(model, 3)).toContain("needs `sandbox_permissions`");
+    model.reply(run("ls", ["/srv"], "call_4"), say("done"));
+    await client.call("thread/settings/update", { threadId, approvalPolicy: "never" });
+    await client.turn(threadId, "go");
+    expect(outputOf(model, model.asked.length - 1)).toContain("set to ask nobody");
+    expect(client.told(METHOD)).toEqual([]);
+  });
+});
