@@ -48,12 +48,14 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
 
   const outputFolder = (threadId: string): string => join(blobFolders(home, threadId, false)[0], "outputs");
 
+  const isForeign = ({ facts }: ThreadState): boolean => !ports.reachOf(facts.owner).grants("full-access");
+
   const decide = async (thread: ThreadState, what: Intent): Promise<Consent> => {
     const { decideConsent } = await consentOf();
     const { approvalPolicy: policy } = thread.settings;
     const { sandbox: policyOfSandbox, roots } = reachable(thread);
     const problem = await sandbox.problem();
-    const confined = !ports.reachOf(thread.facts.owner).grants("full-access");
+    const confined = isForeign(thread);
     return decideConsent({
       what,
       policy,
@@ -89,12 +91,10 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       const path = join(folder, name);
       return { path, file: await platform.files.openAppend(path, { fresh: true }) };
     },
-    mayRun({ facts, turn }) {
-      const reach = ports.reachOf(facts.owner);
-      // The sandbox keeps a command from writing elsewhere, and lets it read: a subject would see files of others.
-      return reach.hasFiles && reach.grants("full-access") && turn?.kind !== "review";
-    },
+    mayRun: ({ facts, turn }) => ports.reachOf(facts.owner).hasFiles && turn?.kind !== "review",
+    isForeign,
     async wantedPermissions(thread, asked, from) {
+      if (isForeign(thread)) return "this thread's commands cannot be given more. Work with what is allowed.";
       if (hasOwnProfile(thread))
         return "this thread's permission profile is not widened. Work with what it allows.";
       return wantedPermissions({ files: platform.files, home }, thread, asked, from);
@@ -116,7 +116,9 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     },
     addRule: (prefix) => ports.rules.allow(prefix),
     async confine(thread, program, { outside, text, permissions }) {
-      if (outside) return { kind: "program", program, release: async () => undefined };
+      const within = await ports.reachOf(thread.facts.owner).commandFolders();
+      // What was allowed when it was decided may have been taken from its owner since.
+      if (outside && within === null) return { kind: "program", program, release: async () => undefined };
       const { parseCommand } = await shellOf();
       // Somebody may have put a link in its place since it was approved.
       for (const path of permissions?.write ?? [])
@@ -126,6 +128,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       const confined = await sandbox.confine({
         program,
         policy: reach.sandbox,
+        within,
         profile: thread.settings.permissionProfile ?? null,
         roots: reach.roots,
         // Another program may make anything of the text.

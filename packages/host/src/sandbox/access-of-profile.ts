@@ -1,21 +1,8 @@
 import { isAbsolute, join, resolve } from "node:path";
+import { MINIMAL } from "./minimal-files.ts";
 import type { PatternFiles } from "./pattern-files.ts";
 import type { FileAccess, FileRule, PermissionProfile } from "./permission-profile.ts";
 import type { ConfinedCommand, SandboxPorts } from "./sandbox.ts";
-
-/** What programs need to start at all. */
-const MINIMAL = [
-  "/bin",
-  "/sbin",
-  "/usr",
-  "/lib",
-  "/lib32",
-  "/lib64",
-  "/etc",
-  "/nix/store",
-  "/run/current-system/sw",
-  "/run/systemd/resolve",
-];
 
 /** A profile's rules with the paths that they mean for a command. */
 export interface ProfilePaths {

@@ -5,6 +5,7 @@ import { type Access, type HiddenPath, isWithin } from "./access.ts";
 import { type ProfilePaths, pathsOfProfile } from "./access-of-profile.ts";
 import type { OpenRepository } from "./git-access.ts";
 import { findRepository, type GitRepository } from "./git-repository.ts";
+import { PROGRAMS } from "./minimal-files.ts";
 import { PatternFiles } from "./pattern-files.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
 import { RealRoots } from "./real-roots.ts";
@@ -38,6 +39,8 @@ export class AccessLookup {
     profile: PermissionProfile | undefined,
     open: OpenGit,
   ): Promise<Access> {
+    if (command.within != null)
+      return accessWithin(command.within, policy, command, await hiddenPaths(this.#ports));
     const { files } = this.#ports.platform;
     const paths =
       profile === undefined
@@ -81,6 +84,28 @@ export class AccessLookup {
       path !== undefined && !all.includes(path) && all.some((root) => isWithin(path, root));
     return { ...access, writable: all, protected: [...new Set(kept.filter(isInside))] };
   }
+}
+
+/**
+ * For somebody who is not to see what others have on this machine. Whole folders only, because a command that runs in one of
+ * them could replace a part of it by a link just before that is mounted; so nothing inside of them is protected.
+ */
+function accessWithin(
+  folders: readonly string[],
+  policy: ConfiningPolicy,
+  { readable }: ConfinedCommand,
+  hidden: readonly HiddenPath[],
+): Access {
+  const mayWrite = policy.type === "workspaceWrite";
+  return {
+    hidden,
+    readable: readable ?? [],
+    readOnly: mayWrite ? PROGRAMS : [...PROGRAMS, ...folders],
+    writable: mayWrite ? folders : [],
+    protected: [],
+    network: policy.networkAccess === true,
+    ownTemporary: true,
+  };
 }
 
 /** The folders that a policy names, as a profile would. */

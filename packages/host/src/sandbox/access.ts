@@ -13,6 +13,8 @@ export interface Access {
   /** All that can be read besides; null: everything. */
   readonly readOnly: readonly string[] | null;
   readonly network: boolean;
+  /** Temporary files are in memory, seen by the command alone, and gone with it. */
+  readonly ownTemporary?: boolean;
 }
 
 export interface HiddenPath {

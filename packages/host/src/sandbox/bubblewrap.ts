@@ -3,6 +3,9 @@ import { type Access, isWithin } from "./access.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { Arch } from "./syscalls.ts";
 
+/** In memory, so it has a bound. */
+const OWN_TEMPORARY = ["--perms", "1777", "--size", String(512 * 1024 * 1024), "--tmpfs", "/tmp"];
+
 /** What is the same for every command. */
 const NAMESPACES = [
   "--unshare-pid",
@@ -40,6 +43,8 @@ export function bubblewrapped(
   ];
   return {
     ...program,
+    // Whether a folder exists is not to be learned by starting in it.
+    cwd: access.ownTemporary ? "/" : program.cwd,
     argv: [bwrap, "--args", String(options), "--", ...program.argv],
     env: {},
     inputs: [...inputs, nulEnded(args), seccompFilter(arch, access)],
@@ -53,10 +58,11 @@ function terminalEnv({ tty }: ProgramStart): Readonly<Record<string, string>> {
 
 /** In the order in which they are made: a later one covers a part of an earlier one. */
 function mountOptions(
-  { writable, protected: kept, hidden, readable, readOnly }: Access,
+  { writable, protected: kept, hidden, readable, readOnly, ownTemporary = false }: Access,
   cwd: string,
 ): readonly string[] {
   const mounts = [
+    ...(ownTemporary ? [{ path: "/tmp", options: OWN_TEMPORARY }] : []),
     ...(readOnly ?? []).map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
     ...writable.map((path) => ({ path, options: ["--bind-try", path, path] })),
     ...kept.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),

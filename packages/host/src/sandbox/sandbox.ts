@@ -36,6 +36,8 @@ export interface ConfinedCommand {
   readonly gitWritable: boolean;
   /** Files and folders inside of hidden ones that can be read all the same, such as a thread's saved outputs. */
   readonly readable?: readonly string[];
+  /** Beside programs nothing outside of these folders is visible, whatever the policy says. Real paths. */
+  readonly within?: readonly string[] | null;
 }
 
 export type Confined =
@@ -108,13 +110,15 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
   const git = new GitAccess(ports);
   return {
     async confine(command) {
-      const { program, policy } = command;
+      const { program } = command;
+      const policy = policyOf(command);
       const profile = profileOf(ports, command);
       if (!isConfining(policy)) return { kind: "program", program, release: async () => [] };
       const wrap = await find();
       if (typeof wrap !== "function") return { kind: "unavailable", ...wrap };
       // First: it is inside of the home, which has to be there to be hidden.
-      const folder = policy.type === "readOnly" ? undefined : await caches.folderOf(command.roots);
+      const hasCaches = policy.type !== "readOnly" && command.within == null;
+      const folder = hasCaches ? await caches.folderOf(command.roots) : undefined;
       let opened: OpenRepository | undefined;
       const release = async (): Promise<readonly string[]> => (await opened?.close()) ?? [];
       try {
@@ -131,10 +135,9 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       }
     },
     async access(command) {
-      if (!isConfining(command.policy)) return null;
-      return lookup.of(command, command.policy, profileOf(ports, command), (repository) =>
-        git.explain(repository),
-      );
+      const policy = policyOf(command);
+      if (!isConfining(policy)) return null;
+      return lookup.of(command, policy, profileOf(ports, command), (repository) => git.explain(repository));
     },
     sweep: () => git.sweep(),
     close: () => git.close(),
@@ -151,6 +154,11 @@ function profileOf({ profiles }: SandboxPorts, { profile }: ConfinedCommand): Pe
   const found = profiles?.().get(profile);
   if (found === undefined) throw fault("badConfig", `there is no [permissions.${profile}]`);
   return found;
+}
+
+/** No policy lets a command out of the folders that it has to stay in. */
+function policyOf({ policy, within }: ConfinedCommand): SandboxPolicy {
+  return within == null || isConfining(policy) ? policy : { type: "readOnly", networkAccess: false };
 }
 
 function isConfining(policy: SandboxPolicy): policy is ConfiningPolicy {

@@ -24,6 +24,8 @@ export interface Reach {
   readonly hasFiles: boolean;
   readonly around: LookAround;
   grants(grant: Grant): boolean;
+  /** The folders outside of which commands see nothing but programs; null: they see everything. Real paths. */
+  commandFolders(): Promise<readonly string[] | null>;
   /** Whether a thread may use a tool server that it brought along. */
   mayUse(server: ToolServerSettings): boolean;
   /** Throws if settings that a request asks for lead out of reach. `cwd`: where the thread works now. */
@@ -104,6 +106,10 @@ class HostReach implements Reach {
     return true;
   }
 
+  async commandFolders(): Promise<null> {
+    return null;
+  }
+
   mayUse(): boolean {
     return true;
   }
@@ -146,6 +152,11 @@ class SubjectReach implements Reach {
 
   grants(grant: Grant): boolean {
     return this.#rules.allow.includes(grant);
+  }
+
+  async commandFolders(): Promise<readonly string[] | null> {
+    if (this.grants("full-access")) return null;
+    return (await this.#realRoots()).roots;
   }
 
   mayUse({ url, allowedOrigins }: ToolServerSettings): boolean {
@@ -197,11 +208,15 @@ class SubjectReach implements Reach {
   }
 
   async #isInside(realPath: string): Promise<boolean> {
-    this.#places ??= this.#realPlaces();
-    const { roots, home } = await this.#places;
+    const { roots, home } = await this.#realRoots();
     return roots.some(
       (root) => isWithin(realPath, root) && (!isWithin(realPath, home) || isWithin(root, home)),
     );
+  }
+
+  #realRoots(): Promise<Places> {
+    this.#places ??= this.#realPlaces();
+    return this.#places;
   }
 
   /**

@@ -23,6 +23,8 @@ export interface ExecPorts {
   readonly shell: string;
   /** The configuration as it is now. */
   environment(): { readonly policy: ShellEnvironmentPolicy; readonly secrets: ReadonlySet<string> };
+  /** Whether a thread's commands see nothing of the user of this host, and so get nothing of their environment either. */
+  isForeign(thread: ThreadState): boolean;
   /** Sends a warning to whoever follows a thread; false if nobody does. */
   warn(threadId: string, message: string): boolean;
   readonly openOutput: OpenOutput;
