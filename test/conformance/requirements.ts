@@ -75,7 +75,8 @@ const lines = {
   "REACH-1":
     "A subject reads and writes no file outside of its folders, by whatever path, and none of the host's home.",
   "REACH-2": "A subject reaches no file and no address of the host unless `[subjects]` gives it some.",
-  "REACH-6": "A command of a subject's thread sees the subject's folders and programs, and nothing else of the host.",
+  "REACH-6":
+    "A command of a subject's thread sees the subject's folders and programs, and nothing else of the host.",
   "REACH-3": "A subject's thread calls no tool server of its own whose address `[subjects]` does not list.",
   "REACH-4": "What `[subjects]` can grant is refused with `notGranted` where it does not.",
   "REACH-5": "A subject's thread has no sandbox that `[subjects]` does not grant, not even by default.",

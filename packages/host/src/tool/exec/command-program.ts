@@ -31,7 +31,8 @@ export async function commandProgram(
   const program: ProgramStart = {
     argv: shellLine(shell, text, login).argv,
     cwd,
-    env: usesPatches(text) ? withPrograms(env, ports.platform.programs) : env,
+    // Those who see nothing of this host do not see its programs either.
+    env: usesPatches(text) && !ports.isForeign(thread) ? withPrograms(env, ports.platform.programs) : env,
     stdin: tty ? "open" : "closed",
     tty: tty ? TERMINAL : undefined,
   };
