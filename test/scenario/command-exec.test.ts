@@ -123,6 +123,17 @@ describe("a command that a client runs", () => {
       return [code, data.code, message];
     };
     expect(await refused({ command: [] })).toEqual([-32600, "emptyCommand", "command must not be empty"]);
+    expect((await refused({ command: [""] }))[1]).toBe("emptyCommand");
+    for (const [name, params] of [
+      ["command", { command: ["echo", "a\0b"] }],
+      ["cwd", { cwd: "/tmp\0" }],
+      ["env", { env: { A: "\0" } }],
+    ] as const)
+      expect(await refused(params)).toEqual([
+        -32602,
+        "invalidParams",
+        expect.stringContaining(`${name}: must not contain the character NUL`),
+      ]);
     expect(await refused({ tty: true })).toEqual([
       -32600,
       "processIdRequired",

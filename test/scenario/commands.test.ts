@@ -98,6 +98,20 @@ async function terminalId(client: WireClient, threadId: string): Promise<string>
 }
 
 describe("a command of the model", () => {
+  it.each([
+    ["`cmd` is empty", { cmd: "" }],
+    ["`cmd` is empty", { cmd: " \n" }],
+    ["`shell` is empty", { cmd: "ls", shell: "" }],
+    ["`cmd` must not contain the character NUL", { cmd: "ls \0" }],
+    ["`workdir` must not contain the character NUL", { cmd: "ls", workdir: "/tmp/\0" }],
+    ["`shell` must not contain the character NUL", { cmd: "ls", shell: "/bin/sh\0" }],
+  ])("[EXEC-2] is refused in plain words: %s", async (words, args) => {
+    const { model, client, threadId } = await stage([run(args), say("understood")]);
+    await client.turn(threadId, "go");
+    expect(outputOf(model, 1)).toContain(`The command was not run: ${words}`);
+    expect(items(client, "item/started")).toEqual([]);
+  });
+
   it("[EXEC-1] runs, shows its output while it runs, and the model gets it", async () => {
     const { model, client, threadId, cwd } = await stage([run({ cmd: "echo hi && ls a*" }), say("done")]);
     await writeFile(join(cwd, "a.txt"), "");
@@ -391,6 +405,8 @@ describe("a command of the user", () => {
     expect(await client.refusal("thread/shellCommand", { threadId, command: "  " })).toMatchObject({
       message: "command must not be empty",
     });
+    const { message } = await client.refusal("thread/shellCommand", { threadId, command: "ls \0" });
+    expect(message).toContain("must not contain the character NUL");
     const one = mark();
     await client.call("thread/shellCommand", { threadId, command: `sleep ${one}`, timeoutMs: 0 });
     await client.waitFor(({ method }) => method === "turn/completed", "its turn ends");

@@ -108,6 +108,8 @@ describe("a program that a client starts", () => {
         })
       ).data.code;
     expect(await refused({ command: [] })).toBe("emptyCommand");
+    expect(await refused({ command: [""] })).toBe("emptyCommand");
+    expect(await refused({ command: ["a\0"] })).toBe("invalidParams");
     expect(await refused({ processHandle: "" })).toBe("invalidParams");
     expect(await refused({ cwd: "relative" })).toBe("invalidParams");
     expect(await refused({ size: { rows: 1, cols: 1 } })).toBe("invalidParams");

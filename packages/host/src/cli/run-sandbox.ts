@@ -35,6 +35,7 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
   const [file, ...args] = options.words;
   if (file === undefined && !options.explain)
     refuse("missing required argument 'command': bobbin sandbox -- COMMAND");
+  if (file === "") refuse("the command is empty: bobbin sandbox -- COMMAND");
   const home = homeDirectory();
   const platform = nodePlatform();
   const config = await loadConfig(platform.files, home, options.config ?? []);

@@ -88,6 +88,12 @@ describe("bobbin sandbox on any machine", () => {
     expect(stderr).toContain("bobbin sandbox -- COMMAND");
   });
 
+  it("refuses an empty command in plain words", async () => {
+    const { code, stderr } = await program.run(["sandbox", "--", ""], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain("the command is empty: bobbin sandbox -- COMMAND");
+  });
+
   it("runs nothing where there is no sandbox, and says why", async () => {
     const { code, stdout, stderr } = await program.run(["sandbox", "--", "/bin/echo", "hello"], {
       cwd,

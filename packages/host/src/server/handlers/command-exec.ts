@@ -9,6 +9,7 @@ import type { ManagedProcess } from "../../process/managed-process.ts";
 import type { Handlers } from "../call.ts";
 import { terminalSize, writeInput } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
+import { checkProgram } from "../program-params.ts";
 import { type HandlerContext, reachOf } from "./context.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -75,8 +76,8 @@ export function commandExecHandlers(context: HandlerContext): Handlers {
 }
 
 function checkExec(params: CommandExecParams): void {
-  const { command, processId, size, tty, streamStdin, streamStdoutStderr, timeoutMs } = params;
-  if (command.length === 0) throw fault("emptyCommand");
+  const { processId, size, tty, streamStdin, streamStdoutStderr, timeoutMs } = params;
+  checkProgram(params);
   if (params.sandboxPolicy != null && params.permissionProfile != null)
     throw fault("twoSandboxPolicies", "permissionProfile", "sandboxPolicy");
   if (size != null && !tty) throw fault("invalidParams", "size", "command/exec size requires tty: true");

@@ -7,6 +7,7 @@ import type { ManagedProcess } from "../../process/managed-process.ts";
 import type { Handlers } from "../call.ts";
 import { terminalSize, writeInput } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
+import { checkProgram } from "../program-params.ts";
 import type { HandlerContext } from "./context.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -81,8 +82,9 @@ export function processHandlers(context: HandlerContext): Handlers {
   };
 }
 
-function checkSpawn({ command, processHandle, cwd, size, tty = false, timeoutMs }: ProcessSpawnParams): void {
-  if (command.length === 0) throw fault("emptyCommand");
+function checkSpawn(params: ProcessSpawnParams): void {
+  const { processHandle, cwd, size, tty = false, timeoutMs } = params;
+  checkProgram(params);
   if (processHandle === "") throw fault("invalidParams", "processHandle", "must not be empty");
   if (!isAbsolute(cwd)) throw fault("invalidParams", "cwd", "must be an absolute path");
   if (size != null && !tty) throw fault("invalidParams", "size", "process/spawn size requires tty: true");

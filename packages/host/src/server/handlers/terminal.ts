@@ -4,6 +4,7 @@ import { commandItem } from "../../tool/exec/command-item.ts";
 import { shellLine } from "../../tool/exec/shell-line.ts";
 import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
+import { checkProgram } from "../program-params.ts";
 import { accessOf, type HandlerContext } from "./context.ts";
 import { page } from "./page.ts";
 
@@ -19,7 +20,7 @@ export function terminalHandlers(context: HandlerContext): Handlers {
   return {
     async "thread/shellCommand"({ threadId, command, timeoutMs }, { connection, reply }) {
       const text = command.trim();
-      if (text === "") throw fault("emptyCommand");
+      checkProgram({ command: [text] });
       if (timeoutMs != null && timeoutMs < 0)
         throw fault("invalidParams", "timeoutMs", "timeoutMs must not be negative");
       const actor = await own(connection, threadId);

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { RequestAnswer } from "../../core/requests/records.ts";
 import { endedCommand } from "../../core/terminals/command-end.ts";
 import type { CommandItem } from "../../core/terminals/records.ts";
+import { wordProblem } from "../../process/program-words.ts";
 import { decisionOf } from "../consent/answer.ts";
 import type { Consent } from "../consent/consent.ts";
 import type { Permissions } from "../consent/permissions.ts";
@@ -118,6 +119,8 @@ export function execCommand(ports: ExecPorts, commands: ThreadCommands, notes: E
         return refusal(
           `${MAX_COMMANDS} commands are running already. Wait for one of them, or end one with write_stdin.`,
         );
+      const odd = oddInput(argumentsOf(invocation));
+      if (odd !== null) return refusal(`The command was not run: ${odd}.`);
       const additional = await additionalPermissions(
         ports,
         invocation.thread,
@@ -322,6 +325,14 @@ function outputFile(ports: ExecPorts, { thread, call }: Invocation): OutputFile 
 
 function argumentsOf({ args }: Invocation): Arguments {
   return args as Arguments;
+}
+
+/** Why arguments name nothing that can be run; null if they do. */
+function oddInput({ cmd, workdir, shell }: Arguments): string | null {
+  if (cmd.trim() === "") return "`cmd` is empty";
+  if (shell === "") return "`shell` is empty; leave it out to use the user's shell";
+  const bad = wordProblem({ cmd, workdir, shell });
+  return bad === null ? null : `\`${bad.name}\` ${bad.problem}`;
 }
 
 function workdirOf(invocation: Invocation): string {
