@@ -11,7 +11,8 @@ import type { ToolSpec } from "../model/model.ts";
 /**
  * Something that a model can call. A call is taken step by step: each method says what comes next, the step becomes
  * durable, and only then is it performed. So a host that is lost in between is followed by one that calls the method
- * of the step that the journal knows. Only `perform` acts on the world.
+ * of the step that the journal knows. Only `perform` acts on the world; `heard` may save what the user decided, in a
+ * way that can be repeated.
  */
 export interface Tool {
   readonly name: string;

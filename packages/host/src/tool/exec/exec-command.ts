@@ -90,8 +90,6 @@ interface CommandPlan {
   readonly outside: boolean;
   /** What it gets beyond the sandbox while it stays in it. */
   readonly permissions?: Permissions;
-  /** What the user allowed for good with the answer: commands that begin with these words. */
-  readonly rule?: readonly string[];
 }
 
 const YIELD_MS = { usual: 10_000, min: 250, max: 30_000 };
@@ -182,7 +180,8 @@ async function heard(
     case "accept":
       return dispatch(ports, invocation, place);
     case "acceptWithRule":
-      return dispatch(ports, invocation, { ...place, rule: decision.prefix });
+      await addRule(ports, consent, decision.prefix);
+      return dispatch(ports, invocation, place);
     case "acceptForSession": {
       const step = await dispatch(ports, invocation, place);
       return consent.kind === "ask" ? { ...step, grant: consent.grant } : step;
@@ -243,14 +242,13 @@ async function perform(
   live: LiveOutput,
 ): Promise<Step> {
   const { thread, turnId, call, plan: recorded } = invocation;
-  const { processId, outside, permissions, rule } = recorded as CommandPlan;
+  const { processId, outside, permissions } = recorded as CommandPlan;
   const { cmd, tty = false, yield_time_ms: yieldMs, max_output_tokens: maxTokens } = argumentsOf(invocation);
   const itemId = call.callId;
   const startedAt = ports.platform.clock.now();
   let running: RunningCommand;
   let note: string | undefined;
   try {
-    if (rule !== undefined) await addRule(ports, invocation, rule);
     const { program, removed, problem } = await commandProgram(ports, thread, {
       text: cmd,
       tty,
@@ -303,9 +301,12 @@ async function perform(
   return { kind: "settle", output, success: true, item };
 }
 
-/** Only what was offered is added: a client may answer with any words. A rule that cannot be saved stops no command. */
-async function addRule(ports: ExecPorts, invocation: Invocation, rule: readonly string[]): Promise<void> {
-  const consent = await consentTo(ports, invocation, null);
+/**
+ * Only what was offered is added: a client may answer with any words. A rule that cannot be saved stops no command.
+ * It is added before the command is dispatched, which no host does again: a rule is for all commands, so it must not
+ * be lost with this one.
+ */
+async function addRule(ports: ExecPorts, consent: Consent, rule: readonly string[]): Promise<void> {
   if (consent.kind !== "ask" || JSON.stringify(consent.amendment) !== JSON.stringify(rule)) return;
   await ports.addRule(rule).catch((cause) => ports.supervisor.report("adding a rule", cause));
 }
