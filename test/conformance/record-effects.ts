@@ -70,6 +70,23 @@ const pursued: CrashTest = {
   file: "test/simulation/goal.test.ts",
   title: "is pursued in so many turns and no more, and pays for each of them, however often its host dies",
 };
+const allowedForGood: CrashTest = {
+  file: "test/simulation/allowed-for-good.test.ts",
+  title: "[APPROVE-4] becomes a rule once, whenever the host dies after it (%s)",
+};
+const patched: CrashTest = {
+  file: "test/simulation/patch.test.ts",
+  title: "[PATCH-11] is whole after the next start, whenever its host dies and however",
+};
+const commands: CrashTest = {
+  file: "test/simulation/commands.test.ts",
+  title:
+    "[EXEC-11] complete their items once and leave no process, whatever happens to their thread and host",
+};
+const steps = (scene: string): CrashTest => ({
+  file: "test/model/crash-steps.test.ts",
+  title: `loses nothing that a kill may not take of ${scene}`,
+});
 
 /** One effect, with the crash at the record. */
 const leadsTo = (type: RecordType, ...effects: readonly string[]): readonly RecordEffect[] =>
@@ -108,7 +125,10 @@ export const recordEffects: Readonly<
     ...leadsTo("requestSent", "the question to clients"),
     also("the question again", droppedTurn),
   ],
-  requestResolved: leadsTo("requestResolved", "serverRequest/resolved", "the call goes on with the answer"),
+  requestResolved: [
+    ...leadsTo("requestResolved", "serverRequest/resolved", "the call goes on with the answer"),
+    also("a rule in the home, if the answer allows commands for good", allowedForGood),
+  ],
 
   reviewStarted: leadsTo(
     "reviewStarted",
@@ -142,6 +162,10 @@ export const recordEffects: Readonly<
     also("that again, if the tool is idempotent", sentAgain),
     also("else its result is waited for, and nothing is sent twice", unacknowledged),
     also("its result has its effect once", results),
+    also("all files of a patch, and then its end", patched),
+    also("the same at each step", steps("what a turn changes in files")),
+    also("a command, which a crash ends and no host repeats", commands),
+    also("the same at each step", steps("what commands do")),
   ],
   toolWaiting: [
     ...leadsTo("toolWaiting", "the deadline of the call"),

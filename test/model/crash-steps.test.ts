@@ -106,8 +106,10 @@ async function playAndDie(
   return wasOver;
 }
 
-/** Those with tool calls, questions, callbacks and children. */
-const TOOL_SCENES = scenes.filter(({ name }) => /^what (clients are asked|a tool server)/.test(name));
+/** Those with tool calls, questions, callbacks, children, patches and commands. */
+const TOOL_SCENES = scenes.filter(({ name }) =>
+  /^what (clients are asked|a tool server|a turn changes|commands do)/.test(name),
+);
 
 /** Seeds differ in what happens between two steps. */
 const SEEDS = process.env.BOBBIN_SIM_FULL === "1" ? [1, 2, 3] : [1];
