@@ -140,6 +140,7 @@ export const recordEffects: Readonly<
     "guardianWarning and item/autoApprovalReview/completed",
     "the call goes on with the verdict, and is not reviewed again",
   ),
+  denialApproved: leadsTo("denialApproved", "the reply to thread/approveGuardianDeniedAction"),
   reviewsExhausted: leadsTo("reviewsExhausted", "guardianWarning"),
 
   turnStarted: leadsTo("turnStarted", "turn/started, and the reply to turn/start"),

@@ -103,6 +103,13 @@ export const toolLines = {
   "APPROVE-11": "Under `untrusted` every command that no rule allows is asked about.",
   "APPROVE-12": "A command that a rule forbids never runs, wherever it stands in the text.",
   "AUTOREV-1": "With auto review a model judges what a person would be asked, in the recorded order.",
+  "AUTOREV-2": "What the reviewer denies is not done, and the model hears why and what it may do instead.",
+  "AUTOREV-3": "The reviewer is shown a policy, the exact action, and who said what; it has no tools.",
+  "AUTOREV-4": "The reviewer's tokens are part of the thread's total and take no room in its context.",
+  "AUTOREV-5": "A turn ends after three denials in a row.",
+  "AUTOREV-6": "An interrupt aborts the review and completes the item before the turn.",
+  "AUTOREV-7": "A reviewer that fails or answers anything but a verdict denies, after at most three calls.",
+  "AUTOREV-8": "What the reviewer denied is done once, exactly as it was, after a person approved it.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
   // More than the sandbox gives.

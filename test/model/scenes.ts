@@ -208,6 +208,10 @@ const reviews: Scene = {
     await turn(client, threadId, "call act");
     const other = await client.startThread({ approvalsReviewer: "auto_review" });
     await turn(client, other, "insist");
+    const denied = client.frames.findLast(({ method }) => method === "item/autoApprovalReview/completed");
+    const event = { id: denied?.params?.reviewId ?? "", status: "denied" };
+    await client.request("thread/approveGuardianDeniedAction", { threadId: other, event });
+    await turn(client, other, "call act");
   },
 };
 

@@ -92,6 +92,7 @@ const expected: Record<MethodName, Expected> = {
   "thread/revert": { ofThread: { beforeTurnId: "x" } },
   "thread/rollback": { ofThread: { numTurns: 1 } },
   "thread/files/restore": { ofThread: { beforeTurnId: "x" } },
+  "thread/approveGuardianDeniedAction": { ofThread: { event: { id: "r", status: "approved" } } },
   "thread/inject_items": { ofThread: { items: [{ type: "message", role: "user", content: [] }] } },
   "thread/section/move": { ofThread: { sectionId: null } },
   "thread/goal/get": { ofThread: {} },

@@ -240,6 +240,17 @@ const catalogue = {
     retryable: false,
     text: (field: string) => `gitInfo.${field} must not be empty`,
   },
+  invalidDenial: {
+    wire: -32600,
+    retryable: false,
+    text: (problem: string) => `event is not the denial of a review: ${problem}`,
+  },
+  unknownDenial: {
+    wire: -32600,
+    retryable: false,
+    text: (reviewId: string) =>
+      `no denied review ${reviewId} waits for an approval in this thread: it may be too old, or was approved and used`,
+  },
   nothingToInject: { wire: -32600, retryable: false, text: () => "items must not be empty" },
   invalidResponseItem: {
     wire: -32600,

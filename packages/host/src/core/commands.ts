@@ -24,6 +24,7 @@ import type { TextPart } from "./turn/texts.ts";
 /** What the outside asks of a thread, as plain data: ids, times and texts are chosen by whoever sends it. */
 export type Command =
   | LifeCommand
+  | ReviewCommand
   | TurnCommand
   | QueueCommand
   | GoalCommand
@@ -71,6 +72,20 @@ export type LifeCommand =
   | { readonly kind: "adopt"; readonly at: number }
   /** The last command of a load. */
   | { readonly kind: "close"; readonly at: number; readonly reason: UnloadReason };
+
+export type ReviewCommand =
+  /** What a model says that judges an approval in place of a person. */
+  | {
+      readonly kind: "reviewed";
+      readonly at: number;
+      readonly turnId: string;
+      readonly callId: string;
+      readonly reviewId: string;
+      readonly review: Verdict;
+      readonly usage: TokenUsageBreakdown | null;
+    }
+  /** A person approves what it denied. */
+  | { readonly kind: "approveDenied"; readonly at: number; readonly reviewId: string };
 
 export type TurnCommand =
   | {
@@ -131,16 +146,6 @@ export type TurnCommand =
       readonly callId: string;
       readonly from: CallStage["kind"];
       readonly step: CallStep;
-    }
-  /** What a model says that judges an approval in place of a person. */
-  | {
-      readonly kind: "reviewed";
-      readonly at: number;
-      readonly turnId: string;
-      readonly callId: string;
-      readonly reviewId: string;
-      readonly review: Verdict;
-      readonly usage: TokenUsageBreakdown | null;
     }
   /** The first answer counts. */
   | {

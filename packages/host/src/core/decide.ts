@@ -11,6 +11,7 @@ import { decideRap } from "./rap/decide.ts";
 import { withEvents } from "./rap/events.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
+import { decideReviews } from "./reviews/decide.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTerminals } from "./terminals/decide.ts";
 import { atThreadTime, withOrderedItems } from "./thread-time.ts";
@@ -45,7 +46,6 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "itemCompleted":
     case "toolCalled":
     case "stepCall":
-    case "reviewed":
     case "answer":
     case "modelServed":
     case "saveText":
@@ -56,6 +56,9 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "compactFirst":
     case "summarised":
       return decideTurn(state, command, shown);
+    case "reviewed":
+    case "approveDenied":
+      return decideReviews(state, command, shown);
     case "queueInput":
     case "changeQueued":
     case "removeQueued":

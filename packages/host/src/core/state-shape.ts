@@ -25,6 +25,7 @@ import { GOAL_STATE } from "./goal/shapes.ts";
 import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS } from "./life/shapes.ts";
 import { RAP_STATE } from "./rap/shapes.ts";
 import { PENDING_REQUEST } from "./requests/shapes.ts";
+import { DENIAL } from "./reviews/shapes.ts";
 import { count, time } from "./shapes.ts";
 import { TERMINAL_STATE } from "./terminals/shapes.ts";
 import { CALL_STAGE, CONTEXT_ENTRY, compacting, TOOL_CALL, TURN_CHANGES, TURN_KIND } from "./turn/shapes.ts";
@@ -91,6 +92,7 @@ export const THREAD_STATE = inline(() => ({
   requests: array(PENDING_REQUEST),
   grants: array(string()),
   grantTimes: omittable(record(time())),
+  denials: omittable(array(DENIAL)),
   callIds: array(string()),
   callCount: count(),
   undiffed: omittable(inline(() => ({ turnId: string(), changes: TURN_CHANGES }))),

@@ -69,6 +69,7 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "thread/grants/list": "own",
   "thread/grants/revoke": "own",
   "thread/inject_items": "own",
+  "thread/approveGuardianDeniedAction": "own",
   "thread/section/move": "own",
   "threadSection/list": "own",
   "threadSection/create": "own",

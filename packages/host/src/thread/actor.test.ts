@@ -102,7 +102,7 @@ it("records the first of two answers that come at once, and sends that it was re
   const ask = { method: "item/tool/call", params: {} as never } as const;
   await actor.submit({ ...start, turnId });
   await actor.submit({ kind: "toolCalled", at: 2, turnId, attempt: 1, call });
-  const step = { kind: "ask", requestId: 7, reviewId: "r", ask } as const;
+  const step = { kind: "ask", requestId: 7, reviewId: "r", fingerprint: "f", ask } as const;
   await actor.submit({ kind: "stepCall", at: 2, turnId, callId: "c", from: "proposed", step });
   expect(actor.requests.map(({ id }) => id)).toEqual([7]);
   const answer = (result: string) =>

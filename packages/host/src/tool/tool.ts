@@ -58,7 +58,7 @@ export interface AskedQuestion {
 /** What comes next; the id of a question is not the tool's to choose, and what it may change is saved by the host. */
 export type Step =
   | Exclude<CallStep, { kind: "ask" | "dispatch" }>
-  | Omit<Extract<CallStep, { kind: "ask" }>, "requestId" | "reviewId">
+  | Omit<Extract<CallStep, { kind: "ask" }>, "requestId" | "reviewId" | "fingerprint">
   | (Omit<Extract<CallStep, { kind: "dispatch" }>, "before"> & {
       /** The files that `perform` may change, as paths, or whatever is in the workspace. */
       readonly changes?: readonly string[] | "workspace" | undefined;

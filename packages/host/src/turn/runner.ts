@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { RateLimitSnapshot } from "@bobbin/protocol";
 import type { Child } from "../core/children/records.ts";
 import type {
@@ -16,6 +17,7 @@ import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
 import type { CallStep } from "../core/turn/calls.ts";
 import type { FilesBefore } from "../core/turn/changes.ts";
+import type { ToolCall } from "../core/turn/records.ts";
 import { Fault } from "../errors.ts";
 import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
@@ -308,17 +310,22 @@ export class Runner {
       turnId,
       callId: call.callId,
       from: stage.kind,
-      step: recordable(step, platform.ids, before),
+      step: recordable(step, platform.ids, () => fingerprintOf(call, state), before),
     } as const;
     this.#actor.offer(command, mustOutlivePower(step));
   }
 }
 
 /** A step as the thread takes it. */
-function recordable(step: Step, ids: Platform["ids"], before: FilesBefore | undefined): CallStep {
+function recordable(
+  step: Step,
+  ids: Platform["ids"],
+  fingerprint: () => string,
+  before: FilesBefore | undefined,
+): CallStep {
   switch (step.kind) {
     case "ask":
-      return { ...step, requestId: ids.integer(), reviewId: ids.uuid() };
+      return { ...step, requestId: ids.integer(), reviewId: ids.uuid(), fingerprint: fingerprint() };
     case "dispatch": {
       const { changes: _, ...dispatch } = step;
       return before === undefined ? dispatch : { ...dispatch, before };
@@ -326,6 +333,12 @@ function recordable(step: Step, ids: Platform["ids"], before: FilesBefore | unde
     default:
       return step;
   }
+}
+
+/** Equal for calls that ask for exactly the same in the same place, and for no others. */
+function fingerprintOf({ namespace, name, arguments: args }: ToolCall, { settings }: ThreadState): string {
+  const exact = JSON.stringify([namespace, name, args, settings.cwd]);
+  return createHash("sha256").update(exact).digest("hex");
 }
 
 /**

@@ -1,5 +1,9 @@
 import { global, method, sharedGlobal, THREAD } from "../entry.ts";
 import {
+  ThreadApproveGuardianDeniedActionParams,
+  ThreadApproveGuardianDeniedActionResponse,
+} from "../types/auto-review.ts";
+import {
   ThreadGrantsListParams,
   ThreadGrantsListResponse,
   ThreadGrantsRevokeParams,
@@ -75,6 +79,12 @@ export const threadEditMethods = {
   "thread/inject_items": method({
     params: ThreadInjectItemsParams,
     result: ThreadInjectItemsResponse,
+    scope: THREAD,
+    stability: "stable",
+  }),
+  "thread/approveGuardianDeniedAction": method({
+    params: ThreadApproveGuardianDeniedActionParams,
+    result: ThreadApproveGuardianDeniedActionResponse,
     scope: THREAD,
     stability: "stable",
   }),

@@ -1,4 +1,14 @@
-import { array, enumeration, integer, nullable, object, type Static, string, tagged } from "../schema.ts";
+import {
+  array,
+  enumeration,
+  integer,
+  nullable,
+  object,
+  type Static,
+  string,
+  tagged,
+  unknown,
+} from "../schema.ts";
 import { NetworkApprovalProtocol } from "./approval.ts";
 import { RequestPermissionProfile } from "./permission.ts";
 
@@ -57,6 +67,20 @@ export const GuardianUserAuthorization = enumeration("GuardianUserAuthorization"
   "high",
 ]);
 export type GuardianUserAuthorization = Static<typeof GuardianUserAuthorization>;
+
+export const ThreadApproveGuardianDeniedActionParams = object(
+  "ThreadApproveGuardianDeniedActionParams",
+  () => ({ event: unknown(), threadId: string() }),
+);
+export type ThreadApproveGuardianDeniedActionParams = Static<typeof ThreadApproveGuardianDeniedActionParams>;
+
+export const ThreadApproveGuardianDeniedActionResponse = object(
+  "ThreadApproveGuardianDeniedActionResponse",
+  () => ({}),
+);
+export type ThreadApproveGuardianDeniedActionResponse = Static<
+  typeof ThreadApproveGuardianDeniedActionResponse
+>;
 
 export const GuardianWarningNotification = object("GuardianWarningNotification", () => ({
   message: string(),

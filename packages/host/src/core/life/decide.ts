@@ -7,6 +7,7 @@ import type { ThreadState } from "../state.ts";
 import { endTerminals } from "../terminals/decide.ts";
 import { endTurn } from "../turn/ending.ts";
 import { endLost, lost } from "../turn/restart.ts";
+import { injected } from "./injected.ts";
 import { settingsChanged } from "./settings.ts";
 
 export function decideLife(
@@ -77,9 +78,4 @@ export function decideLife(
         { type: "closed", at, reason: command.reason },
       ];
   }
-}
-
-function injected({ turn, lastTurn }: ThreadState, at: number, items: readonly unknown[]): ThreadRecord {
-  const after = (turn ?? lastTurn)?.id;
-  return { type: "itemsInjected", at, items, ...(after !== undefined && { after }) };
 }

@@ -4,6 +4,7 @@ import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
 import { NO_RAP } from "../rap/records.ts";
 import { withoutGrants } from "../requests/grants.ts";
+import { withoutDenials } from "../reviews/fold.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { onlyWaits } from "../turn/calls.ts";
 import { withoutUndiffed } from "../turn/changes.ts";
@@ -106,7 +107,7 @@ function adoptedTurn(turn: TurnState | null): TurnState | null {
 export function foldClosed(state: ThreadState, { reason }: Closed): ThreadState {
   // What people allowed for the session outlives a restart of the host, and nothing else that closes a thread.
   const survives = reason === "shutdown" || reason === "lost";
-  const closed = survives ? state : withoutGrants(state);
+  const closed = survives ? state : withoutDenials(withoutGrants(state));
   return { ...withoutUndiffed(closed), status: NOT_LOADED, untold: true, rap: NO_RAP, children: NONE };
 }
 

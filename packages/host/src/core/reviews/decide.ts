@@ -1,7 +1,9 @@
 import type { ThreadItem } from "@bobbin/protocol";
-import type { TurnCommand } from "../commands.ts";
+import { type Fault, fault } from "../../errors.ts";
+import type { ReviewCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { fold } from "../fold.ts";
+import { injected } from "../life/injected.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { findCall } from "../turn/call-list.ts";
@@ -11,31 +13,75 @@ import type { ToolCall } from "../turn/records.ts";
 import { reviewedBy } from "./action.ts";
 import { isDenial, tooManyDenials } from "./denials.ts";
 import { reviewEnded } from "./ended.ts";
+import type { Denial, Verdict } from "./records.ts";
 import { wordsOf } from "./verdict.ts";
 
 type AskStep = Extract<CallStep, { kind: "ask" }>;
 
-/** The start of a review that takes the place of a question; undefined if a person is asked. */
+export function decideReviews(
+  state: ThreadState,
+  command: ReviewCommand,
+  shown: ShownText,
+): readonly ThreadRecord[] | Fault {
+  switch (command.kind) {
+    case "reviewed":
+      return state.turn?.id === command.turnId ? endReview(state, state.turn, command, shown) : [];
+    case "approveDenied":
+      return approveDenied(state, command);
+  }
+}
+
+/** A review that takes the place of a question; undefined if a person is asked. */
 export function startReview(
   state: ThreadState,
   call: ToolCall,
-  { ask, item, question, reviewId }: AskStep,
+  { ask, item, question, reviewId, fingerprint }: AskStep,
   { at, turnId }: { readonly at: number; readonly turnId: string },
-): ThreadRecord | undefined {
+): readonly ThreadRecord[] | undefined {
   const { approvalsReviewer, approvalPolicy } = state.settings;
   // People who trust nothing want to see it themselves.
   if (approvalsReviewer !== "auto_review" || approvalPolicy === "untrusted") return undefined;
   const reviewed = reviewedBy(state, call, ask, item);
   if (reviewed === undefined) return undefined;
-  const named = question === undefined ? {} : { question };
-  return { type: "reviewStarted", turnId, at, callId: call.callId, reviewId, ...reviewed, ask, ...named };
+  const { callId } = call;
+  const review = { reviewId, ...reviewed, ask, fingerprint, ...(question !== undefined && { question }) };
+  const started = { type: "reviewStarted", turnId, at, callId, ...review } as const;
+  if (!isApprovedDenial(state, fingerprint)) return [started];
+  return [started, reviewEnded(turnId, at, callId, { ...review, startedAt: at }, APPROVED_BY_USER, null)];
+}
+
+const APPROVED_BY_USER: Verdict = {
+  status: "approved",
+  riskLevel: "high",
+  userAuthorization: "high",
+  rationale: "The user approved exactly this after it had been denied.",
+};
+
+function isApprovedDenial({ denials = [] }: ThreadState, fingerprint: string): boolean {
+  return denials.some((denial) => denial.approved && denial.fingerprint === fingerprint);
+}
+
+/** The model is told, so that it can try again. */
+function approveDenied(
+  state: ThreadState,
+  { at, reviewId }: Extract<ReviewCommand, { kind: "approveDenied" }>,
+): readonly ThreadRecord[] | Fault {
+  const denial = state.denials?.find((one) => one.reviewId === reviewId);
+  if (denial === undefined) return fault("unknownDenial", reviewId);
+  if (denial.approved) return [];
+  return [{ type: "denialApproved", at, reviewId }, injected(state, at, [approvalMessage(denial)])];
+}
+
+function approvalMessage({ action }: Denial): object {
+  const text = `The user has approved an action that the automatic reviewer denied. You may do exactly this, once, if it is still needed. It approves nothing else.\n${JSON.stringify(action)}`;
+  return { type: "message", role: "developer", content: [{ type: "input_text", text }] };
 }
 
 /** Takes a reviewer's verdict; nothing if its call no longer waits for it. */
-export function endReview(
+function endReview(
   state: ThreadState,
   turn: TurnState,
-  { at, callId, reviewId, review, usage }: Extract<TurnCommand, { kind: "reviewed" }>,
+  { at, callId, reviewId, review, usage }: Extract<ReviewCommand, { kind: "reviewed" }>,
   shown: ShownText,
 ): readonly ThreadRecord[] {
   const stage = findCall(turn.calls, callId)?.stage;

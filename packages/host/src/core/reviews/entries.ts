@@ -1,11 +1,11 @@
 import { nullable, string } from "@bobbin/protocol/schema";
 import { TokenUsageBreakdown } from "@bobbin/protocol/types";
-import { type Notification, toSubscribers } from "../notification.ts";
+import { type Notification, silent, toSubscribers } from "../notification.ts";
 import { fields } from "../record-check.ts";
 import type { RecordEntries } from "../record-entry.ts";
 import { count, time } from "../shapes.ts";
 import { RECENT_REVIEWS } from "./denials.ts";
-import { foldReviewEnded, foldReviewStarted } from "./fold.ts";
+import { foldDenialApproved, foldReviewEnded, foldReviewStarted } from "./fold.ts";
 import type { ReviewRecord } from "./records.ts";
 import { asked, reviewed, VERDICT } from "./shapes.ts";
 import { warningOf } from "./verdict.ts";
@@ -59,6 +59,14 @@ export const REVIEW_RECORDS: RecordEntries<ReviewRecord> = {
       });
       return [...warning, completed];
     },
+    durability: "synced",
+    inFork: "never",
+  },
+  denialApproved: {
+    version: 1,
+    check: fields(() => ({ at: time(), reviewId: string() })),
+    fold: foldDenialApproved,
+    notify: silent,
     durability: "synced",
     inFork: "never",
   },

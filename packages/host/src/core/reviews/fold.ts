@@ -4,20 +4,30 @@ import { findCall } from "../turn/call-list.ts";
 import { withStage, withTurn } from "../turn/fold.ts";
 import { addUsage } from "../turn/usage.ts";
 import { withReview } from "./denials.ts";
-import type { ReviewRecord } from "./records.ts";
+import type { ReviewRecord, RunningReview, Verdict } from "./records.ts";
 import { answerOf } from "./verdict.ts";
 
 type ReviewStarted = Extract<ReviewRecord, { type: "reviewStarted" }>;
+type DenialApproved = Extract<ReviewRecord, { type: "denialApproved" }>;
 type ReviewEnded = Extract<ReviewRecord, { type: "reviewEnded" }>;
 
+/** How many denials of a thread a person may still approve. */
+const MAX_DENIALS = 32;
+
 export function foldReviewStarted(state: ThreadState, record: ReviewStarted): ThreadState {
-  const { at: startedAt, reviewId, targetItemId, action, ask, question } = record;
+  const { at: startedAt, reviewId, targetItemId, action, ask, question, fingerprint } = record;
   const review = { startedAt, reviewId, targetItemId, action, ask };
   return withStage(state, record, {
     kind: "reviewing",
     ...review,
     ...(question !== undefined && { question }),
+    ...(fingerprint !== undefined && { fingerprint }),
   });
+}
+
+export function foldDenialApproved(state: ThreadState, { reviewId }: DenialApproved): ThreadState {
+  const denials = state.denials?.map((one) => (one.reviewId === reviewId ? { ...one, approved: true } : one));
+  return denials === undefined ? state : { ...state, denials };
 }
 
 /** The call goes on with the verdict as with a person's answer. */
@@ -27,13 +37,29 @@ export function foldReviewEnded(state: ThreadState, record: ReviewEnded): Thread
   const stage = state.turn?.id === turnId ? findCall(state.turn.calls, callId)?.stage : undefined;
   if (stage?.kind !== "reviewing" || stage.reviewId !== reviewId || review.status === "aborted") return spent;
   const { ask, question } = stage;
-  const heard = withStage(spent, record, {
+  const heard = withStage(withDenial(spent, stage, review), record, {
     kind: "heard",
     method: ask.method,
     ...(question !== undefined && { question }),
     answer: answerOf(ask, review),
   });
   return withTurn(heard, turnId, ({ reviews }) => ({ reviews: withReview(reviews, review) }));
+}
+
+export function withoutDenials(state: ThreadState): ThreadState {
+  return state.denials === undefined ? state : { ...state, denials: undefined };
+}
+
+/** A denial is remembered, in case that a person approves it; what such an approval was for has been done. */
+function withDenial(state: ThreadState, running: RunningReview, { status }: Verdict): ThreadState {
+  const { reviewId, action, fingerprint } = running;
+  const { denials = [] } = state;
+  if (status === "denied") {
+    const denial = { reviewId, action, approved: false, ...(fingerprint !== undefined && { fingerprint }) };
+    return { ...state, denials: [...denials.slice(1 - MAX_DENIALS), denial] };
+  }
+  const used = denials.findIndex((one) => one.approved && one.fingerprint === fingerprint);
+  return used < 0 ? state : { ...state, denials: denials.toSpliced(used, 1) };
 }
 
 const NOTHING: TokenUsageBreakdown = {

@@ -15,6 +15,7 @@ export type ReviewRecord =
       readonly ask: Ask;
       /** The tool's own name for the question. */
       readonly question?: string | undefined;
+      readonly fingerprint?: string | undefined;
     } & Reviewed)
   | ({
       readonly type: "reviewEnded";
@@ -26,6 +27,8 @@ export type ReviewRecord =
       /** What the reviewer's calls of the model took; null if nothing is known. */
       readonly usage: TokenUsageBreakdown | null;
     } & Reviewed)
+  /** A person approves what the reviewer denied, once. */
+  | { readonly type: "denialApproved"; readonly at: number; readonly reviewId: string }
   /** The reviewer denied so much of a turn that the turn ends: what it counted. */
   | {
       readonly type: "reviewsExhausted";
@@ -48,8 +51,19 @@ export type Verdict = Omit<GuardianApprovalReview, "status"> & {
   readonly status: Exclude<GuardianApprovalReview["status"], "inProgress">;
 };
 
+/** What a reviewer denied, as long as a person may approve it. */
+export interface Denial {
+  readonly reviewId: string;
+  readonly action: GuardianApprovalReviewAction;
+  /** What the call asked for exactly: see `RunningReview`. */
+  readonly fingerprint?: string | undefined;
+  readonly approved: boolean;
+}
+
 /** A review that runs. */
 export interface RunningReview extends Reviewed {
+  /** The same for calls that ask for exactly the same, and for no others. */
+  readonly fingerprint?: string | undefined;
   readonly startedAt: number;
   readonly ask: Ask;
   readonly question?: string | undefined;

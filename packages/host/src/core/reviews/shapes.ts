@@ -1,4 +1,4 @@
-import { enumeration, inline, nullable, omittable, string } from "@bobbin/protocol/schema";
+import { boolean, enumeration, inline, nullable, omittable, string } from "@bobbin/protocol/schema";
 import {
   GuardianApprovalReviewAction,
   GuardianRiskLevel,
@@ -13,7 +13,18 @@ export const reviewed = () => ({
   action: GuardianApprovalReviewAction,
 });
 
-export const asked = () => ({ ask: ASK, question: omittable(string()) });
+export const asked = () => ({
+  ask: ASK,
+  question: omittable(string()),
+  fingerprint: omittable(string()),
+});
+
+export const DENIAL = inline(() => ({
+  reviewId: string(),
+  action: GuardianApprovalReviewAction,
+  fingerprint: omittable(string()),
+  approved: boolean(),
+}));
 
 export const VERDICT = inline(() => ({
   status: enumeration("", ["approved", "denied", "timedOut", "aborted"]),

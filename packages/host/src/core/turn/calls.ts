@@ -53,6 +53,8 @@ export type CallStep =
       readonly requestId: number;
       /** The name of the review, if a model judges it in place of a person. */
       readonly reviewId: string;
+      /** The same for calls that ask for exactly the same, and for no others. */
+      readonly fingerprint: string;
       readonly ask: Ask;
       readonly question?: string | undefined;
       /** `arguments` of the question as JSON, where they have numbers that JavaScript cannot hold. */

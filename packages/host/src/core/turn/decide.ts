@@ -6,7 +6,6 @@ import { settingsChanged } from "../life/settings.ts";
 import { defer, isDeferrable } from "../rap/late.ts";
 import type { ThreadRecord } from "../records.ts";
 import { resolve } from "../requests/resolve.ts";
-import { endReview } from "../reviews/decide.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { leaveShells } from "../terminals/decide.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
@@ -55,8 +54,6 @@ export function decideTurn(
     }
     case "stepCall":
       return turn?.id === command.turnId ? stepCall(state, turn, command, shown) : [];
-    case "reviewed":
-      return turn?.id === command.turnId ? endReview(state, turn, command, shown) : [];
     case "answer": {
       const { at, requestId, answer } = command;
       const request = state.requests.find(({ id }) => id === requestId);

@@ -69,6 +69,7 @@ const asks = (callId: string, requestId: number) =>
     kind: "ask",
     requestId,
     reviewId: "review",
+    fingerprint: "f",
     ask: {
       method: "item/tool/call",
       params: { threadId: "t", turnId: TURN, callId, namespace: null, tool: "act", arguments: {} },

@@ -28,10 +28,9 @@ export function stepCall(
       return [
         ...granted(turnId, at, step.grant),
         ...started(turn, at, step.item),
-        startReview(state, found.call, step, { at, turnId }) ?? {
-          type: "requestSent",
-          request: requestOf(step, { at, turnId, callId }),
-        },
+        ...(startReview(state, found.call, step, { at, turnId }) ?? [
+          { type: "requestSent", request: requestOf(step, { at, turnId, callId }) } as const,
+        ]),
       ];
     case "dispatch":
       return [

@@ -107,6 +107,14 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       reply({ thread: view(await actor.peek(), place), ...cursorsAt(kept), files });
     },
 
+    async "thread/approveGuardianDeniedAction"({ threadId, event }, { connection, reply }) {
+      const actor = await registry.find(threadId, accessOf(connection));
+      const { id, status } = deniedReview(event);
+      // What was not denied needs no approval.
+      if (status !== "denied") return reply({});
+      await actor.submit({ kind: "approveDenied", at: now(), reviewId: id }, () => reply({}));
+    },
+
     async "thread/inject_items"({ threadId, items }, { connection, reply }) {
       if (items.length === 0) throw fault("nothingToInject");
       const actor = await registry.find(threadId, accessOf(connection));
@@ -114,6 +122,15 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
     },
   };
+}
+
+/** The review that a client names. What was denied is taken from the thread, not from the client. */
+function deniedReview(event: unknown): { readonly id: string; readonly status: string } {
+  if (typeof event !== "object" || event === null) throw fault("invalidDenial", "it is no object");
+  const { id, status } = event as { readonly id?: unknown; readonly status?: unknown };
+  if (typeof id !== "string" || id.length > MAX_NAME) throw fault("invalidDenial", "id is required");
+  if (typeof status !== "string") throw fault("invalidDenial", "status is required");
+  return { id, status };
 }
 
 interface DropPoint {
