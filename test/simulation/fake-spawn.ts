@@ -57,6 +57,12 @@ export class FakeProcesses {
     const step = <T>(label: string, run: () => T): Promise<T> =>
       new Promise((resolve) => this.#scheduler.post(`${host.name} marks`, label, () => resolve(run()), host));
     return {
+      ask: (marks) =>
+        step("ask the marked to end", () => {
+          const found = marks.flatMap((mark) => this.#marked(mark));
+          for (const process of found) process.signal("SIGTERM");
+          return found.length > 0;
+        }),
       end: (marks) =>
         step("end the marked", () => {
           for (const mark of marks) this.#endMarked(mark);
@@ -102,8 +108,11 @@ export class FakeProcesses {
   }
 
   #endMarked(mark: string): void {
-    for (const process of this.alive)
-      if (Object.values(process.env).some((value) => value.includes(mark))) process.signal("SIGKILL");
+    for (const process of this.#marked(mark)) process.signal("SIGKILL");
+  }
+
+  #marked(mark: string): readonly FakeProcess[] {
+    return this.alive.filter(({ env }) => Object.values(env).some((value) => value.includes(mark)));
   }
 
   #endWatchdog(watchdog: FakeWatchdog): void {

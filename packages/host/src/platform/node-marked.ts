@@ -11,21 +11,60 @@ const MAX_ROUNDS = 100;
 /** How many processes are looked at at once. */
 const AT_ONCE = 16;
 
+/** Its end would be that of everything inside, at once. */
+const SANDBOX = "bwrap";
+
+/** What is started meanwhile is not asked. */
+export async function askMarked(marks: readonly string[]): Promise<boolean> {
+  const found = await marked(marks.map((mark) => Buffer.from(mark)));
+  if (found.length === 0) return false;
+  const all = await processes();
+  const family = new Set(found);
+  // A sandbox hides its mark from what is inside. Parents are not always listed first.
+  for (let size = 0; size < family.size; ) {
+    size = family.size;
+    for (const { pid, parent } of all) if (family.has(parent)) family.add(pid);
+  }
+  const asked = all.filter(({ pid, name }) => family.has(pid) && name !== SANDBOX);
+  for (const { pid } of asked) send(pid, "SIGTERM");
+  return asked.length > 0;
+}
+
+interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly name: string;
+}
+
+async function processes(): Promise<readonly ProcessEntry[]> {
+  const found: ProcessEntry[] = [];
+  await eachFewAtOnce(AT_ONCE, await pids(), async (pid) => {
+    const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+    // The name is in brackets, and may have some itself.
+    const [, name, parent] = /^\d+ \((.*)\) \S (\d+) /s.exec(stat) ?? [];
+    if (name !== undefined) found.push({ pid, parent: Number(parent), name });
+  });
+  return found;
+}
+
+async function pids(): Promise<readonly number[]> {
+  const names = await readdir("/proc").catch(() => []);
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
 /** Linux only: elsewhere nobody else's environment can be read, and nothing is found. */
 export async function endMarked(marks: readonly string[]): Promise<void> {
   const wanted = marks.map((mark) => Buffer.from(mark));
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = await marked(wanted);
     if (found.length === 0) return;
-    for (const pid of found) kill(pid);
+    for (const pid of found) send(pid, "SIGKILL");
   }
 }
 
 async function marked(marks: readonly Buffer[]): Promise<readonly number[]> {
-  const names = await readdir("/proc").catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
   const found: number[] = [];
-  await eachFewAtOnce(AT_ONCE, pids, async (pid) => {
+  await eachFewAtOnce(AT_ONCE, await pids(), async (pid) => {
     // One that is gone, or is somebody else's, has none of our marks.
     const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
     if (environment !== undefined && marks.some((mark) => environment.includes(mark))) found.push(pid);
@@ -33,9 +72,9 @@ async function marked(marks: readonly Buffer[]): Promise<readonly number[]> {
   return found;
 }
 
-function kill(pid: number): void {
+function send(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch {
     // Gone already.
   }

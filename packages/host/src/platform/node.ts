@@ -33,6 +33,7 @@ export function nodePlatform(): Platform {
     env: withShell(process.env),
     spawn: (start) => import("./node-spawn.ts").then(({ nodeSpawn }) => nodeSpawn(start)),
     markedProcesses: {
+      ask: async (marks) => (await loadMarked()).askMarked(marks),
       end: async (marks) => (await loadMarked()).endMarked(marks),
       watch: async (mark) => (await loadMarked()).watch(mark),
     },

@@ -141,6 +141,8 @@ export interface RunningProgram {
  * they are. A process that clears its environment, or that runs as another user, is not found.
  */
 export interface MarkedProcesses {
+  /** Asks every process that has one of the marks, and what these started, to end, by SIGTERM; whether there is any. */
+  ask(marks: readonly string[]): Promise<boolean>;
   /** Kills every process that has one of the marks; resolves when none is left. */
   end(marks: readonly string[]): Promise<void>;
   /** Starts a watchdog: when this process ends, however that is, it kills every process that has the mark. */

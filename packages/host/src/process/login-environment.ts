@@ -129,7 +129,7 @@ export class LoginEnvironments {
     let running: ManagedProcess | undefined;
     const giveUp = (why: string): void => {
       problem ??= why;
-      void running?.terminate();
+      void running?.endGently();
     };
     running = await processes.start(this, program, (piece) => {
       if (piece.stream !== "stdout") return;

@@ -14,31 +14,44 @@ export type ProcessListener = (piece: OutputPiece) => void | Promise<void>;
 const DRAIN_MS = 250;
 
 export interface ManagedProcessPorts {
+  readonly mark: string;
   readonly timers: Platform["timers"];
   readonly listener: ProcessListener;
+  /** Asks the program and what it started to end, and gives them a moment for it. */
+  askToEnd(process: ManagedProcess): Promise<void>;
   /** Ends what the program started, also what left its process group. */
   endDescendants(): Promise<void>;
 }
 
 /** A process with an owner. It has ended when its program has exited and its output was read. */
 export class ManagedProcess {
+  /** Its program has it in its environment. */
+  readonly mark: string;
   /** Resolves when it is gone and nothing more will be heard of it. Never rejects. */
   readonly ended: Promise<ProgramExit>;
   readonly #program: RunningProgram;
   readonly #timers: Platform["timers"];
+  readonly #askToEnd: (process: ManagedProcess) => Promise<void>;
   readonly #endDescendants: () => Promise<void>;
+  #grace: Promise<void> | undefined;
   #hasExited = false;
   /** Whether the reader waits for output, and not for its listener. */
   #waitsForOutput = false;
   #cancelDrain: Cancel = () => {};
 
-  constructor(program: RunningProgram, { timers, listener, endDescendants }: ManagedProcessPorts) {
+  constructor(
+    program: RunningProgram,
+    { mark, timers, listener, askToEnd, endDescendants }: ManagedProcessPorts,
+  ) {
+    this.mark = mark;
     this.#program = program;
     this.#timers = timers;
+    this.#askToEnd = askToEnd;
     this.#endDescendants = endDescendants;
     const read = this.#read(listener);
     this.ended = program.exited.then(async (exit) => {
       this.#hasExited = true;
+      if (this.#grace !== undefined) await Promise.race([this.#grace, read]);
       // What it left behind goes with it, and with that the output ends.
       program.signal("SIGKILL");
       this.#limitDrain();
@@ -67,6 +80,22 @@ export class ManagedProcess {
 
   get pid(): number {
     return this.#program.pid;
+  }
+
+  /**
+   * Asks it, and everything that it started, to end, and ends after a moment what is left: git removes its lock files, servers
+   * close what they have open. Resolves when all of it is gone.
+   */
+  async endGently(): Promise<void> {
+    await this.#askToEnd(this);
+    await this.terminate();
+  }
+
+  /** It was asked to end, and until then what it started may go on after its exit. False: it was asked before. */
+  leaveTime(grace: Promise<void>): boolean {
+    if (this.#grace !== undefined) return false;
+    this.#grace = grace;
+    return true;
   }
 
   /** Ends it and everything that it started, in whichever session; resolves when all of it is gone. */

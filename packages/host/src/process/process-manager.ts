@@ -15,6 +15,9 @@ export interface ProcessManagerPorts {
   readonly marks: ProcessMarks;
 }
 
+/** How long processes that were asked to end may take. */
+const GRACE_MS = 500;
+
 /** What an owner has started. */
 interface Owned {
   /** Begins the mark of each of its processes. */
@@ -63,9 +66,12 @@ export class ProcessManager {
     // What is being started finds that its owner is gone.
     this.#owners.delete(owner);
     await Promise.allSettled(owned.starting);
-    for (const process of owned.running) process.kill();
-    await this.#ports.platform.markedProcesses.end([owned.mark]);
-    await Promise.all([...owned.running].map(({ ended }) => ended));
+    const { markedProcesses } = this.#ports.platform;
+    const running = [...owned.running];
+    await this.#askToEnd(running);
+    for (const process of running) process.kill();
+    await markedProcesses.end([owned.mark]);
+    await Promise.all(running.map(({ ended }) => ended));
   }
 
   /** Ends every process; none can be started any more. */
@@ -90,6 +96,8 @@ export class ProcessManager {
     const managed = new ManagedProcess(running, {
       timers: platform.timers,
       listener,
+      mark,
+      askToEnd: (process) => this.#askToEnd([process]),
       endDescendants: () => platform.markedProcesses.end([mark]),
     });
     owned.running.add(managed);
@@ -101,6 +109,24 @@ export class ProcessManager {
       }),
     );
     return managed;
+  }
+
+  /** Asks processes to end; resolves when they have, or when they have had a moment for it. */
+  async #askToEnd(processes: readonly ManagedProcess[]): Promise<void> {
+    if (processes.length === 0) return;
+    const { timers, markedProcesses } = this.#ports.platform;
+    let over = (): void => {};
+    const grace = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    const cancel = timers.after(GRACE_MS, over);
+    // A program that tidies up may start others for it, which are not to be asked.
+    const unasked = processes.filter((process) => process.leaveTime(grace)).map(({ mark }) => mark);
+    const areAsked =
+      (unasked.length > 0 && (await markedProcesses.ask(unasked))) || unasked.length < processes.length;
+    if (areAsked) await Promise.race([grace, Promise.all(processes.map(({ ended }) => ended))]);
+    cancel();
+    over();
   }
 
   #owned(owner: ProcessOwner): Owned {

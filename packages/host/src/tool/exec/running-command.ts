@@ -144,7 +144,7 @@ export class RunningCommand {
   /** Ends it and everything that it started. */
   terminate(): void {
     this.#exitCode ??= KILLED;
-    this.#ports.supervisor.take("ending a command", this.#process.terminate());
+    this.#ports.supervisor.take("ending a command", this.#process.endGently());
   }
 
   /** Ends a command that has taken too long. */
@@ -152,7 +152,7 @@ export class RunningCommand {
     if (this.#isOver || this.wasTerminated) return;
     this.#exitCode = TIMED_OUT;
     this.#output.add(`\nThe command was ended after ${ms / 1000} seconds.\n`);
-    this.#ports.supervisor.take("ending a command", this.#process.terminate());
+    this.#ports.supervisor.take("ending a command", this.#process.endGently());
   }
 
   async #end({ release, file }: CommandProcess): Promise<CommandEnd> {
