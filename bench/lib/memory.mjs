@@ -70,6 +70,25 @@ export async function settledMemory(root, options = {}) {
   }
 }
 
+/**
+ * Samples a process's resident memory. The returned function stops that, and gives by how many MB it grew at the most.
+ * @param {number} pid
+ */
+export async function watchResident(pid) {
+  const resident = () =>
+    Number(/^VmRSS:\s+(\d+) kB$/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1] ?? 0) / 1000;
+  await sleep(500);
+  const before = resident();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, resident());
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    return most - before;
+  };
+}
+
 /** @param {string} path */
 function readProc(path) {
   try {

@@ -12,9 +12,9 @@ import { within } from "./server.mjs";
 const self = fileURLToPath(import.meta.url);
 
 /**
- * @param {{ deltas?: number, keepAliveMs?: number, tool?: string, args?: object }} [options] in how many pieces the answer is streamed;
+ * @param {{ deltas?: number, keepAliveMs?: number, tool?: string, args?: object | string }} [options] in how many pieces the answer is streamed;
  * how long a connection stays open that nobody uses: one that is closed while a client thinks would be measured with its
- * next turn; the tool that it calls, and with what
+ * next turn; the tool that it calls, and with what: a text is for a freeform tool
  * @returns {Promise<{ url: string, close: () => void }>}
  */
 export async function startMockModel({ deltas = 4, keepAliveMs = 60_000, tool = "", args = {} } = {}) {
@@ -86,13 +86,12 @@ export function answerBody(deltas) {
  * @param {string} args
  */
 function callBody(tool, nth, args) {
-  const item = {
-    type: "function_call",
-    id: `fc_${nth}`,
-    call_id: `call_${nth}`,
-    name: tool,
-    arguments: args,
-  };
+  const of = { call_id: `call_${nth}`, name: tool };
+  const given = JSON.parse(args);
+  const item =
+    typeof given === "string"
+      ? { type: "custom_tool_call", id: `ctc_${nth}`, status: "completed", ...of, input: given }
+      : { type: "function_call", id: `fc_${nth}`, ...of, arguments: args };
   const usage = { input_tokens: 10, output_tokens: 1, total_tokens: 11 };
   return encoded([
     { type: "response.created", response: { id: "resp_1", object: "response" } },
@@ -114,7 +113,7 @@ if (process.argv[1] === self) {
   const args = process.argv[5] ?? "{}";
   let nth = 0;
   /** Whether the result of its call is the last that it is shown. @param {string} text */
-  const isAnswered = (text) => JSON.parse(text).input.at(-1)?.type === "function_call_output";
+  const isAnswered = (text) => /_call_output$/.test(JSON.parse(text).input.at(-1)?.type);
   /** @type {Buffer[]} */
   let asked = [];
   const server = createServer((request, response) => {

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { BusyClient } from "../lib/busy-client.mjs";
+import { watchResident } from "../lib/memory.mjs";
 import { startProber } from "../lib/prober.mjs";
 import { RawSubscriber } from "../lib/raw-subscriber.mjs";
 import { result } from "../lib/result.mjs";
@@ -72,7 +71,7 @@ async function onStage(home, run) {
   const reader = await RawSubscriber.connect(url);
   try {
     const other = await startProber(url, home.path);
-    const memory = await watchMemory(server.pid);
+    const memory = await watchResident(server.pid);
     const start = performance.now();
     await run({ cwd: home.path, client, reader });
     const ms = performance.now() - start;
@@ -108,20 +107,4 @@ async function shellCommand({ cwd, client, reader }) {
   const ended = reader.seen('"method":"turn/completed"', AT_MOST_MS);
   await client.request("thread/shellCommand", { threadId: thread.id, command: COMMAND });
   await ended;
-}
-
-/** Samples a process's resident memory. The returned function stops that and gives by how many MB it grew. @param {number} pid */
-async function watchMemory(pid) {
-  const resident = () =>
-    Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1000;
-  await sleep(500);
-  const before = resident();
-  let most = before;
-  const timer = setInterval(() => {
-    most = Math.max(most, resident());
-  }, 20);
-  return () => {
-    clearInterval(timer);
-    return most - before;
-  };
 }
