@@ -1,7 +1,8 @@
+import { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { settled } from "../../../../test/support/eventually.ts";
 import { nodeSpawn } from "./node-spawn.ts";
 import type { ProgramStart, RunningProgram } from "./platform.ts";
@@ -140,4 +141,25 @@ it("a terminal has its size, and a new one when it is resized", async () => {
   program.resize({ cols: 100, rows: 40 });
   await program.write(Buffer.from("\n"));
   expect(await text).toMatch(/40 100\n$/);
+});
+
+it("lets others have their turn between two programs that are started at once", async () => {
+  /** The turn of the event loop in which each program was forked. */
+  const turns: number[] = [];
+  let turn = 0;
+  const count = () => {
+    turn++;
+    if (turns.length < 5) setImmediate(count);
+  };
+  const prototype = ChildProcess.prototype as ChildProcess & { spawn(options: object): number };
+  const original = prototype.spawn;
+  const spawn = vi.spyOn(prototype, "spawn").mockImplementation(function (this: ChildProcess, options) {
+    turns.push(turn);
+    return original.call(this, options);
+  });
+  const programs = Array.from({ length: 5 }, () => nodeSpawn(sh("exit 0", "pipes")));
+  count();
+  await Promise.all(programs.map(async (program) => (await program).exited));
+  spawn.mockRestore();
+  expect(new Set(turns).size).toBe(5);
 });

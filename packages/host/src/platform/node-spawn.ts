@@ -6,11 +6,22 @@ import { covered } from "./exposed-descriptors.ts";
 import { spawnOnTerminal } from "./node-terminal.ts";
 import { OutputPieces } from "./output-pieces.ts";
 import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram, Spawn } from "./platform.ts";
+import { nextTurn } from "./shared-looks.ts";
 
 export const nodeSpawn: Spawn = async (program) => {
+  await ownTurn();
   if (program.tty === undefined) return onPipes(program);
   return (await spawnOnTerminal(program)) ?? onPipes(program);
 };
+
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Nothing else is done while a program is forked, which takes milliseconds: between two, others get their turn. */
+function ownTurn(): Promise<void> {
+  const turn = lastTurn;
+  lastTurn = turn.then(nextTurn);
+  return turn;
+}
 
 async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Promise<RunningProgram> {
   const [file, ...args] = argv;
