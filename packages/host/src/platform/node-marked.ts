@@ -5,6 +5,7 @@ import type { Writable } from "node:stream";
 import { covered } from "./exposed-descriptors.ts";
 import { eachFewAtOnce } from "./few-at-once.ts";
 import type { Watchdog } from "./platform.ts";
+import { shared } from "./shared-looks.ts";
 
 /** A program that starts others faster than they are found is given up after this many looks. */
 const MAX_ROUNDS = 100;
@@ -18,7 +19,7 @@ const SANDBOX = "bwrap";
 export async function askMarked(marks: readonly string[]): Promise<boolean> {
   const found = await marked(marks.map((mark) => Buffer.from(mark)));
   if (found.length === 0) return false;
-  const all = await processes();
+  const all = await shared("processes", processes);
   const family = new Set(found);
   // A sandbox hides its mark from what is inside. Parents are not always listed first.
   for (let size = 0; size < family.size; ) {
@@ -63,11 +64,19 @@ export async function endMarked(marks: readonly string[]): Promise<void> {
 }
 
 async function marked(marks: readonly Buffer[]): Promise<readonly number[]> {
-  const found: number[] = [];
+  const environments = await shared("environments", readEnvironments);
+  return [...environments].flatMap(([pid, environment]) =>
+    marks.some((mark) => environment.includes(mark)) ? [pid] : [],
+  );
+}
+
+/** Of all processes that we may look at. Whoever asks at the same time shares it: there may be thousands. */
+async function readEnvironments(): Promise<ReadonlyMap<number, Buffer>> {
+  const found = new Map<number, Buffer>();
   await eachFewAtOnce(AT_ONCE, await pids(), async (pid) => {
     // One that is gone, or is somebody else's, has none of our marks.
     const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-    if (environment !== undefined && marks.some((mark) => environment.includes(mark))) found.push(pid);
+    if (environment !== undefined) found.set(pid, environment);
   });
   return found;
 }
