@@ -72,7 +72,7 @@ it("[CLI-4] leaves a tool server's question to its default, or takes the first o
     [
       ["--answer", "first"],
       0,
-      "Where to? → Production\n  Without --answer first the default of whoever asks applies.\n",
+      "Where to? → Production\n  Without --answer first it is not answered, and the default applies.\n",
     ],
   ] as const) {
     const { server, exec } = await stage("deploy");

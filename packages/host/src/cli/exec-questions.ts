@@ -165,7 +165,7 @@ async function answerTo(
       ? first === undefined
         ? null
         : `With --answer first it is ${JSON.stringify(first)}.`
-      : "Without --answer first the default of whoever asks applies.";
+      : "Without --answer first it is not answered, and the default applies.";
   report.decided({ kind: "question", question, answer: chosen ?? null, change });
   return chosen;
 }
