@@ -110,6 +110,8 @@ export const toolLines = {
   "AUTOREV-5": "A turn ends after three denials in a row.",
   "AUTOREV-6": "An interrupt aborts the review and completes the item before the turn.",
   "AUTOREV-7": "A reviewer that fails or answers anything but a verdict denies, after at most three calls.",
+  "AUTOREV-9":
+    "Patches, permissions, input to processes and calls of tool servers are judged in the same way.",
   "AUTOREV-8": "What the reviewer denied is done once, exactly as it was, after a person approved it.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
