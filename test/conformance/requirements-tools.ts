@@ -120,6 +120,10 @@ export const toolLines = {
   "PERMIT-2": "An empty grant refuses, and an answer grants nothing that was not asked for.",
   "PERMIT-3": "Only what is missing is asked for, and the home of the host is never given away.",
   "PERMIT-4": "request_permissions is offered where there is a sandbox and somebody may be asked.",
+  "TRUST-1": "Trust in a folder sets policy and sandbox of new threads where people chose none.",
+  "TRUST-2":
+    "Rules of a project allow with the content that a person trusted; a change is warned of, with what to do.",
+  "TRUST-3": "`exec` asks once whether a folder with rules of its own is trusted, and remembers the answer.",
   "PERMIT-5":
     "A command that asks for additional permissions is asked about with them, and runs in the sandbox widened by just these.",
 

@@ -1,6 +1,6 @@
 // `bobbin exec` with somebody at the terminal: approvals and questions are asked there.
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
@@ -43,6 +43,29 @@ describe("somebody at the terminal", () => {
     expect(await run.ended).toEqual({ code: 0, signal: null });
     expect(await readFile(file, "utf8")).toBe("Hello!\n");
     expect(run.shown).toContain("The patch was applied.");
+  });
+
+  it("[TRUST-3] is asked once whether a folder with rules is trusted, and they count then", async () => {
+    const home = await freshFolder("home");
+    await writeFile(join(home, "config.toml"), 'approval_policy = "untrusted"\n');
+    const cwd = await freshFolder("work");
+    await mkdir(join(cwd, ".bobbin", "rules"), { recursive: true });
+    await writeFile(join(cwd, ".bobbin", "rules", "a.rules"), 'prefix_rule(["echo"])\n');
+    const start = () =>
+      TerminalRun.start([process.execPath, BOBBIN, "exec", "run: echo hello"], {
+        cwd,
+        env: environment(home),
+      });
+    const first = await start();
+    await first.shows("> ");
+    expect(first.shown).toContain(`Trust ${cwd}?`);
+    expect(first.shown).toContain("allow echo  (.bobbin/rules/a.rules:1)");
+    await first.type("y\n");
+    expect((await first.ended).code).toBe(0);
+    expect(first.shown).not.toContain("Run this command?");
+    const second = await start();
+    expect((await second.ended).code).toBe(0);
+    expect(second.shown).not.toContain("Trust");
   });
 
   it("[CLI-5] declines it, after a word that is no answer", async () => {

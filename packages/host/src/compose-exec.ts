@@ -16,6 +16,7 @@ import { widened } from "./tool/consent/permissions.ts";
 import { isShell } from "./tool/consent/shell-words.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import { patchPorts } from "./tool/own-tools.ts";
+import { WithheldRuleNotes } from "./tool/project-trust.ts";
 import type { RulesStore } from "./tool/rules-store.ts";
 import { hasOwnProfile, reachable, wantedPermissions } from "./tool/wanted-permissions.ts";
 
@@ -46,6 +47,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   const consentOf = () => import("./tool/consent/decide.ts");
   const shellOf = () => import("./tool/consent/shell.ts");
 
+  const ruleNotes = new WithheldRuleNotes(ports.warn);
   const outputFolder = (threadId: string): string => join(blobFolders(home, threadId, false)[0], "outputs");
 
   const isForeign = ({ facts }: ThreadState): boolean => !ports.reachOf(facts.owner).grants("full-access");
@@ -56,6 +58,9 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     const { sandbox: policyOfSandbox, roots } = reachable(thread);
     const problem = await sandbox.problem();
     const confined = isForeign(thread);
+    // Files above a subject's own folders are not read for it.
+    const { rules, project } = await ports.rules.load(confined ? undefined : thread.settings.cwd);
+    if (project !== null) ruleNotes.warn(thread.facts.id, project);
     return decideConsent({
       what,
       policy,
@@ -63,8 +68,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       roots: await Promise.all(roots.map((root) => platform.files.realPath(root))),
       sandboxProblem: problem?.reason ?? null,
       listenerProblem: ports.listenerProblem,
-      // Files above a subject's own folders are not read for it.
-      rules: (await ports.rules.load(confined ? undefined : thread.settings.cwd)).rules,
+      rules,
       grants: thread.grants,
       confined,
     });

@@ -64,6 +64,7 @@ export interface CheckOptions {
 const TRUST = `
 A project's rules are in .bobbin/rules/*.rules and .codex/rules/*.rules. What they forbid or ask about always counts;
 what they allow counts once they are trusted, and no longer when a file changes. config.toml remembers it in [projects].
+In a trusted project, threads may write to their folder unless sandbox_mode or default_permissions is configured.
 `;
 
 const NOTES = `

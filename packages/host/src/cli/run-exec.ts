@@ -12,6 +12,7 @@ import { readPrompt } from "./exec-prompt.ts";
 import type { AnswerPolicy } from "./exec-questions.ts";
 import { TerminalPerson } from "./exec-terminal.ts";
 import { TextReport } from "./exec-text.ts";
+import { askTrust } from "./exec-trust.ts";
 import { execTurn, type TurnOutcome } from "./exec-turn.ts";
 import { checkHome } from "./home-check.ts";
 import { modelProblem } from "./model-problem.ts";
@@ -77,9 +78,11 @@ async function run(
   const platform = nodePlatform();
   // As in config.toml, the model may imply its provider.
   const model = options.model === undefined ? [] : [`model=${JSON.stringify(options.model)}`];
-  const config = await loadConfig(platform.files, home, [...(options.config ?? []), ...model]);
+  const overrides = [...(options.config ?? []), ...model];
+  const configured = await loadConfig(platform.files, home, overrides);
   // Other providers say themselves what is wrong; the offline model would answer to any name.
-  const problem = config.modelProvider === OFFLINE_MODEL ? modelProblem(config, process.env) : undefined;
+  const problem =
+    configured.modelProvider === OFFLINE_MODEL ? modelProblem(configured, process.env) : undefined;
   if (problem !== undefined) return refuse(`${problem.found}\n${problem.advice}`);
   const access = readAccess(options);
   if (typeof access === "string") return refuse(access);
@@ -93,6 +96,10 @@ async function run(
     : new TextReport(stdout, stderr);
   const person = TerminalPerson.at(process.stdin, stderr);
   try {
+    const { projects } = configured;
+    const hasChanged = person && (await askTrust({ platform, home, projects }, cwd, person, signal));
+    signal.throwIfAborted();
+    const config = hasChanged ? await loadConfig(platform.files, home, overrides) : configured;
     return await execTurn(
       { home, cwd, config, platform, log },
       {

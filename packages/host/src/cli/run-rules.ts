@@ -8,12 +8,14 @@ import type {
 } from "@bobbin/protocol";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
+import { trustDefaults } from "../config/trust-defaults.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
 import { commandActions } from "../tool/consent/command-actions.ts";
 import type { Consent } from "../tool/consent/consent.ts";
 import { decideConsent } from "../tool/consent/decide.ts";
 import { type ParsedCommand, parseCommand } from "../tool/consent/shell.ts";
+import { trustIn } from "../tool/project-trust.ts";
 import { RulesStore } from "../tool/rules-store.ts";
 import type { CheckOptions } from "./rules.ts";
 import { harmless, Output } from "./terminal.ts";
@@ -96,12 +98,12 @@ export async function checkRules(
   const stdout = new Output(process.stdout);
   const home = homeDirectory();
   const platform = nodePlatform();
-  const {
-    approvalPolicy: policy,
-    sandbox,
-    projects,
-  } = await loadConfig(platform.files, home, options.config ?? []);
+  const config = await loadConfig(platform.files, home, options.config ?? []);
+  const { projects } = config;
   const workdir = resolve(options.cd ?? ".");
+  const implied = trustDefaults(await trustIn(platform.files, workdir, projects), config);
+  const policy = implied.approvalPolicy ?? config.approvalPolicy;
+  const sandbox = implied.sandbox ?? config.sandbox.sandbox;
   const store = new RulesStore(home, { ...platform, projects: () => projects });
   const { rules, bad, project } = await store.load(workdir);
   const problem = await createSandbox({ platform, home }).problem();
@@ -110,7 +112,7 @@ export async function checkRules(
   const consent = decideConsent({
     what: { kind: "command", command, escalate, justification: null, prefixRule: null, workdir },
     policy,
-    sandbox: sandbox.sandbox,
+    sandbox,
     roots: [workdir],
     sandboxProblem: problem?.reason ?? null,
     rules,
@@ -120,16 +122,11 @@ export async function checkRules(
     const { words, found, isDangerous, isPlainGit } = command;
     const actions = commandActions(command, workdir);
     const about = { isPlain: words !== null, isDangerous, isPlainGit, commands: words ?? found, actions };
-    stdout.line(
-      JSON.stringify({ consent, ...about, policy, sandbox: sandbox.sandbox, badFiles: bad }, null, 2),
-    );
+    stdout.line(JSON.stringify({ consent, ...about, policy, sandbox, badFiles: bad }, null, 2));
   } else {
     stdout.write(forPeople(command, consent, stdout));
     stdout.line(
-      out(
-        stdout,
-        `policy ${typeof policy === "string" ? policy : "granular"}, sandbox ${sandbox.sandbox.type}`,
-      ),
+      out(stdout, `policy ${typeof policy === "string" ? policy : "granular"}, sandbox ${sandbox.type}`),
     );
     for (const one of bad) stdout.line(badLine(one, stdout));
     if (project?.isTrusted === false) stdout.line(untrustedLine(project.root, stdout));

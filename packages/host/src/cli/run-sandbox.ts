@@ -7,11 +7,13 @@ import type { Config } from "../config/config.ts";
 import { homeDirectory } from "../config/home.ts";
 import { hostSecretNames } from "../config/host-secrets.ts";
 import { loadConfig } from "../config/load.ts";
+import { trustDefaults } from "../config/trust-defaults.ts";
 import { covered } from "../platform/exposed-descriptors.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { ProgramStart } from "../platform/platform.ts";
 import { userEnvironment } from "../process/environment.ts";
 import { type ConfinedCommand, createSandbox } from "../sandbox/sandbox.ts";
+import { trustIn } from "../tool/project-trust.ts";
 import { explainSandbox } from "./explain-sandbox.ts";
 import { Output } from "./terminal.ts";
 
@@ -38,8 +40,11 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
   if (file === "") refuse("the command is empty: bobbin sandbox -- COMMAND");
   const home = homeDirectory();
   const platform = nodePlatform();
-  const config = await loadConfig(platform.files, home, options.config ?? []);
+  const loaded = await loadConfig(platform.files, home, options.config ?? []);
   const cwd = resolve(options.cd ?? ".");
+  const trust = await trustIn(platform.files, cwd, loaded.projects);
+  const { approvalPolicy: _, ...implied } = trustDefaults(trust, loaded);
+  const config = { ...loaded, sandbox: { ...loaded.sandbox, ...implied } };
   const confining = createSandbox({ platform, home, profiles: () => config.permissionProfiles });
   const command: ConfinedCommand = {
     program: {

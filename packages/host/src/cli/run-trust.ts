@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
-import { ConfigLayers } from "../catalog/config-layers.ts";
-import { ConfigWriter } from "../catalog/config-writer.ts";
 import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { RulesStore } from "../tool/rules-store.ts";
+import { rememberTrust } from "./remember-trust.ts";
 import { ruleLines } from "./run-rules.ts";
 import { harmless, Output } from "./terminal.ts";
 
@@ -21,7 +20,7 @@ export async function trustProject(dir: string, config: readonly string[] = []):
   } else if (isTrusted) {
     stdout.line(`\n  The rules of ${harmless(root)} are trusted already.\n`);
   } else {
-    await remember(root, digest);
+    await rememberTrust(platform.files, home, root, "trusted", digest);
     // As they count from now on.
     const trusted = new Map(projects).set(root, { level: "trusted", rules: digest });
     const listed = await new RulesStore(home, { ...platform, projects: () => trusted }).list(resolve(dir));
@@ -32,11 +31,4 @@ export async function trustProject(dir: string, config: readonly string[] = []):
   }
   await stdout.flushed();
   return 0;
-
-  async function remember(project: string, rules: string): Promise<void> {
-    const writer = new ConfigWriter(platform.files, new ConfigLayers(platform.files, home, []));
-    const key = `projects."${project.replaceAll(/["\\]/g, "\\$&")}"`;
-    const value = { trust_level: "trusted", trusted_rules: rules };
-    await writer.write({ edits: [{ keyPath: key, value, mergeStrategy: "upsert" }] });
-  }
 }

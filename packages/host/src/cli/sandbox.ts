@@ -32,7 +32,8 @@ function repeated(flags: string, description: string): Option {
 }
 
 const NOTES = `
-Without flags the sandbox is the configured one: sandbox_mode or default_permissions in config.toml.
+Without flags the sandbox is the configured one: sandbox_mode or default_permissions in config.toml,
+or workspace-write in a folder for which [projects] has a trust_level.
 
 Exit code: that of the command, 128 and the signal's number if a signal ended it,
 126 when this machine has no sandbox.

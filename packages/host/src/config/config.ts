@@ -51,6 +51,8 @@ export interface Config {
   readonly instructionsFile: string | null;
   readonly projectDocs: ProjectDocSettings;
   readonly approvalPolicy: AskForApproval;
+  /** What people chose themselves: trust in a folder does not change it. */
+  readonly chosen: { readonly approvalPolicy: boolean; readonly sandbox: boolean };
   /** What is taken otherwise than it was written. */
   readonly warnings: readonly string[];
   readonly approvalsReviewer: ApprovalsReviewer;
@@ -116,6 +118,10 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     instructionsFile: file === undefined ? null : resolve(home, file),
     projectDocs: readProjectDocSettings(table),
     approvalPolicy: readApprovalPolicy(table) ?? "on-request",
+    chosen: {
+      approvalPolicy: table["approval_policy"] !== undefined,
+      sandbox: table["sandbox_mode"] !== undefined || table["default_permissions"] !== undefined,
+    },
     warnings: policyWarnings(table),
     approvalsReviewer: reviewer === undefined || reviewer === "user" ? "user" : "auto_review",
     sandbox: readSandbox(table, workspaceWrite, permissionProfiles),

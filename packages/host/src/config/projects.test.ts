@@ -13,7 +13,7 @@ describe("[projects]", () => {
     expect([...readProjects(table)]).toEqual([
       ["/a", { level: "trusted", rules: "sha256:1" }],
       ["/b", { level: "untrusted", rules: null }],
-      ["/c", { level: "untrusted", rules: null }],
+      ["/c", { level: null, rules: null }],
     ]);
     expect([...readProjects({})]).toEqual([]);
   });

@@ -11,7 +11,7 @@ export function readProjects(table: Table): Projects {
       if (!isAbsolute(path)) throw new ConfigError(`projects: "${path}" must be an absolute path`);
       const at = `projects."${path}".`;
       const project = subtable(projects, path, "projects.")!;
-      const level = oneOf(project, "trust_level", ["trusted", "untrusted"], at) ?? "untrusted";
+      const level = oneOf(project, "trust_level", ["trusted", "untrusted"], at) ?? null;
       return [
         normalize(path).replace(/(.)\/$/, "$1"),
         { level, rules: text(project, "trusted_rules", at) ?? null },

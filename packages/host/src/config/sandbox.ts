@@ -77,6 +77,12 @@ export function ofProfile(
   return { sandbox: policyOfProfile(written), permissionProfile: profile };
 }
 
+/** The sandbox in which the workspace may be written to: the built-in profile, unless people configured more about it. */
+export function workspaceChoice(workspaceWrite: WorkspaceWrite): SandboxChoice {
+  const isPlain = JSON.stringify(workspaceWrite) === JSON.stringify(PLAIN);
+  return { sandbox: workspaceWrite, permissionProfile: isPlain ? ":workspace" : null };
+}
+
 export function sandboxPolicy(mode: SandboxMode, workspaceWrite: WorkspaceWrite): SandboxPolicy {
   switch (mode) {
     case "read-only":

@@ -42,6 +42,8 @@ export function configOfSubject(config: Config, rules: SubjectRules): Config {
     ...config,
     workspaceWrite,
     permissionProfiles: new Map(),
+    // The host's own user trusts folders, and so only for threads of its own.
+    projects: new Map(),
     sandbox: { sandbox: isWrite ? workspaceWrite : sandbox, permissionProfile },
   };
 }

@@ -5,9 +5,11 @@ import { upwards } from "../platform/upwards.ts";
 import { joinRules, type Rules, restrictionsOf } from "./consent/rules.ts";
 import { type BadRulesFile, type RulesFile, readRulesFile } from "./consent/rules-file.ts";
 
+export type TrustLevel = "trusted" | "untrusted";
+
 /** What people said about a project: `[projects."/path"]`. */
 export interface ProjectTrust {
-  readonly level: "trusted" | "untrusted";
+  readonly level: TrustLevel | null;
   /** The digest of the rules that they have seen. */
   readonly rules: string | null;
 }
@@ -24,6 +26,10 @@ export interface ProjectRules {
   /** Of the content of its rules files; null if it has none. */
   readonly digest: string | null;
   readonly isTrusted: boolean;
+  /** What people said about the project, whatever its rules are now; null: nothing. */
+  readonly level: TrustLevel | null;
+  /** Whether some of its rules do not count because they are not trusted as they are. */
+  readonly isWithheld: boolean;
 }
 
 const FOLDERS = [join(".bobbin", "rules"), join(".codex", "rules")];
@@ -59,16 +65,24 @@ export async function readProjectRules(
   const trust = projects.get(root);
   const isTrusted = digest === null || (trust?.level === "trusted" && trust.rules === digest);
   const rules = joinRules(read.map(({ file }) => file.rules));
+  const restrictions = restrictionsOf(rules);
   return {
     root,
-    rules: isTrusted ? rules : restrictionsOf(rules),
+    rules: isTrusted ? rules : restrictions,
     bad: read.flatMap(({ file }) => file.bad ?? []),
     digest,
     isTrusted,
+    level: trust?.level ?? null,
+    isWithheld: !isTrusted && ruleCount(rules) > ruleCount(restrictions),
   };
 }
 
-async function projectFolders(files: Pick<Files, "exists">, cwd: string): Promise<readonly string[]> {
+function ruleCount({ prefixes, network, executables }: Rules): number {
+  return prefixes.length + network.length + executables.size;
+}
+
+/** From the root of the project around a folder, which is a real path, down to that folder. */
+export async function projectFolders(files: Pick<Files, "exists">, cwd: string): Promise<readonly string[]> {
   const passed: string[] = [];
   if (cwd.length > MAX_PATH) return [cwd];
   for (const folder of upwards(cwd)) {

@@ -11,7 +11,7 @@ export interface LoadedRules {
   /** Files that could not be read. Nothing that they allow counts. */
   readonly bad: readonly BadRulesFile[];
   /** The project whose rules were looked at, if a folder was named. */
-  readonly project: Pick<ProjectRules, "root" | "digest" | "isTrusted"> | null;
+  readonly project: Omit<ProjectRules, "rules" | "bad"> | null;
 }
 
 const OWN_FILE = "default.rules";

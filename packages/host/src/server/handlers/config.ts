@@ -7,6 +7,8 @@ import {
   type Table,
 } from "../../catalog/config-layers.ts";
 import { type ConfigEdits, ConfigWriter } from "../../catalog/config-writer.ts";
+import type { Projects } from "../../tool/project-rules.ts";
+import { projectKey } from "../../tool/project-trust.ts";
 import type { Handlers } from "../call.ts";
 import { isHostUser } from "../host-user.ts";
 import type { HandlerContext } from "./context.ts";
@@ -14,9 +16,26 @@ import type { HandlerContext } from "./context.ts";
 export function configHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
   const writer = new ConfigWriter(context.platform.files, layers);
   const write = async (edits: ConfigEdits): Promise<Result<"config/value/write">> => {
+    const before = context.config.projects;
     const { reply, config } = await writer.write(edits);
     context.configure(config);
-    return reply;
+    const pins = await pinnedRules(before, config.projects);
+    if (pins.length === 0) return reply;
+    const pinned = await writer.write({ edits: pins });
+    context.configure(pinned.config);
+    return { ...reply, version: pinned.reply.version };
+  };
+  /** Who has just trusted a project trusts its rules as they are at that moment. */
+  const pinnedRules = async (before: Projects, after: Projects): Promise<ConfigEdits["edits"]> => {
+    const edits: ConfigEdits["edits"][number][] = [];
+    for (const [root, { level, rules }] of after) {
+      if (level !== "trusted" || rules !== null || before.get(root)?.level === "trusted") continue;
+      const { project } = await context.rules.load(root);
+      if (project?.root !== root || project.digest === null) continue;
+      const keyPath = `${projectKey(root)}.trusted_rules`;
+      edits.push({ keyPath, value: project.digest, mergeStrategy: "replace" });
+    }
+    return edits;
   };
   return {
     async "config/read"({ includeLayers }, { connection, reply }) {

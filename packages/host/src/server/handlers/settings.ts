@@ -2,10 +2,13 @@ import type { CollaborationMode, LoadSettings, Params, SandboxMode } from "@bobb
 import { wholePolicy } from "../../config/approval-policy.ts";
 import { ofProfile, type SandboxChoice, sandboxPolicy } from "../../config/sandbox.ts";
 import { serversOfThread } from "../../config/tool-servers.ts";
+import { trustDefaults } from "../../config/trust-defaults.ts";
 import type { ThreadSettings } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
 import { ownTier, serviceTier } from "../../model/service-tier.ts";
+import type { Files } from "../../platform/platform.ts";
 import { checkDynamicTools } from "../../tool/dynamic-spec.ts";
+import { trustIn } from "../../tool/project-trust.ts";
 import type { Connection } from "../connection.ts";
 import { isHostUser } from "../host-user.ts";
 import type { Principal } from "../listen/door.ts";
@@ -26,18 +29,19 @@ export function wrongConfigFor(why: string, principal: Principal): string {
 
 /** What settings in a request are read with: the configuration and the reach of whoever asks. */
 export interface SettingsScope extends ConfigScope, Pick<HandlerContext, "providers"> {
+  readonly files: Pick<Files, "exists" | "realPath">;
   readonly reach: Reach;
 }
 
 export function settingsScope(context: HandlerContext, connection: Connection): SettingsScope {
-  const { home, providers } = context;
+  const { home, providers, platform } = context;
   const reach = reachOf(context, connection);
-  return { home, providers, config: reach.config, reach };
+  return { home, providers, files: platform.files, config: reach.config, reach };
 }
 
 /** What a new thread runs on: what was asked for, else what is configured. */
 export function newSettings(params: Asked, scope: SettingsScope): Promise<ThreadSettings> {
-  return withAsked(configuredSettings(scope), params, scope);
+  return settingsFor({}, params, scope);
 }
 
 /**
@@ -58,7 +62,7 @@ export function forkSettings(
     approvalsReviewer,
     ...(!isConfigured && { modelProvider, model: from.model }),
   };
-  return withAsked({ ...configuredSettings(scope), ...kept }, params, scope);
+  return settingsFor(kept, params, scope);
 }
 
 function configuredSettings({ config, reach }: SettingsScope): ThreadSettings {
@@ -77,12 +81,17 @@ function configuredSettings({ config, reach }: SettingsScope): ThreadSettings {
   };
 }
 
-async function withAsked(
-  settings: ThreadSettings,
+/** What was asked for goes before what is kept, that before what trust in the folder implies, that before the rest. */
+async function settingsFor(
+  kept: Partial<ThreadSettings>,
   params: Asked,
   scope: SettingsScope,
 ): Promise<ThreadSettings> {
-  const all = { ...settings, ...(await askedSettings(params, settings.cwd, scope)) };
+  const configured = configuredSettings(scope);
+  const asked = await askedSettings(params, kept.cwd ?? configured.cwd, scope);
+  const { cwd } = { ...configured, ...kept, ...asked };
+  const trust = await trustIn(scope.files, cwd, scope.config.projects);
+  const all = { ...configured, ...trustDefaults(trust, scope.config), ...kept, ...asked };
   scope.providers.get(all.modelProvider);
   return { ...all, serviceTier: ownTier(all.serviceTier, all.model) };
 }

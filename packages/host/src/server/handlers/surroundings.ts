@@ -1,7 +1,8 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { GitInfo } from "@bobbin/protocol";
 import type { ProjectDoc } from "../../core/life/records.ts";
 import { fault } from "../../errors.ts";
+import { trustIn } from "../../tool/project-trust.ts";
 import type { HandlerContext } from "./context.ts";
 
 /** What a load binds: what is around the folder, and the instructions that are configured for all threads. */
@@ -11,7 +12,11 @@ export async function surroundings(
   owner: string,
   context: HandlerContext,
 ): Promise<{ readonly gitInfo: GitInfo | null; readonly docs: readonly ProjectDoc[] }> {
-  const { gitInfo, docs } = await context.reachLookup.of(owner).around.at(cwd);
+  const { around, config } = context.reachLookup.of(owner);
+  const { gitInfo, docs: found } = await around.at(cwd);
+  const trust = await trustIn(context.platform.files, cwd, config.projects);
+  // What a project that is not trusted says to models is not passed on; what the home says is.
+  const docs = trust === "untrusted" ? found.filter(({ path }) => dirname(path) === context.home) : found;
   const { developerInstructions: text, instructionsFile } = context.config;
   if (text === null && instructionsFile === null) return { gitInfo, docs };
   const path = join(context.home, "config.toml");
