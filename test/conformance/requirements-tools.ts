@@ -112,6 +112,8 @@ export const toolLines = {
   "AUTOREV-7": "A reviewer that fails or answers anything but a verdict denies, after at most three calls.",
   "AUTOREV-9":
     "Patches, permissions, input to processes and calls of tool servers are judged in the same way.",
+  "AUTOREV-10": "After a crash a review that had not ended starts again; one that had ended is not repeated.",
+  "AUTOREV-11": "A review that takes longer than 90 seconds denies.",
   "AUTOREV-8": "What the reviewer denied is done once, exactly as it was, after a person approved it.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
