@@ -3,75 +3,41 @@ import { existsSync } from "node:fs";
 import { readFile, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import {
+  asked,
+  COMMAND_QUESTION,
+  type CommandStage,
+  commandStage,
+  storyOf,
+  WRITES_THERE_ONLY,
+} from "../support/command-stage.ts";
 import { freshFolder } from "../support/folder.ts";
-import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
-import { modelHome } from "../support/model-home.ts";
+import { type Reply, responses, stream } from "../support/mock-model.ts";
+import { outputOf, run, say } from "../support/model-replies.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
-import type { Received, WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const run = (cmd: string, write: readonly string[], callId = "call_1", more: object = {}): Reply => {
-  const args = {
-    cmd,
-    login: false,
+const runWith = (cmd: string, write: readonly string[], callId?: string, more: object = {}): Reply => {
+  const permissions = {
     sandbox_permissions: "with_additional_permissions",
     justification: "May I write there?",
     additional_permissions: { file_system: { write } },
-    ...more,
   };
-  return stream(responses.stream(responses.call("exec_command", JSON.stringify(args), callId)));
+  return run({ cmd, ...permissions, ...more }, callId);
 };
 
-const METHOD = "item/commandExecution/requestApproval";
-/** Without the temporary folders, which are where tests have their files. */
-const WRITES = [
-  'sandbox_mode = "workspace-write"',
-  'approval_policy = "on-request"',
-  "sandbox_workspace_write.exclude_slash_tmp = true",
-  "sandbox_workspace_write.exclude_tmpdir_env_var = true",
-];
-
-async function stage(top: readonly string[] = WRITES) {
-  const model = await MockModel.start(say("done"));
-  const { home, cwd } = await modelHome("responses", model.url, { top });
-  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"], env: { SHELL: "/bin/bash" } });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, home, cwd, client, threadId: await client.startThread({ cwd }) };
-}
+const stage = (top = WRITES_THERE_ONLY): Promise<CommandStage> => commandStage([say("done")], top);
 
 const elsewhere = (): Promise<string> => freshFolder("elsewhere");
-
-async function asked(client: WireClient, from: number): Promise<Received> {
-  return client.waitFor(({ method }) => method === METHOD, "a question", from);
-}
-
-/** What became of a turn, in short; where the status changes is free. */
-function story(frames: readonly Received[]): string[] {
-  return frames.flatMap(({ method, params }) => {
-    if (method === METHOD) return ["asked"];
-    if (method === "serverRequest/resolved") return ["resolved"];
-    if (method === "turn/completed") return [`turn ${params.turn.status}`];
-    return params?.item?.type === "commandExecution" ? [`${method} ${params.item.status}`] : [];
-  });
-}
-
-function outputOf(model: MockModel, nth: number): string {
-  const outputs = model.asked[nth]!.body.input.filter(
-    ({ type }: { type: string }) => type === "function_call_output",
-  );
-  return outputs.at(-1).output;
-}
 
 describe.runIf(hasSandbox)("a command with additional permissions", () => {
   it("[PERMIT-5] is asked about with them, and may write there and nowhere else", async () => {
     const [open, closed] = [await elsewhere(), await elsewhere()];
     const { model, client, threadId, cwd } = await stage();
     const cmd = `echo hi > ${open}/a; echo no > ${closed}/b`;
-    model.reply(run(cmd, [open]), say("done"));
+    model.reply(runWith(cmd, [open]), say("done"));
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
-    const { id, params } = await asked(client, from);
+    const { id, params } = await asked(client, { from });
     expect(params).toMatchObject({
       kind: "command",
       itemId: "call_1",
@@ -90,7 +56,7 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     expect(params).not.toHaveProperty("proposedExecpolicyAmendment");
     client.send({ id, result: { decision: "accept" } });
     await client.turnCompleted(turnId);
-    expect(story(client.frames.slice(from))).toEqual([
+    expect(storyOf(client.frames.slice(from))).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -106,12 +72,17 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     const [one, other] = [await elsewhere(), await elsewhere()];
     const { model, client, threadId, cwd } = await stage();
     const cmd = `echo hi >> ${one}/a`;
-    model.reply(run(cmd, [one]), run(cmd, [one], "call_2"), run(cmd, [one, other], "call_3"), say("done"));
+    model.reply(
+      runWith(cmd, [one]),
+      runWith(cmd, [one], "call_2"),
+      runWith(cmd, [one, other], "call_3"),
+      say("done"),
+    );
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
-    const first = await asked(client, from);
+    const first = await asked(client, { from });
     client.send({ id: first.id, result: { decision: "acceptForSession" } });
-    const second = await asked(client, client.frames.indexOf(first) + 1);
+    const second = await asked(client, { from: client.frames.indexOf(first) + 1 });
     expect(second.params.itemId).toBe("call_3");
     client.send({ id: second.id, result: { decision: "decline" } });
     await client.turnCompleted(turnId);
@@ -130,10 +101,10 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     const { model, client, threadId, cwd } = await stage();
     const link = join(cwd, "link");
     await symlink(folder, link);
-    model.reply(run(`echo hi > ${link}/a`, [link]), say("done"));
+    model.reply(runWith(`echo hi > ${link}/a`, [link]), say("done"));
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
-    const { id, params } = await asked(client, from);
+    const { id, params } = await asked(client, { from });
     expect(params.additionalPermissions.fileSystem.write).toEqual([folder]);
     await symlink(target, `${link}2`);
     await rename(`${link}2`, link);
@@ -151,12 +122,12 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
       const args = JSON.stringify({ session_id: Number(session), chars: "x\n" });
       return stream(responses.stream(responses.call("write_stdin", args, "call_2")))(response, request);
     };
-    model.reply(run("cat", [folder], "call_1", { tty: true, yield_time_ms: 250 }), write, say("done"));
+    model.reply(runWith("cat", [folder], "call_1", { tty: true, yield_time_ms: 250 }), write, say("done"));
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
-    const first = await asked(client, from);
+    const first = await asked(client, { from });
     client.send({ id: first.id, result: { decision: "accept" } });
-    const second = await asked(client, client.frames.indexOf(first) + 1);
+    const second = await asked(client, { from: client.frames.indexOf(first) + 1 });
     expect(second.params).toMatchObject({
       kind: "writeStdin",
       reason: "The process can do more than the sandbox allows",
@@ -167,9 +138,9 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
 
   it("[PERMIT-5] runs at once if the sandbox gives them already", async () => {
     const { model, client, threadId, cwd } = await stage();
-    model.reply(run("echo hi > a", [cwd]), say("done"));
+    model.reply(runWith("echo hi > a", [cwd]), say("done"));
     await client.turn(threadId, "go");
-    expect(client.told(METHOD)).toEqual([]);
+    expect(client.told(COMMAND_QUESTION)).toEqual([]);
     expect(await readFile(join(cwd, "a"), "utf8")).toBe("hi\n");
   });
 
@@ -177,19 +148,19 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     const { model, client, threadId, home } = await stage();
     const none = { additional_permissions: {} };
     model.reply(
-      run("ls", [home]),
-      run("ls", [], "call_2", none),
-      run("ls", ["/srv"], "call_3", { sandbox_permissions: "use_default" }),
+      runWith("ls", [home]),
+      runWith("ls", [], "call_2", none),
+      runWith("ls", ["/srv"], "call_3", { sandbox_permissions: "use_default" }),
       say("done"),
     );
     await client.turn(threadId, "go");
     expect(outputOf(model, 1)).toContain("the home of this host is never given away");
     expect(outputOf(model, 2)).toContain("needs `additional_permissions`");
     expect(outputOf(model, 3)).toContain("needs `sandbox_permissions`");
-    model.reply(run("ls", ["/srv"], "call_4"), say("done"));
+    model.reply(runWith("ls", ["/srv"], "call_4"), say("done"));
     await client.call("thread/settings/update", { threadId, approvalPolicy: "never" });
     await client.turn(threadId, "go");
     expect(outputOf(model, model.asked.length - 1)).toContain("set to ask nobody");
-    expect(client.told(METHOD)).toEqual([]);
+    expect(client.told(COMMAND_QUESTION)).toEqual([]);
   });
 });

@@ -3,69 +3,18 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { asked, commandStage, hostOf, storyOf, WRITES, WRITES_THERE_ONLY } from "../support/command-stage.ts";
 import { filesBelow, freshFolder } from "../support/folder.ts";
-import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { stdioHost } from "../support/host-process.ts";
+import { MockModel } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import type { Received, WireClient } from "../support/wire-client.ts";
-
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const run = (args: object, callId = "call_1"): Reply =>
-  stream(responses.stream(responses.call("exec_command", JSON.stringify({ login: false, ...args }), callId)));
-const escalated = (cmd: string, more: object = {}, callId = "call_1"): Reply =>
-  run({ cmd, sandbox_permissions: "require_escalated", justification: "May I?", ...more }, callId);
-
-const WRITES = ['sandbox_mode = "workspace-write"', 'approval_policy = "on-request"'];
-const METHOD = "item/commandExecution/requestApproval";
-
-interface Stage {
-  readonly model: MockModel;
-  readonly host: HostProcess;
-  readonly client: WireClient;
-  readonly threadId: string;
-  readonly cwd: string;
-  readonly home: string;
-}
-
-async function stage(replies: readonly Reply[], top: readonly string[] = WRITES): Promise<Stage> {
-  const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, { top });
-  const host = await spawnHost({
-    home,
-    args: ["--listen", "ws://127.0.0.1:0"],
-    env: { SHELL: "/bin/bash" },
-  });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, host, client, threadId: await client.startThread({ cwd }), cwd, home };
-}
-
-/** What became of a turn, in short; where the status changes is free. */
-function story(frames: readonly Received[]): string[] {
-  return frames.flatMap(({ method, params }) => {
-    if (method === METHOD) return ["asked"];
-    if (method === "serverRequest/resolved") return ["resolved"];
-    if (method === "turn/completed") return [`turn ${params.turn.status}`];
-    return params?.item?.type === "commandExecution" ? [`${method} ${params.item.status}`] : [];
-  });
-}
-
-function asked(client: WireClient, nth = 1): Promise<Received> {
-  let seen = 0;
-  return client.waitFor(({ method }) => method === METHOD && ++seen >= nth, "a question");
-}
-
-function outputOf(model: MockModel, nth = 1): string {
-  const outputs = model.asked[nth]!.body.input.filter(
-    ({ type }: { type: string }) => type === "function_call_output",
-  );
-  return outputs.at(-1).output;
-}
+import { escalated, outputOf, run, say } from "../support/model-replies.ts";
 
 describe("a command that asks", () => {
   it("[APPROVE-1] is shown, asked about, and runs outside of the sandbox when it is accepted", async () => {
     const outside = await freshFolder();
     const file = join(outside, "a");
-    const { model, client, threadId, cwd } = await stage([
+    const { model, client, threadId, cwd } = await commandStage([
       escalated(`touch ${file} && echo ran`),
       say("done"),
     ]);
@@ -88,7 +37,7 @@ describe("a command that asks", () => {
     expect(existsSync(file)).toBe(false);
     client.send({ id: question.id, result: { decision: "accept" } });
     await client.turnCompleted(turnId);
-    expect(story(client.frames.slice(from))).toEqual([
+    expect(storyOf(client.frames.slice(from))).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -100,12 +49,12 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-1] is not run when it is declined, and the model hears why", async () => {
-    const { model, client, threadId } = await stage([escalated("echo no"), say("understood")]);
+    const { model, client, threadId } = await commandStage([escalated("echo no"), say("understood")]);
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
     client.send({ id: (await asked(client)).id, result: { decision: "decline" } });
     await client.turnCompleted(turnId);
-    expect(story(client.frames.slice(from))).toEqual([
+    expect(storyOf(client.frames.slice(from))).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -116,12 +65,12 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-1] ends its turn when it is cancelled", async () => {
-    const { client, threadId } = await stage([escalated("echo no")]);
+    const { client, threadId } = await commandStage([escalated("echo no")]);
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
     client.send({ id: (await asked(client)).id, result: { decision: "cancel" } });
     await client.turnCompleted(turnId);
-    expect(story(client.frames.slice(from))).toEqual([
+    expect(storyOf(client.frames.slice(from))).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -131,13 +80,13 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-2] completes its item before its turn when that is interrupted", async () => {
-    const { client, threadId } = await stage([escalated("echo no")]);
+    const { client, threadId } = await commandStage([escalated("echo no")]);
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
     await asked(client);
     await client.call("turn/interrupt", { threadId, turnId });
     await client.turnCompleted(turnId);
-    expect(story(client.frames.slice(from))).toEqual([
+    expect(storyOf(client.frames.slice(from))).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -147,7 +96,7 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-3] is not asked about again when it was accepted for the session; another one is", async () => {
-    const { client, threadId } = await stage([
+    const { client, threadId } = await commandStage([
       escalated("echo one"),
       escalated("echo one", {}, "call_2"),
       escalated("echo two", {}, "call_3"),
@@ -156,9 +105,9 @@ describe("a command that asks", () => {
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
     client.send({ id: (await asked(client)).id, result: { decision: "acceptForSession" } });
-    client.send({ id: (await asked(client, 2)).id, result: { decision: "decline" } });
+    client.send({ id: (await asked(client, { nth: 2 })).id, result: { decision: "decline" } });
     await client.turnCompleted(turnId);
-    expect(story(client.frames.slice(from))).toEqual([
+    expect(storyOf(client.frames.slice(from))).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -174,7 +123,7 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-4] becomes a rule when it is accepted for good, also in the next host", async () => {
-    const first = await stage([escalated("git log -1", { prefix_rule: ["git", "log"] }), say("done")]);
+    const first = await commandStage([escalated("git log -1", { prefix_rule: ["git", "log"] }), say("done")]);
     const turnId = await first.client.say(first.threadId, "go");
     const { id, params } = await asked(first.client);
     expect(params.proposedExecpolicyAmendment).toEqual(["git", "log"]);
@@ -185,20 +134,15 @@ describe("a command that asks", () => {
     expect(await readFile(join(first.home, "rules", "default.rules"), "utf8")).toContain('["git", "log"]');
     await first.host.kill();
     first.model.reply(escalated("git log -2", {}, "call_2"), say("done"));
-    const host = await spawnHost({
-      home: first.home,
-      args: ["--listen", "ws://127.0.0.1:0"],
-      env: { SHELL: "/bin/bash" },
-    });
-    const client = await host.join(undefined, { experimentalApi: true });
+    const { client } = await hostOf(first.home);
     const threadId = await client.startThread({ cwd: first.cwd });
     const from = client.frames.length;
     await client.turn(threadId, "go");
-    expect(story(client.frames.slice(from))).not.toContain("asked");
+    expect(storyOf(client.frames.slice(from))).not.toContain("asked");
   });
 
   it("[APPROVE-4] becomes no rule that was not offered", async () => {
-    const { client, threadId, home } = await stage([escalated("echo x"), say("done")]);
+    const { client, threadId, home } = await commandStage([escalated("echo x"), say("done")]);
     const turnId = await client.say(threadId, "go");
     const { id } = await asked(client);
     const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["curl"] } };
@@ -208,7 +152,7 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-5] vanishes for a second client when the first one has answered", async () => {
-    const { host, client, threadId } = await stage([escalated("echo yes"), say("done")]);
+    const { host, client, threadId } = await commandStage([escalated("echo yes"), say("done")]);
     const second = await host.join(undefined, { experimentalApi: true });
     await second.call("thread/resume", { threadId });
     const turnId = await client.say(threadId, "go");
@@ -219,7 +163,7 @@ describe("a command that asks", () => {
     client.send({ id: one.id, result: { decision: "decline" } });
     await second.turnCompleted(turnId);
     for (const each of [client, second])
-      expect(story(each.frames).filter((line) => line !== "asked")).toEqual([
+      expect(storyOf(each.frames).filter((line) => line !== "asked")).toEqual([
         "item/started inProgress",
         "resolved",
         "item/completed completed",
@@ -228,17 +172,12 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-6] is asked about again by the next host, and runs once", async () => {
-    const first = await stage([escalated("echo once >> $PWD/count"), say("done")]);
+    const first = await commandStage([escalated("echo once >> $PWD/count"), say("done")]);
     const { threadId, home, cwd } = first;
     await first.client.say(threadId, "go");
     const before = await asked(first.client);
     await first.host.kill();
-    const host = await spawnHost({
-      home,
-      args: ["--listen", "ws://127.0.0.1:0"],
-      env: { SHELL: "/bin/bash" },
-    });
-    const client = await host.join(undefined, { experimentalApi: true });
+    const { client } = await hostOf(home);
     await client.call("thread/resume", { threadId });
     const again = await asked(client);
     expect(again.id).toBe(before.id);
@@ -255,7 +194,7 @@ describe("a command that asks", () => {
     const turnId = await client.say(threadId, "go");
     client.send({ id: (await asked(client)).id, result: { decision: "accept" } });
     await client.turnCompleted(turnId);
-    expect(story(client.frames)).toEqual([
+    expect(storyOf(client.frames)).toEqual([
       "item/started inProgress",
       "asked",
       "resolved",
@@ -267,13 +206,13 @@ describe("a command that asks", () => {
 
 describe("a thread that asks nobody", () => {
   it("[APPROVE-7] refuses what would ask, with a reason and without an item", async () => {
-    const { model, client, threadId } = await stage(
+    const { model, client, threadId } = await commandStage(
       [escalated("echo x"), run({ cmd: "rm -rf sub" }, "call_2"), say("ok")],
       ['sandbox_mode = "workspace-write"', 'approval_policy = "never"'],
     );
     const from = client.frames.length;
     await client.turn(threadId, "go");
-    expect(story(client.frames.slice(from))).toEqual(["turn completed"]);
+    expect(storyOf(client.frames.slice(from))).toEqual(["turn completed"]);
     expect(outputOf(model, 1)).toMatch(/outside of the sandbox has to be approved.*ask nobody/);
     expect(outputOf(model, 2)).toMatch(/was not run: it removes files/);
   });
@@ -282,17 +221,13 @@ describe("a thread that asks nobody", () => {
 describe("a command in the sandbox", () => {
   it("[EXEC-12] writes in the workspace, and nowhere else", async () => {
     const outside = await freshFolder();
-    const { model, client, threadId, cwd } = await stage(
+    const { model, client, threadId, cwd } = await commandStage(
       [run({ cmd: `echo in > in.txt; echo out > ${outside}/out.txt` }), say("done")],
-      [
-        ...WRITES,
-        "sandbox_workspace_write.exclude_slash_tmp = true",
-        "sandbox_workspace_write.exclude_tmpdir_env_var = true",
-      ],
+      WRITES_THERE_ONLY,
     );
     const from = client.frames.length;
     await client.turn(threadId, "go");
-    expect(story(client.frames.slice(from))).toContain("item/completed failed");
+    expect(storyOf(client.frames.slice(from))).toContain("item/completed failed");
     expect(await readFile(join(cwd, "in.txt"), "utf8")).toBe("in\n");
     expect(existsSync(join(outside, "out.txt"))).toBe(false);
     expect(outputOf(model)).toMatch(/Read-only file system/);
@@ -300,7 +235,7 @@ describe("a command in the sandbox", () => {
 
   it("[EXEC-12] only reads where the thread may only read, and sees nothing of the home", async () => {
     const top = ['sandbox_mode = "read-only"', 'approval_policy = "on-request"'];
-    const { model, client, threadId, cwd, home } = await stage([], top);
+    const { model, client, threadId, cwd, home } = await commandStage([], top);
     await writeFile(join(cwd, "a.txt"), "hello\n");
     model.reply(
       run({ cmd: "cat a.txt; echo x > b.txt" }),
@@ -314,7 +249,7 @@ describe("a command in the sandbox", () => {
   });
 
   it("[EXEC-12] reads the whole of an output that was cut", async () => {
-    const { model, client, threadId } = await stage([
+    const { model, client, threadId } = await commandStage([
       run({ cmd: "seq 1 20000", max_output_tokens: 50 }),
       say("done"),
     ]);
@@ -333,7 +268,7 @@ describe("a patch in a command", () => {
 
   it("[EXEC-13] is applied as a patch, also after `cd`", async () => {
     const patch = [BEGIN, "*** Add File: new.txt", "+hello", END].join("\n");
-    const { client, threadId, cwd } = await stage([
+    const { client, threadId, cwd } = await commandStage([
       run({ cmd: `mkdir sub` }),
       run({ cmd: `cd sub && apply_patch <<'EOF'\n${patch}\nEOF\n` }, "call_2"),
       say("done"),
@@ -349,7 +284,7 @@ describe("a patch in a command", () => {
     const document = (...lines: readonly string[]): string =>
       ["<<'EOF'", BEGIN, ...lines, END, "EOF", ""].join("\n");
     const add = (path: string): string => document(`*** Add File: ${path}`, "+hällo");
-    const { model, client, threadId, cwd } = await stage(
+    const { model, client, threadId, cwd } = await commandStage(
       [
         run({ cmd: `echo first && apply_patch ${add("new.txt")}` }),
         run({ cmd: `printf '%s\\n' '${BEGIN}' '*** Add File: b.txt' '+x' '${END}' | apply_patch` }, "call_2"),
@@ -360,11 +295,7 @@ describe("a patch in a command", () => {
         run({ cmd: `echo x; apply_patch ${add(join(outside, "a.txt"))}` }, "call_4"),
         say("done"),
       ],
-      [
-        ...WRITES,
-        "sandbox_workspace_write.exclude_slash_tmp = true",
-        "sandbox_workspace_write.exclude_tmpdir_env_var = true",
-      ],
+      WRITES_THERE_ONLY,
     );
     await client.turn(threadId, "go");
     expect(outputOf(model, 1)).toMatch(/exit code 0[\s\S]*first\nThe patch was applied\.\nA new\.txt\n/);

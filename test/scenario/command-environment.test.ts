@@ -8,9 +8,9 @@ import { freshFolder } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { say } from "../support/model-replies.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 const run = (args: object, callId: string): Reply =>
   stream(responses.stream(responses.call("exec_command", JSON.stringify(args), callId)));
 

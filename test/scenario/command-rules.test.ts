@@ -2,65 +2,35 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
-import { modelHome } from "../support/model-home.ts";
+import {
+  asked,
+  COMMAND_QUESTION,
+  type CommandStage,
+  commandStage,
+  hostOf,
+  storyOf,
+  WRITES,
+} from "../support/command-stage.ts";
+import type { Reply } from "../support/mock-model.ts";
+import { escalated, outputOf, run, say } from "../support/model-replies.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const run = (args: object, callId = "call_1"): Reply =>
-  stream(responses.stream(responses.call("exec_command", JSON.stringify({ login: false, ...args }), callId)));
-/** Wants to leave the sandbox, so that what follows does not depend on this machine's sandbox. */
-const outside = (cmd: string, more: object = {}, callId?: string): Reply =>
-  run({ cmd, sandbox_permissions: "require_escalated", justification: "May I?", ...more }, callId);
-
-interface Stage {
-  readonly model: MockModel;
-  readonly host: HostProcess;
-  readonly client: WireClient;
-  readonly threadId: string;
-  readonly cwd: string;
-  readonly home: string;
-}
-
-const ON_REQUEST = ['sandbox_mode = "workspace-write"', 'approval_policy = "on-request"'];
-
-async function stage(replies: readonly Reply[], top = ON_REQUEST, rules?: string): Promise<Stage> {
-  const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, { top });
+async function stage(
+  replies: readonly Reply[],
+  top?: readonly string[],
+  rules?: string,
+): Promise<CommandStage> {
+  const all = await commandStage(replies, top);
   if (rules !== undefined) {
-    await mkdir(join(home, "rules"));
-    await writeFile(join(home, "rules", "team.rules"), rules);
+    await mkdir(join(all.home, "rules"));
+    await writeFile(join(all.home, "rules", "team.rules"), rules);
   }
-  const args = ["--listen", "ws://127.0.0.1:0"];
-  const host = await spawnHost({ home, args, env: { SHELL: "/bin/bash" } });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, host, client, threadId: await client.startThread({ cwd }), cwd, home };
+  return all;
 }
 
-const REQUEST = "item/commandExecution/requestApproval";
-const questions = (client: WireClient): Received[] => client.told(REQUEST);
-const asked = (client: WireClient, from = 0): Promise<Received> =>
-  client.waitFor(({ method }) => method === REQUEST, "a question", from);
+const questions = (client: WireClient): Received[] => client.told(COMMAND_QUESTION);
 
-/** What became of a turn, in short. */
-function story(client: WireClient): string[] {
-  return client.frames.flatMap(({ method, params }) => {
-    if (method === REQUEST) return ["asked"];
-    if (method === "serverRequest/resolved") return ["resolved"];
-    if (method === "turn/completed") return [`turn ${params.turn.status}`];
-    return params?.item?.type === "commandExecution" ? [`${method} ${params.item.status}`] : [];
-  });
-}
-
-function outputOf(model: MockModel, nth = 1): string {
-  const outputs = model.asked[nth]!.body.input.filter(
-    ({ type }: { type: string }) => type === "function_call_output",
-  );
-  return outputs.at(-1).output;
-}
-
-async function answered(replies: readonly Reply[], decision: unknown, top?: string[]): Promise<Stage> {
+async function answered(replies: readonly Reply[], decision: unknown, top?: string[]): Promise<CommandStage> {
   const all = await stage(replies, top);
   const turnId = await all.client.say(all.threadId, "run it");
   all.client.send({ id: (await asked(all.client)).id, result: { decision } });
@@ -71,7 +41,7 @@ async function answered(replies: readonly Reply[], decision: unknown, top?: stri
 describe("a question about a command", () => {
   it("[APPROVE-8] accepted for the session is not asked again for exactly that command, also after a restart", async () => {
     const first = await answered(
-      [outside("echo s1"), outside("echo s1", {}, "call_2"), say("done")],
+      [escalated("echo s1"), escalated("echo s1", {}, "call_2"), say("done")],
       "acceptForSession",
     );
     expect(questions(first.client)).toHaveLength(1);
@@ -79,16 +49,11 @@ describe("a question about a command", () => {
     await first.host.exited;
     const { model, home, cwd, threadId } = first;
     model.reply(
-      outside("echo s1", {}, "call_3"),
-      outside("echo s1 ", { workdir: "." }, "call_4"),
+      escalated("echo s1", {}, "call_3"),
+      escalated("echo s1 ", { workdir: "." }, "call_4"),
       say("done"),
     );
-    const host = await spawnHost({
-      home,
-      args: ["--listen", "ws://127.0.0.1:0"],
-      env: { SHELL: "/bin/bash" },
-    });
-    const client = await host.join(undefined, { experimentalApi: true });
+    const { client } = await hostOf(home);
     await client.call("thread/resume", { threadId, cwd });
     const turnId = await client.say(threadId, "again");
     const question = await asked(client);
@@ -100,8 +65,8 @@ describe("a question about a command", () => {
 
   it("[APPROVE-9] that nobody is there to answer is declined in time, in words for the model", async () => {
     const { client, host, model, threadId } = await stage(
-      [outside("echo x"), say("done")],
-      [...ON_REQUEST, "server_request_deadline_secs = 0", "thread_unload_delay_secs = 600"],
+      [escalated("echo x"), say("done")],
+      [...WRITES, "server_request_deadline_secs = 0", "thread_unload_delay_secs = 600"],
     );
     await client.say(threadId, "run it");
     await asked(client);
@@ -137,20 +102,20 @@ describe("a command", () => {
 
   it("[APPROVE-12] that a rule forbids never runs, wherever it stands in the text", async () => {
     const { client, model, threadId } = await stage(
-      [run({ cmd: "echo $(curl x)" }), outside("bash -c 'curl x'", {}, "call_2"), say("done")],
+      [run({ cmd: "echo $(curl x)" }), escalated("bash -c 'curl x'", {}, "call_2"), say("done")],
       ['sandbox_mode = "danger-full-access"'],
       'prefix_rule(["curl"], "forbidden", justification="Use the mirror.")\n',
     );
     await client.turn(threadId, "run it");
-    expect(story(client)).toEqual(["turn completed"]);
+    expect(storyOf(client.frames)).toEqual(["turn completed"]);
     expect(outputOf(model, 1)).toBe("The command was not run: a rule forbids `curl`. Use the mirror.");
     expect(outputOf(model, 2)).toContain("a rule forbids `curl`");
   });
 
   it("[APPROVE-13] that rules allow is not run unasked by a program that the model calls a shell", async () => {
     const { client, threadId, cwd } = await stage(
-      [outside("git status", { shell: "./sh" }), say("done")],
-      ON_REQUEST,
+      [escalated("git status", { shell: "./sh" }), say("done")],
+      WRITES,
       'prefix_rule(["git", "status"])\n',
     );
     await writeFile(join(cwd, "sh"), "#!/bin/sh\ntouch /tmp/never\n", { mode: 0o755 });

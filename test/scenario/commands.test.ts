@@ -3,43 +3,18 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type CommandStage, commandStage, hostOf } from "../support/command-stage.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
-import { modelHome } from "../support/model-home.ts";
+import type { Reply } from "../support/mock-model.ts";
+import { callTool, outputOf, run, say } from "../support/model-replies.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const run = (args: object, callId = "call_1"): Reply =>
-  stream(responses.stream(responses.call("exec_command", JSON.stringify({ login: false, ...args }), callId)));
-const write = (args: object, callId: string): Reply =>
-  stream(responses.stream(responses.call("write_stdin", JSON.stringify(args), callId)));
-
-interface Stage {
-  readonly model: MockModel;
-  readonly host: HostProcess;
-  readonly client: WireClient;
-  readonly threadId: string;
-  readonly cwd: string;
-  readonly home: string;
-}
+const write = (args: object, callId: string): Reply => callTool("write_stdin", args, callId);
 
 const FULL = ['sandbox_mode = "danger-full-access"', 'approval_policy = "on-request"'];
 
-async function stage(
-  replies: readonly Reply[],
-  { top = FULL, env = {} }: { readonly top?: readonly string[]; readonly env?: Record<string, string> } = {},
-): Promise<Stage> {
-  const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, { top });
-  const host = await spawnHost({
-    home,
-    args: ["--listen", "ws://127.0.0.1:0"],
-    env: { SHELL: "/bin/bash", ...env },
-  });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, host, client, threadId: await client.startThread({ cwd }), cwd, home };
-}
+const stage = (replies: readonly Reply[], env?: Record<string, string>): Promise<CommandStage> =>
+  commandStage(replies, FULL, env);
 
 /** What became of a turn, in short: commands, questions and ends; output in one piece. */
 function story(frames: readonly Received[]): string[] {
@@ -62,13 +37,6 @@ function items(client: WireClient, method = "item/completed") {
     .told(method)
     .map(({ params }) => params.item)
     .filter(({ type }) => type === "commandExecution");
-}
-
-function outputOf(model: MockModel, nth: number): string {
-  const outputs = model.asked[nth]!.body.input.filter(
-    ({ type }: { type: string }) => type === "function_call_output",
-  );
-  return outputs.at(-1).output;
 }
 
 const deltas = (client: WireClient): string =>
@@ -164,7 +132,7 @@ describe("a command of the model", () => {
 
   it("[EXEC-3] gets no secret of the host, and none that looks like one", async () => {
     const env = { KEY: "sk-host", MY_TOKEN: "t", PLAIN: "p" };
-    const { client, threadId } = await stage([run({ cmd: "env" }), say("done")], { env });
+    const { client, threadId } = await stage([run({ cmd: "env" }), say("done")], env);
     await client.turn(threadId, "run it");
     const [{ aggregatedOutput }] = items(client);
     expect(aggregatedOutput).toContain("PLAIN=p");
@@ -336,12 +304,7 @@ describe("a background terminal", () => {
     const first = await stage([run({ cmd: `sleep ${one}`, yield_time_ms: 250 }), say("ok")]);
     await first.client.turn(first.threadId, "run it");
     await first.host.kill();
-    const host = await spawnHost({
-      home: first.home,
-      args: ["--listen", "ws://127.0.0.1:0"],
-      env: { SHELL: "/bin/bash" },
-    });
-    const client = await host.join(undefined, { experimentalApi: true });
+    const { client } = await hostOf(first.home);
     const { threadId } = first;
     const { thread } = await client.call("thread/resume", { threadId });
     const shown = thread.turns[0].items.find(({ id }: { id: string }) => id === "call_1");

@@ -2,11 +2,10 @@
 import { expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
-import { MockModel, messages, type Reply, responses, silent, stream } from "../support/mock-model.ts";
+import { MockModel, messages, silent, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { say } from "../support/model-replies.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
-
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 
 it("[CLI-1] leaves the threads of a host that was killed to the next host", async () => {
   const model = await MockModel.start(silent(""), say("Here I am."), say("Where were we?"));

@@ -1,16 +1,12 @@
 // What people allowed for the session of a thread: listed, revoked, and gone for the next decision.
 import { describe, expect, it } from "vitest";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { MockModel } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { escalated, say } from "../support/model-replies.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const escalated = (cmd: string, callId: string): Reply => {
-  const args = { cmd, login: false, sandbox_permissions: "require_escalated", justification: "May I?" };
-  return stream(responses.stream(responses.call("exec_command", JSON.stringify(args), callId)));
-};
 const METHOD = "item/commandExecution/requestApproval";
 const TOP = ['sandbox_mode = "workspace-write"', 'approval_policy = "on-request"'];
 
@@ -28,7 +24,7 @@ async function answered(client: WireClient, threadId: string, decision: string):
 
 /** A thread in which a command was allowed for the session. */
 async function stage() {
-  const model = await MockModel.start(escalated("echo one", "call_1"), say("done"));
+  const model = await MockModel.start(escalated("echo one", {}, "call_1"), say("done"));
   const { home, cwd } = await modelHome("responses", model.url, { top: TOP });
   const host = await start(home);
   const client = await join(host);
@@ -62,7 +58,7 @@ describe("a grant for the session", () => {
       "grantNotFound",
     );
 
-    model.reply(escalated("echo one", "call_2"), say("done"));
+    model.reply(escalated("echo one", {}, "call_2"), say("done"));
     await answered(client, threadId, "decline");
   });
 
@@ -90,7 +86,7 @@ describe("a grant for the session", () => {
 
     const client = await join(await start(home));
     await client.call("thread/resume", { threadId });
-    model.reply(escalated("echo one", "call_2"), say("done"));
+    model.reply(escalated("echo one", {}, "call_2"), say("done"));
     await answered(client, threadId, "acceptForSession");
     const { data } = await client.call("thread/grants/list", { threadId });
     expect(data).toHaveLength(1);

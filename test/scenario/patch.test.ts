@@ -2,62 +2,30 @@
 import { chmod, lstat, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { asked, type CommandStage, commandStage, storyOf } from "../support/command-stage.ts";
 import { filesBelow, freshFolder } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { MockModel, type Reply } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import type { Received, WireClient } from "../support/wire-client.ts";
+import { callTool, outputOf, patchOf, say } from "../support/model-replies.ts";
+import type { WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const patchCall = (patch: string, callId = "call_1"): Reply =>
-  stream(responses.stream(responses.call("apply_patch", JSON.stringify({ input: patch }), callId)));
-
-const wrapped = (...lines: readonly string[]): string =>
-  ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
-
-interface Stage {
-  readonly model: MockModel;
-  readonly client: WireClient;
-  readonly threadId: string;
-  readonly cwd: string;
-}
+const patchCall = (input: string, callId?: string): Reply => callTool("apply_patch", { input }, callId);
 
 async function stage(
   replies: readonly Reply[],
   top: readonly string[] = ['sandbox_mode = "workspace-write"'],
-): Promise<Stage> {
-  const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, { top });
-  await writeFile(join(cwd, "a.txt"), "one\ntwo\nthree\n");
-  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, client, threadId: await client.startThread({ cwd }), cwd };
+): Promise<CommandStage> {
+  const all = await commandStage(replies, top);
+  await writeFile(join(all.cwd, "a.txt"), "one\ntwo\nthree\n");
+  return all;
 }
 
 /** What became of a turn, in short: items of patches, questions and ends. */
-function story(client: WireClient, from: number): string[] {
-  return client.frames.slice(from).flatMap(({ method, params }) => {
-    if (method === "item/fileChange/requestApproval") return ["asked"];
-    if (method === "serverRequest/resolved") return ["resolved"];
-    if (method === "turn/completed") return [`turn ${params.turn.status}`];
-    if (params?.item?.type !== "fileChange") return [];
-    return [`${method} ${params.item.status}`];
-  });
-}
+const story = (client: WireClient, from: number): string[] =>
+  storyOf(client.frames.slice(from), "fileChange");
 
-function asked(client: WireClient): Promise<Received> {
-  return client.waitFor(({ method }) => method === "item/fileChange/requestApproval", "a question");
-}
-
-/** What the model was given back. */
-function outputOf(model: MockModel, nth = 1): string {
-  const outputs = model.asked[nth]!.body.input.filter(
-    ({ type }: { type: string }) => type === "function_call_output",
-  );
-  return outputs.at(-1).output;
-}
-
-const UPDATE = wrapped(
+const UPDATE = patchOf(
   "*** Update File: a.txt",
   "@@",
   " one",
@@ -99,7 +67,7 @@ describe("a patch within what may be written", () => {
   });
 
   it("[PATCH-2] moves and deletes, and follows a link to the file that it names", async () => {
-    const patch = wrapped(
+    const patch = patchOf(
       "*** Update File: link.txt",
       "@@",
       "-linked",
@@ -122,7 +90,7 @@ describe("a patch within what may be written", () => {
   });
 
   it("[PATCH-3] that does not fit changes nothing, and the model is told where", async () => {
-    const patch = wrapped("*** Add File: half.txt", "+x", "*** Update File: a.txt", "@@", "-nope", "+TWO");
+    const patch = patchOf("*** Add File: half.txt", "+x", "*** Update File: a.txt", "@@", "-nope", "+TWO");
     const { model, client, threadId, cwd } = await stage([
       patchCall(patch),
       patchCall("rubbish", "call_2"),
@@ -139,7 +107,7 @@ describe("a patch within what may be written", () => {
 
 describe("modes and links", () => {
   it("[PATCH-14] stay with files that are changed or moved", async () => {
-    const patch = wrapped(
+    const patch = patchOf(
       "*** Update File: a.txt",
       "*** Move to: bin/run",
       "@@",
@@ -171,7 +139,7 @@ describe("modes and links", () => {
   });
 
   it("[PATCH-9] that lead elsewhere when the user has answered change nothing", async () => {
-    const patch = wrapped("*** Update File: link.txt", "@@", "-one", "+ONE");
+    const patch = patchOf("*** Update File: link.txt", "@@", "-one", "+ONE");
     const { model, client, threadId, cwd } = await stage(
       [patchCall(patch), say("done")],
       ['sandbox_mode = "workspace-write"', 'approval_policy = "untrusted"'],
@@ -191,7 +159,7 @@ describe("modes and links", () => {
   });
 
   it("[PATCH-14] let no change get lost where a file has two names", async () => {
-    const patch = wrapped(
+    const patch = patchOf(
       ...["*** Update File: a.txt", "@@", "-one", "+ONE"],
       ...["*** Update File: link.txt", "@@", "-two", "+TWO"],
     );
@@ -206,7 +174,7 @@ describe("modes and links", () => {
 describe("a patch beyond what may be written", () => {
   const outside = async (): Promise<{ patch: string; path: string }> => {
     const path = join(await freshFolder("outside"), "x.txt");
-    return { path, patch: wrapped(`*** Add File: ${path}`, "+x") };
+    return { path, patch: patchOf(`*** Add File: ${path}`, "+x") };
   };
 
   it("[PATCH-4] is asked about, and applied when the user accepts", async () => {
@@ -230,7 +198,7 @@ describe("a patch beyond what may be written", () => {
 
   it("[PATCH-5] is not asked about again for the same files when that was for the session", async () => {
     const { patch, path } = await outside();
-    const again = wrapped(`*** Update File: ${path}`, "@@", "-x", "+y");
+    const again = patchOf(`*** Update File: ${path}`, "@@", "-x", "+y");
     const { client, threadId } = await stage([patchCall(patch), patchCall(again, "call_2"), say("done")]);
     const turnId = await client.say(threadId, "change it");
     client.send({ id: (await asked(client)).id, result: { decision: "acceptForSession" } });
@@ -299,7 +267,7 @@ describe("a patch beyond what may be written", () => {
       join(elsewhere, "x.txt"),
     ];
     const calls = escapes.map((path, nth) =>
-      patchCall(wrapped(`*** Add File: ${path}`, "+x"), `call_${nth}`),
+      patchCall(patchOf(`*** Add File: ${path}`, "+x"), `call_${nth}`),
     );
     const { model, client, threadId, cwd } = await stage(
       [...calls, say("done")],
@@ -328,7 +296,7 @@ describe("a patch beyond what may be written", () => {
 });
 
 it("[PATCH-16] shows nothing of a file that commands would not see, and does not replace it", async () => {
-  const hidden = (file: string, ...lines: readonly string[]): Reply => patchCall(wrapped(file, ...lines));
+  const hidden = (file: string, ...lines: readonly string[]): Reply => patchCall(patchOf(file, ...lines));
   const model = await MockModel.start();
   const { home, cwd } = await modelHome("responses", model.url, { top: ['sandbox_mode = "read-only"'] });
   const config = join(home, "config.toml");

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { say } from "../support/model-replies.ts";
 import { deltas, story } from "../support/story.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
 const SOCKET = ["--listen", "ws://127.0.0.1:0"];
 const EXPERIMENTAL = { experimentalApi: true };
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 const PLAN = "Preface\n<proposed_plan>\n# Final plan\n- first\n- second\n</proposed_plan>\nPostscript";
 const mode = (kind: string, more: object = {}) => ({
   mode: kind,

@@ -2,40 +2,22 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type CommandStage, commandStage } from "../support/command-stage.ts";
 import { freshFolder } from "../support/folder.ts";
-import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
-import { modelHome } from "../support/model-home.ts";
+import type { Reply } from "../support/mock-model.ts";
+import { callTool, outputOf, patchFiles, say } from "../support/model-replies.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const call = (name: string, args: object, callId: string): Reply =>
-  stream(responses.stream(responses.call(name, JSON.stringify(args), callId)));
 const ask = (permissions: object, callId = "call_1"): Reply =>
-  call("request_permissions", { reason: "I need it", permissions }, callId);
-const patch = (path: string, callId = "call_2"): Reply => {
-  const input = `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n`;
-  return call("apply_patch", { input }, callId);
-};
+  callTool("request_permissions", { reason: "I need it", permissions }, callId);
+const patch = (path: string, callId = "call_2"): Reply => patchFiles(callId, `*** Add File: ${path}`, "+x");
 
-async function stage(top = ['sandbox_mode = "workspace-write"']) {
-  const model = await MockModel.start(say("done"));
-  const { home, cwd } = await modelHome("responses", model.url, { top });
-  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, home, cwd, client, threadId: await client.startThread({ cwd }) };
-}
+const stage = (top = ['sandbox_mode = "workspace-write"']): Promise<CommandStage> =>
+  commandStage([say("done")], top);
 
 const METHOD = "item/permissions/requestApproval";
 const asked = (client: WireClient): Promise<Received> =>
   client.waitFor(({ method }) => method === METHOD, "a question");
-
-function outputOf(model: MockModel, nth: number): string {
-  const outputs = model.asked[nth]!.body.input.filter(
-    ({ type }: { type: string }) => type === "function_call_output",
-  );
-  return outputs.at(-1).output;
-}
 
 describe("request_permissions", () => {
   it.each(["turn", "session"])(

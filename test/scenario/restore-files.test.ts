@@ -2,17 +2,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type CommandStage, commandStage, hostOf } from "../support/command-stage.ts";
 import { filesBelow } from "../support/folder.ts";
-import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, silent, stream } from "../support/mock-model.ts";
-import { modelHome } from "../support/model-home.ts";
+import { type Reply, silent } from "../support/mock-model.ts";
+import { patchFiles, say } from "../support/model-replies.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const patchCall = (callId: string, ...lines: readonly string[]): Reply => {
-  const input = ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
-  return stream(responses.stream(responses.call("apply_patch", JSON.stringify({ input }), callId)));
-};
-const FIRST = patchCall(
+const FIRST = patchFiles(
   "call_1",
   "*** Update File: a.txt",
   "@@",
@@ -21,18 +16,13 @@ const FIRST = patchCall(
   "*** Add File: new.txt",
   "+x",
 );
-const SECOND = patchCall("call_2", "*** Update File: a.txt", "@@", "-two", "+2", "*** Delete File: b.txt");
+const SECOND = patchFiles("call_2", "*** Update File: a.txt", "@@", "-two", "+2", "*** Delete File: b.txt");
 
-async function stage(...replies: readonly Reply[]) {
-  const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, {
-    top: ['sandbox_mode = "workspace-write"'],
-  });
-  await writeFile(join(cwd, "a.txt"), "one\ntwo\n");
-  await writeFile(join(cwd, "b.txt"), "b\n");
-  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, home, client, threadId: await client.startThread({ cwd }), cwd };
+async function stage(...replies: readonly Reply[]): Promise<CommandStage> {
+  const all = await commandStage(replies);
+  await writeFile(join(all.cwd, "a.txt"), "one\ntwo\n");
+  await writeFile(join(all.cwd, "b.txt"), "b\n");
+  return all;
 }
 
 const text = (cwd: string, path: string): Promise<string> => readFile(join(cwd, path), "utf8");
@@ -50,8 +40,7 @@ describe("files that turns have changed", () => {
     expect(await text(cwd, "a.txt")).toBe("1\ntwo\n");
     expect(await text(cwd, "b.txt")).toBe("b\n");
     await client.call("thread/unload", { threadId });
-    const next = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-    const other = await next.join(undefined, { experimentalApi: true });
+    const { client: other } = await hostOf(home);
     await other.call("thread/resume", { threadId });
     expect(await other.call("thread/files/restore", { threadId, beforeTurnId: first, force: true })).toEqual({
       restored: [join(cwd, "a.txt")],

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply, refuse, responses, silent, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { say } from "../support/model-replies.ts";
 import { story } from "../support/story.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const SOCKET = ["--listen", "ws://127.0.0.1:0"];
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 
 const FINDING = {
   title: "[P1] Prefer X",

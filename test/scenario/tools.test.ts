@@ -6,6 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
 import { chat, MockModel, messages, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { say } from "../support/model-replies.ts";
 import { DOT_PNG } from "../support/picture.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
@@ -19,7 +20,6 @@ const LOOKUP = {
   inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
 };
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 const call = (...calls: readonly object[][]): Reply => stream(responses.stream(...calls));
 const lookUp = (callId = "call_1") => responses.call("lookup", '{"id":"A-1"}', callId);
 const QUESTION = {

@@ -3,30 +3,18 @@ import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type CommandStage, commandStage } from "../support/command-stage.ts";
 import { filesBelow } from "../support/folder.ts";
-import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
-import { modelHome } from "../support/model-home.ts";
+import type { Reply } from "../support/mock-model.ts";
+import { patchFiles, run, say } from "../support/model-replies.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const patchCall = (callId: string, ...lines: readonly string[]): Reply => {
-  const input = ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
-  return stream(responses.stream(responses.call("apply_patch", JSON.stringify({ input }), callId)));
-};
+const command = (callId: string, cmd: string): Reply => run({ cmd }, callId);
 
-const command = (callId: string, cmd: string): Reply =>
-  stream(responses.stream(responses.call("exec_command", JSON.stringify({ cmd, login: false }), callId)));
-
-async function stage(replies: readonly Reply[], sandbox = "workspace-write") {
-  const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, {
-    top: [`sandbox_mode = "${sandbox}"`, 'approval_policy = "never"'],
-  });
-  await writeFile(join(cwd, "a.txt"), "one\ntwo\nthree\n");
-  const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
-  const client = await host.join(undefined, { experimentalApi: true });
-  return { model, host, home, client, threadId: await client.startThread({ cwd }), cwd };
+async function stage(replies: readonly Reply[], sandbox = "workspace-write"): Promise<CommandStage> {
+  const all = await commandStage(replies, [`sandbox_mode = "${sandbox}"`, 'approval_policy = "never"']);
+  await writeFile(join(all.cwd, "a.txt"), "one\ntwo\nthree\n");
+  return all;
 }
 
 /** The items of patches, the diffs and the end of a turn, in their order. */
@@ -62,7 +50,7 @@ const FIRST = [
 describe("a turn that patches files", () => {
   it("[DIFF-1] shows what it has changed so far after each patch, and before it ends", async () => {
     const { client, threadId } = await stage([
-      patchCall(
+      patchFiles(
         "call_1",
         "*** Update File: a.txt",
         "@@",
@@ -74,8 +62,8 @@ describe("a turn that patches files", () => {
         "+hello",
         "+world",
       ),
-      patchCall("call_2", "*** Update File: a.txt", "@@", "-TWO", "+two", "*** Delete File: new.txt"),
-      patchCall("call_3", "*** Update File: a.txt", "*** Move to: b.txt", "@@", " two", "-three", "+3"),
+      patchFiles("call_2", "*** Update File: a.txt", "@@", "-TWO", "+two", "*** Delete File: new.txt"),
+      patchFiles("call_3", "*** Update File: a.txt", "*** Move to: b.txt", "@@", " two", "-three", "+3"),
       say("done"),
     ]);
     const from = client.frames.length;
@@ -98,10 +86,10 @@ describe("a turn that patches files", () => {
 
   it("[DIFF-1] counts each turn by itself, and is not sent by turns that change nothing", async () => {
     const { client, threadId } = await stage([
-      patchCall("call_1", "*** Add File: x.txt", "+1"),
+      patchFiles("call_1", "*** Add File: x.txt", "+1"),
       say("done"),
       say("hello"),
-      patchCall("call_2", "*** Update File: x.txt", "@@", "-1", "+2"),
+      patchFiles("call_2", "*** Update File: x.txt", "@@", "-1", "+2"),
       say("done"),
     ]);
     await client.turn(threadId, "change it");
@@ -114,7 +102,7 @@ describe("a turn that patches files", () => {
 
   it("[DIFF-1] shows it in ephemeral threads, too", async () => {
     const { client, cwd } = await stage([
-      patchCall("call_1", "*** Update File: a.txt", "@@", "-two", "+TWO"),
+      patchFiles("call_1", "*** Update File: a.txt", "@@", "-two", "+TWO"),
       say("done"),
     ]);
     await client.turn(await client.startThread({ cwd, ephemeral: true }), "change it");
@@ -124,7 +112,7 @@ describe("a turn that patches files", () => {
   it("[DIFF-2] is sent to clients that were away, with the rest of what they missed", async () => {
     const { host, client, threadId } = await stage([
       say("hello"),
-      patchCall("call_1", "*** Add File: x.txt", "+1"),
+      patchFiles("call_1", "*** Add File: x.txt", "+1"),
       say("done"),
     ]);
     const other = await host.join(undefined, { experimentalApi: true, eventCursor: true });

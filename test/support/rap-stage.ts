@@ -2,7 +2,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "./eventually.ts";
-
 import { type HostProcess, spawnHost } from "./host-process.ts";
 import { MockModel, type Reply, responses, stream } from "./mock-model.ts";
 import { modelHome } from "./model-home.ts";
@@ -10,10 +9,11 @@ import type { FakeToolServer, Heard } from "./tool-server.ts";
 import { postBack } from "./tool-server.ts";
 import type { Received, WireClient } from "./wire-client.ts";
 
+export { say } from "./model-replies.ts";
+
 export const SOCKET = ["--listen", "ws://127.0.0.1:0"];
 export const EXPERIMENTAL = { experimentalApi: true };
 
-export const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
 export const call = (...calls: readonly object[][]): Reply => stream(responses.stream(...calls));
 
 export interface RapStage {
