@@ -125,6 +125,8 @@ export const recordEffects: Readonly<
     ...leadsTo("requestSent", "the question to clients"),
     also("the question again", droppedTurn),
   ],
+  networkRuleDecided: leadsTo("networkRuleDecided", "the rules file gets the rule"),
+  networkRuleSaved: { none: "The rules file has the rule; nothing more is done because of it." },
   requestResolved: [
     ...leadsTo("requestResolved", "serverRequest/resolved", "the call goes on with the answer"),
     also("a rule in the home, if the answer allows commands for good", allowedForGood),

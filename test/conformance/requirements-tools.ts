@@ -30,6 +30,16 @@ export const toolLines = {
     "Files that hold places in a repository go with the last command that needs them, or with the next host.",
   "SANDBOX-8":
     "A permission profile that somebody wrote is enforced, for reading and writing; without it nothing runs.",
+  "NETWORK-1":
+    "A command with the network by host reaches hosts that are allowed, through the proxy, and nothing past it.",
+  "NETWORK-2": "A command waits while one question is asked for all of its connections to a host.",
+  "NETWORK-3":
+    "What was decided about a host counts as it was answered: once, for the session, or for good in the rules file.",
+  "NETWORK-4": "A question about a host ends before its turn does, and with the command that it belongs to.",
+  "NETWORK-5":
+    "Addresses of this machine and its networks are refused, however they are written, unless listed themselves.",
+  "NETWORK-6":
+    "A command with the network by host keeps its exit code, its signals, its input and its terminal.",
   "OWN-1":
     "A process that a host started, or one that this started, cannot connect to that host; others can.",
   "OWN-3":

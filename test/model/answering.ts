@@ -38,8 +38,11 @@ function answerTo({ id, method, params }: Message): unknown {
       const answers = questions.map(({ id, options }) => [id, { answers: [options.at(-1)!.label] }]);
       return { answers: Object.fromEntries(answers) as unknown };
     }
-    case "item/commandExecution/requestApproval":
-      return { decision: "acceptForSession" };
+    case "item/commandExecution/requestApproval": {
+      const [amendment] = (params!.proposedNetworkPolicyAmendments ?? []) as unknown[];
+      if (amendment === undefined) return { decision: "acceptForSession" };
+      return { decision: { applyNetworkPolicyAmendment: { network_policy_amendment: amendment } } };
+    }
     case "mcpServer/elicitation/request":
       return { action: "accept", content: null, _meta: null };
     default:

@@ -72,6 +72,10 @@ const OWED: Readonly<Record<string, Owed>> = {
     done: (record) => (is(record, "choicePosted") ? String(record.requestId) : undefined),
     endsWithLoad: true,
   },
+  networkRuleDecided: {
+    key: ({ rule }) => idOf(rule, "requestId"),
+    done: (record) => (is(record, "networkRuleSaved") ? String(record.requestId) : undefined),
+  },
   submissionQueued: {
     key: ({ submission }) => idOf(submission, "id"),
     done: (record) => (is(record, "submissionRemoved") ? String(record.id) : undefined),

@@ -310,6 +310,22 @@ const command: Scene = {
   },
 };
 
+const network: Scene = {
+  name: "what a command asks about a host",
+  model: ({ context }) => {
+    const { called } = conversation(context);
+    const cmd = "connect example.org 443 2 5000";
+    if (called.includes("exec_command")) return done;
+    return { steps: [{ do: "call", name: "exec_command", args: { cmd, login: false } }] };
+  },
+  async live({ client }) {
+    const sandboxPolicy = { type: "readOnly", networkAccess: true };
+    const threadId = await client.startThread();
+    const { turn: first } = await client.call("turn/start", { threadId, sandboxPolicy, ...input("run") });
+    await client.turnEnd((first as { id: string }).id);
+  },
+};
+
 const queue: Scene = {
   name: "what waits in a queue",
   model: callsTools,
@@ -395,6 +411,7 @@ export const scenes: readonly Scene[] = [
   choice,
   patch,
   command,
+  network,
   queue,
   goal,
   parked,

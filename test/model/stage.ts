@@ -1,6 +1,6 @@
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import { DESK, FakeDesk } from "../simulation/fake-desk.ts";
-import { echo } from "../simulation/fake-programs.ts";
+import { bwrap, echo } from "../simulation/fake-programs.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
@@ -12,6 +12,7 @@ import { type Chronicle, Witness } from "./witness.ts";
 const config = readConfig({
   rap_servers: { desk: { url: DESK } },
   server_request_deadline_secs: 100_000_000,
+  features: { network_proxy: true },
 });
 
 /** A scene's hosts, one after the other on one disk, and a client of each that answers what it is asked. */
@@ -33,6 +34,8 @@ export class SceneStage implements Stage {
     world.model.scripts = model;
     new FakeDesk(world, this.ledger);
     world.processes.programs.set("echo", echo);
+    world.processes.programs.set("bwrap", bwrap);
+    world.disk.put("/usr/bin/bwrap", "");
   }
 
   get client(): SimClient {

@@ -40,6 +40,12 @@ export function fakePlatform(
     http: (url, request) => network.send(url, request, owner),
     prepare() {},
     listen: (place, handle) => network.listen(place, handle, owner),
+    // Names are found, and nobody is there.
+    dial: async () => ({
+      resolve: async () => ["93.184.216.34"],
+      connect: () => Promise.reject(new Error("nobody is there")),
+      own: () => ({ ports: new Set(), addresses: [] }),
+    }),
     env,
     spawn: (start) => processes.spawn(start, owner),
     markedProcesses: processes.marked(owner),

@@ -1,4 +1,5 @@
-import type { FakeProgram } from "./fake-spawn.ts";
+import { FRAME, HEAD_BYTES } from "../../packages/host/src/sandbox/network/frames.ts";
+import type { FakeProcess, FakeProgram } from "./fake-spawn.ts";
 
 /** `work LINES MS CHILDREN`: writes lines, sleeps in between, and starts others that go on without it. */
 export const work: FakeProgram = async (process) => {
@@ -20,3 +21,51 @@ export const echo: FakeProgram = async (process) => {
   }
   return 1;
 };
+
+/**
+ * `bwrap … connect HOST PORT COUNT MS`: a confined program that connects to a host so many times at once, through the
+ * bridge that is beside it, writes the first line of each answer, and gives up after some time. Any other confined
+ * program succeeds and does nothing.
+ */
+export const bwrap: FakeProgram = async (process) => {
+  const [verb, host, port, count = "1", ms = "1000000000"] = process.argv.at(-1)!.split(" ");
+  if (verb !== "connect") return 0;
+  const answers = await Promise.race([
+    connect(process, `${host}:${port}`, Number(count)),
+    process.sleep(Number(ms)).then(() => ["gave up"]),
+  ]);
+  for (const answer of answers) await process.write(`${answer}\n`);
+  return 0;
+};
+
+async function connect({ channel }: FakeProcess, place: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, nth) => nth + 1);
+  const request = Buffer.from(`CONNECT ${place} HTTP/1.1\r\n\r\n`);
+  for (const id of ids) {
+    await channel!.write(frame(FRAME.OPEN, id, 0));
+    await channel!.write(Buffer.concat([frame(FRAME.DATA, id, request.length), request]));
+  }
+  const answers = new Map<number, string>();
+  let read: Buffer = Buffer.alloc(0);
+  for await (const piece of channel!.input) {
+    read = Buffer.concat([read, piece]);
+    while (read.length >= HEAD_BYTES) {
+      const [kind, id, amount] = [read[0]!, read.readUInt32BE(1), read.readUInt32BE(5)];
+      const end = HEAD_BYTES + (kind === FRAME.DATA ? amount : 0);
+      if (read.length < end) break;
+      if (kind === FRAME.DATA && !answers.has(id))
+        answers.set(id, read.subarray(HEAD_BYTES, end).toString().split("\r\n", 1)[0]!);
+      read = read.subarray(end);
+    }
+    if (answers.size === count) break;
+  }
+  return ids.map((id) => answers.get(id) ?? "nothing");
+}
+
+function frame(kind: number, id: number, amount: number): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head[0] = kind;
+  head.writeUInt32BE(id, 1);
+  head.writeUInt32BE(amount, 5);
+  return head;
+}

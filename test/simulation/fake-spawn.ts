@@ -1,4 +1,5 @@
 import type {
+  ByteStream,
   MarkedProcesses,
   OutputPiece,
   ProgramExit,
@@ -6,6 +7,7 @@ import type {
   ProgramStart,
   RunningProgram,
 } from "../../packages/host/src/platform/platform.ts";
+import { FakeChannel } from "./fake-channel.ts";
 import { FakePipe } from "./fake-pipe.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
@@ -134,12 +136,15 @@ export class FakeProcesses {
       all: this.#alive,
       nextPid: () => ++this.#pids,
     });
+    const channel = start.channel ? new FakeChannel(this.#scheduler, host, root) : undefined;
+    root.channel = channel?.program;
     root.run(program);
     const step = (label: string, run: () => void): void =>
       this.#scheduler.post(`${host.name} pid ${group}`, label, run, host);
     return {
       pid: group,
       tty: start.tty !== undefined,
+      channel: channel?.host,
       output: pipe,
       stopReading: () => pipe.stopReading(),
       write: (bytes) =>
@@ -160,7 +165,10 @@ export class FakeProcesses {
         });
       },
       exited: new Promise((resolve) => {
-        root.onExit = (exit) => step("exited", () => resolve(exit));
+        root.onExit = (exit) => {
+          channel?.close();
+          step("exited", () => resolve(exit));
+        };
       }),
     };
   }
@@ -193,6 +201,8 @@ export class FakeProcess implements Owner {
   readonly name: string;
   alive = true;
   onExit: (exit: ProgramExit) => void = () => {};
+  /** Its end of the channel to the host, if it has one. */
+  channel: ByteStream | undefined;
   readonly #parts: FakeProcessParts;
   readonly #traps = new Map<ProgramSignal, () => void>();
   #size: { readonly cols: number; readonly rows: number } | undefined;

@@ -1,4 +1,5 @@
 // Hosts load these when they first need them, which takes time that the scheduler knows nothing of.
+import "../../packages/host/src/sandbox/network/command-network.ts";
 import "../../packages/host/src/sandbox/sandbox.ts";
 import "../../packages/host/src/tool/consent/command-actions.ts";
 import "../../packages/host/src/tool/consent/decide.ts";

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { RateLimits } from "./account/rate-limits.ts";
 import { ConfigLayers } from "./catalog/config-layers.ts";
-import { composeExec } from "./compose-exec.ts";
+import { composeExec, submitTo } from "./compose-exec.ts";
 import { composeRap, endChild, forgetSecrets, warn } from "./compose-rap.ts";
 import type { Config } from "./config/config.ts";
 import type { Commit } from "./core/records.ts";
@@ -110,7 +110,12 @@ export function compose(options: HostOptions): {
     expire: (actor, requestId) => questions.expire(actor, requestId),
     left: (actor) => questions.left(actor),
   });
-  const sandbox = lateSandbox({ platform, home, profiles: () => current.permissionProfiles });
+  const sandbox = lateSandbox({
+    platform,
+    home,
+    profiles: () => current.permissionProfiles,
+    networkHosts: () => current.networkProxy,
+  });
   const pasts = new Pasts();
   const rateLimits = new RateLimits();
   const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
@@ -136,6 +141,7 @@ export function compose(options: HostOptions): {
     reachOf: (owner) => reachLookup.of(owner),
     visibleTo,
     warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
+    submit: (threadId, command) => submitTo(registry, threadId, command),
   });
   const own = [
     ...ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo),

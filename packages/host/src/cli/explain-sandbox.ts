@@ -1,6 +1,12 @@
-import type { Access } from "../sandbox/access.ts";
+import type { Access, NetworkAccess } from "../sandbox/access.ts";
 import type { ConfinedCommand, SandboxProblem } from "../sandbox/sandbox.ts";
 import { harmless, type Output } from "./terminal.ts";
+
+const NETWORK: Readonly<Record<NetworkAccess, string>> = {
+  none: "none: no Internet, no Unix sockets",
+  byHost: "the hosts that are allowed, through a proxy; no Unix sockets",
+  all: "Internet addresses, this machine's own included; no Unix sockets",
+};
 
 const NAMES = {
   readOnly: "read-only",
@@ -34,13 +40,7 @@ export function explainSandbox(
         ),
       );
     if (access.readable.length > 0) lines.push(...section("except for", access.readable));
-    lines.push(
-      ...section("network", [
-        access.network
-          ? "Internet addresses, this machine's own included; no Unix sockets"
-          : "none: no Internet, no Unix sockets",
-      ]),
-    );
+    lines.push(...section("network", [NETWORK[access.network]]));
   }
   if (problem !== null && access !== null)
     lines.push(

@@ -11,6 +11,7 @@ import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
 import { serviceTier } from "../model/service-tier.ts";
 import type { ShellEnvironmentPolicy } from "../process/command-environment.ts";
+import type { HostRules } from "../sandbox/network/hosts.ts";
 import type { PermissionProfile } from "../sandbox/permission-profile.ts";
 import type { Projects } from "../tool/project-rules.ts";
 import type { RapSettings } from "../tool/rap/settings.ts";
@@ -18,6 +19,7 @@ import { readAnswerLimits } from "./answer-limits.ts";
 import { policyWarnings, readApprovalPolicy } from "./approval-policy.ts";
 import { ConfigError } from "./config-error.ts";
 import { readModelProviders } from "./model-providers.ts";
+import { readNetworkProxy } from "./network-hosts.ts";
 import { readPermissionProfiles } from "./permission-profiles.ts";
 import { readProjects } from "./projects.ts";
 import { readSandbox, readWorkspaceWrite, type SandboxChoice } from "./sandbox.ts";
@@ -61,6 +63,8 @@ export interface Config {
   /** The profiles that people have written, by name. */
   readonly permissionProfiles: ReadonlyMap<string, PermissionProfile>;
   readonly workspaceWrite: ReturnType<typeof readWorkspaceWrite>;
+  /** The rules for hosts where all that has the network has it by host; null: it has all of it. */
+  readonly networkProxy: HostRules | null;
   /** Which variables a model's commands get. */
   readonly shellEnvironment: ShellEnvironmentPolicy;
   readonly serviceTier: string | null;
@@ -127,6 +131,7 @@ export function readConfig(table: Table, { home = ".", below }: ConfigPlace = {}
     sandbox: readSandbox(table, workspaceWrite, permissionProfiles),
     permissionProfiles,
     workspaceWrite,
+    networkProxy: readNetworkProxy(table),
     shellEnvironment: readShellEnvironment(table),
     serviceTier: tier === undefined ? null : serviceTier(tier),
     effort: text(table, "model_reasoning_effort") ?? null,

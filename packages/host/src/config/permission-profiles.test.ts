@@ -66,11 +66,28 @@ describe("[permissions]", () => {
     });
   });
 
-  it("allows no network where it would have to tell hosts apart", () => {
-    const profile = read(
-      '[permissions.web.network]\nenabled = true\ndomains = { "example.org" = "allow" }\n',
-    );
-    expect(profile.get("web")?.network).toBe(false);
+  it("tells hosts apart where it lists some", () => {
+    const profile = read(`
+      [permissions.web.network]
+      enabled = true
+      domains = { "Example.ORG." = "allow", "**.example.net" = "allow", "*.evil.example" = "deny", "0x7f.1" = "allow" }
+    `).get("web")!;
+    expect(profile.network).toEqual({
+      socks: true,
+      domains: [
+        { pattern: "example.org", access: "allow" },
+        { pattern: "**.example.net", access: "allow" },
+        { pattern: "*.evil.example", access: "deny" },
+        { pattern: "127.0.0.1", access: "allow" },
+      ],
+    });
+    expect(policyOfProfile(profile)).toMatchObject({ networkAccess: true });
+  });
+
+  it("has no network where only hosts are listed and it is not enabled", () => {
+    expect(
+      read('[permissions.web.network]\ndomains = { "example.org" = "allow" }\n').get("web")?.network,
+    ).toBe(false);
   });
 
   it.each([
@@ -86,6 +103,11 @@ describe("[permissions]", () => {
     ['[permissions.a.filesystem]\n":tmpdir" = { "x" = "read" }\n', "does not support nested entries"],
     ['[permissions.a.filesystem]\n"/src" = { "../x" = "read" }\n', "without `.` or `..` components"],
     ["[permissions.a.filesystem]\nglob_scan_max_depth = 0\n", "at least 1"],
+    ['[permissions.a.network]\nmode = "limited"\n', 'network.mode = "limited" is not supported'],
+    ["[permissions.a.network]\nmitm = {}\n", "permissions.a.network.mitm is unknown"],
+    ['[permissions.a.network]\ndomains = { "*" = "allow" }\n', '"*" is neither a host nor a pattern'],
+    ['[permissions.a.network]\ndomains = { "a b" = "allow" }\n', '"a b" is neither a host nor a pattern'],
+    ['[permissions.a.network]\ndomains = { "a.b" = "ask" }\n', '"a.b" has to be "allow" or "deny"'],
   ])("refuses %j", (toml, problem) => {
     expect(() => read(toml)).toThrow(problem);
   });

@@ -3,7 +3,8 @@ import { isAbsolute, join, normalize, resolve } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { FileAccess, FilePlace, FileRule, PermissionProfile } from "../sandbox/permission-profile.ts";
 import { ConfigError } from "./config-error.ts";
-import { flag, subtable, type Table, text, wholeWithin } from "./table.ts";
+import { readNetwork } from "./network-hosts.ts";
+import { subtable, type Table, text, wholeWithin } from "./table.ts";
 
 /** A profile as it is written: what it extends is merged into it key by key. */
 interface WrittenProfile {
@@ -62,8 +63,7 @@ function readProfile(id: string, all: Table): PermissionProfile {
     workspaceRoots: roots.map(([root]) => expanded(root)),
     rules: Object.entries(entries).flatMap(([path, access]) => rulesOf(path, access, `${at}filesystem.`)),
     globScanMaxDepth: depth ?? DEFAULT_SCAN_DEPTH,
-    // Hosts cannot be told apart yet, and a profile that allows some does not allow all.
-    network: flag(network, "enabled", `${at}network.`) === true && subtable(network, "domains") === undefined,
+    network: readNetwork(network, `${at}network.`),
   };
 }
 
@@ -190,11 +190,11 @@ export function policyOfProfile({ rules, workspaceRoots, network }: PermissionPr
     place.kind === "path" ? [place.path] : place.kind === "root" ? ["/"] : [],
   );
   // Without the workspace itself, there is no policy that names single folders.
-  if (!isWorkspace) return { type: "readOnly", networkAccess: network };
+  if (!isWorkspace) return { type: "readOnly", networkAccess: network !== false };
   return {
     type: "workspaceWrite",
     writableRoots: [...workspaceRoots.filter(isAbsolute), ...paths].map((path) => resolve(path)),
-    networkAccess: network,
+    networkAccess: network !== false,
     excludeTmpdirEnvVar: !writes.some(({ kind }) => kind === "tmpdir"),
     excludeSlashTmp: !writes.some(({ kind }) => kind === "slashTmp"),
   };

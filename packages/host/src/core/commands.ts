@@ -1,6 +1,7 @@
 import type {
   GitInfo,
   LoadSettings,
+  NetworkApprovalProtocol,
   QueuedSubmission,
   ThreadGoalStatus,
   ThreadItem,
@@ -30,6 +31,7 @@ export type Command =
   | GoalCommand
   | TerminalCommand
   | ChildCommand
+  | NetworkCommand
   | RapCommand;
 
 export type LifeCommand =
@@ -280,6 +282,24 @@ export interface ChildCommand {
   readonly at: number;
   readonly childId: string;
 }
+
+/** What the network of commands asks of a thread. */
+export type NetworkCommand =
+  /** A running command wants to connect to a host. */
+  | {
+      readonly kind: "askNetwork";
+      readonly at: number;
+      readonly requestId: number;
+      readonly itemId: string;
+      readonly host: string;
+      readonly port: number;
+      readonly protocol: NetworkApprovalProtocol;
+      readonly grant: string;
+      readonly forGood: boolean;
+      readonly reason: string | null;
+    }
+  /** The rules file has what was decided about a host. */
+  | { readonly kind: "networkRuleSaved"; readonly at: number; readonly requestId: number };
 
 /** What tool servers say to one call of one load of the thread, and what comes of it. */
 export type RapCommand =

@@ -11,6 +11,7 @@ import { decideRap } from "./rap/decide.ts";
 import { withEvents } from "./rap/events.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
+import { decideNetwork } from "./requests/network.ts";
 import { decideReviews } from "./reviews/decide.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTerminals } from "./terminals/decide.ts";
@@ -79,6 +80,9 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "childEnded":
     case "childFailed":
       return decideChildren(state, command);
+    case "askNetwork":
+    case "networkRuleSaved":
+      return decideNetwork(state, command);
     case "reportCall":
     case "receiveEvent":
     case "updateView":

@@ -1,5 +1,6 @@
 import type { Child } from "./children/records.ts";
 import type { DueChoice } from "./rap/records.ts";
+import type { DueNetworkRule } from "./requests/records.ts";
 import type { RunningReview } from "./reviews/records.ts";
 import type { ThreadState, TurnState } from "./state.ts";
 import { isShell } from "./terminals/decide.ts";
@@ -20,7 +21,8 @@ export type Effect =
   | PostChoiceEffect
   | ChildEffect
   | DiffEffect
-  | CommandEffect;
+  | CommandEffect
+  | NetworkRuleEffect;
 
 export interface SampleEffect {
   readonly key: string;
@@ -81,6 +83,13 @@ export interface CommandEffect {
   readonly processId: string | null;
 }
 
+/** The rules file gets what was decided about a host. */
+export interface NetworkRuleEffect {
+  readonly key: string;
+  readonly kind: "networkRule";
+  readonly rule: DueNetworkRule;
+}
+
 /** Whoever asked the user hears what was chosen. */
 export interface PostChoiceEffect {
   readonly key: string;
@@ -125,10 +134,12 @@ export interface ContinueGoalEffect {
 export function next(state: ThreadState): readonly Effect[] {
   if (state.status.type === "notLoaded") return [];
   const { late, choices } = state.rap;
-  const { terminals, children } = state;
-  if (late.length + choices.length + children.length + terminals.length === 0) return nextOfTurn(state);
+  const { terminals, children, networkRules } = state;
+  if (late.length + choices.length + children.length + terminals.length + networkRules.length === 0)
+    return nextOfTurn(state);
   return [
     ...nextOfTurn(state),
+    ...networkRules.map(networkRuleEffect),
     ...terminals.map(({ turnId, item, processId }) => commandEffect(turnId, item.id, processId)),
     ...lateCalls(state),
     ...choices.map(postChoice),
@@ -210,6 +221,10 @@ function callEffects(turnId: string, { call, stage }: CallState): EffectsOfCall 
 /** The same for a command of the user that becomes a background terminal: it goes on. */
 function commandEffect(turnId: string, itemId: string, processId: string | null): CommandEffect {
   return { key: `command ${itemId}`, kind: "command", turnId, itemId, processId };
+}
+
+function networkRuleEffect(rule: DueNetworkRule): NetworkRuleEffect {
+  return { key: `network rule ${rule.requestId}`, kind: "networkRule", rule };
 }
 
 function ofChild(child: Child): ChildEffect {

@@ -24,7 +24,7 @@ import { CHILD } from "./children/shapes.ts";
 import { GOAL_STATE } from "./goal/shapes.ts";
 import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS } from "./life/shapes.ts";
 import { RAP_STATE } from "./rap/shapes.ts";
-import { PENDING_REQUEST } from "./requests/shapes.ts";
+import { DUE_NETWORK_RULE, PENDING_REQUEST } from "./requests/shapes.ts";
 import { DENIAL } from "./reviews/shapes.ts";
 import { count, time } from "./shapes.ts";
 import { TERMINAL_STATE } from "./terminals/shapes.ts";
@@ -90,6 +90,7 @@ export const THREAD_STATE = inline(() => ({
   terminals: omittable(array(TERMINAL_STATE)),
   children: omittable(array(CHILD)),
   requests: array(PENDING_REQUEST),
+  networkRules: omittable(array(DUE_NETWORK_RULE)),
   grants: array(string()),
   grantTimes: omittable(record(time())),
   denials: omittable(array(DENIAL)),

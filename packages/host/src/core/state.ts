@@ -11,7 +11,7 @@ import type { GoalState } from "./goal/records.ts";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 import type { Queue } from "./queue/records.ts";
 import type { RapState } from "./rap/records.ts";
-import type { PendingRequest } from "./requests/records.ts";
+import type { DueNetworkRule, PendingRequest } from "./requests/records.ts";
 import type { Denial } from "./reviews/records.ts";
 import type { TerminalState } from "./terminals/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
@@ -70,6 +70,8 @@ export interface ThreadState {
   readonly children: readonly Child[];
   /** Questions to clients that wait for an answer. */
   readonly requests: readonly PendingRequest[];
+  /** Rules for hosts that were decided and not saved yet. */
+  readonly networkRules: readonly DueNetworkRule[];
   /** What the user has agreed to until the thread is unloaded. */
   readonly grants: readonly string[];
   /** When each of them was given, by its key, where that is known. */
@@ -88,7 +90,7 @@ export interface ThreadState {
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
 
-type AddedLater = "lastAt" | "mayHaveDropped" | "terminals" | "children";
+type AddedLater = "lastAt" | "mayHaveDropped" | "terminals" | "children" | "networkRules";
 
 /** A head as checkpoints hold it: those of earlier versions lack what was added since. */
 export type CheckpointState = Omit<ThreadState, AddedLater | "rap"> &

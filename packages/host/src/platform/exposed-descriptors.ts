@@ -54,19 +54,21 @@ export function covered(stdio: readonly Stdio[]): Stdio[] {
 }
 
 /**
- * The command line that opens files as descriptors 3, 4 and so on, removes their folder, closes what the program would
- * inherit, and then becomes the program. The folder goes at once, because a host that is killed could not remove it later. Undefined where no shell here can close them.
+ * The command line that opens files as descriptors 3, 4 and so on, behind them those of a channel (one to read from, one
+ * to write to), removes their folder, closes what the program would inherit, and then becomes the program. The folder goes at once, because a host that is killed could not remove it later. Undefined where no shell here can close them.
  */
 export function openingOnly(
   argv: readonly string[],
-  paths: readonly string[],
+  files: readonly string[],
+  channel: readonly string[] = [],
 ): readonly string[] | undefined {
+  const paths = [...files, ...channel];
   const closed = [...exposedDescriptors()].filter((descriptor) => descriptor >= 3 + paths.length);
   if (paths.length + closed.length === 0) return argv;
   // Of descriptors with two digits other shells know nothing. `-p`: without files that the environment names.
   const bash = closed.some((descriptor) => descriptor > 9) ? BASH.find(existsSync) : "/bin/sh";
   if (bash === undefined) return undefined;
-  const opens = paths.map((_, nth) => `${3 + nth}<"$${nth + 1}"`);
+  const opens = paths.map((_, nth) => `${3 + nth}${nth === files.length + 1 ? ">" : "<"}"$${nth + 1}"`);
   const closes = closed.map((descriptor) => `${descriptor}>&-`);
   const remove = paths.length === 0 ? "" : `command -p rm -rf -- "\${1%/*}" 2>/dev/null; `;
   const script = `exec ${[...opens, ...closes].join(" ")}; ${remove}shift ${paths.length}; exec "$@"`;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ambiguityOf, HTTP_LIMITS, HttpConnections, type HttpLimits } from "./http-connections.ts";
+import { noteListener } from "./own-listeners.ts";
 import type { HttpHandler, HttpReply, IncomingRequest, Listen } from "./platform.ts";
 
 const BACKLOG = 4096;
@@ -30,6 +31,7 @@ export async function listenWithin(
     });
   });
   server.unref();
+  noteListener(server);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { covered } from "./exposed-descriptors.ts";
+import { byteStream } from "./node-byte-stream.ts";
 import { spawnOnTerminal } from "./node-terminal.ts";
 import { OutputPieces } from "./output-pieces.ts";
 import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram, Spawn } from "./platform.ts";
@@ -23,7 +24,14 @@ function ownTurn(): Promise<void> {
   return turn;
 }
 
-async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Promise<RunningProgram> {
+async function onPipes({
+  argv,
+  cwd,
+  env,
+  stdin,
+  inputs = [],
+  channel = false,
+}: ProgramStart): Promise<RunningProgram> {
   const [file, ...args] = argv;
   const child = start(file, args, {
     cwd,
@@ -35,6 +43,7 @@ async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Pr
       "pipe",
       "pipe",
       ...inputs.map(() => "pipe" as const),
+      ...(channel ? (["pipe", "pipe"] as const) : []),
     ]),
   });
   const exited = exitOf(child);
@@ -50,9 +59,11 @@ async function onPipes({ argv, cwd, env, stdin, inputs = [] }: ProgramStart): Pr
     stderr: child.stderr as Readable,
   });
   child.stdin?.on("error", () => {});
+  const ends = child.stdio.slice(3 + inputs.length);
   return {
     pid: child.pid!,
     tty: false,
+    ...(channel && { channel: byteStream(ends[1] as Readable, ends[0] as Writable) }),
     output,
     stopReading: () => output.stop(),
     write: (bytes) => writeTo(child.stdin, bytes),

@@ -37,9 +37,11 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   const native = loadNative();
   if (native === undefined || program.tty === undefined) return undefined;
   const { pty, helper } = native;
-  const files = await inputFiles(program.inputs ?? []);
-  const argv = openingOnly(program.argv, files.paths);
+  const files = await inputFiles(program.inputs ?? [], program.channel === true);
+  const channel = files.channel?.stream;
+  const argv = openingOnly(program.argv, files.paths, files.channel?.paths);
   if (argv === undefined) {
+    channel?.destroy();
     await files.remove();
     return undefined;
   }
@@ -75,6 +77,7 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   };
   marked.once("marked", finish);
   const exited = exit.promise.then(async (how) => {
+    channel?.destroy();
     await files.remove();
     writeMark(slave, marked.mark, () => over).catch(finish);
     return how;
@@ -83,6 +86,7 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   return {
     pid,
     tty: true,
+    channel,
     output,
     stopReading: () => output.stop(finish),
     write: (bytes) => writeTo(over ? null : (master as unknown as Writable), bytes),

@@ -30,6 +30,7 @@ export function nodePlatform(): Platform {
     fetch: (input, init) => fetch(input, init),
     http: nodeHttp(),
     listen: nodeListen,
+    dial: () => import("./node-dial.ts").then(({ nodeDial }) => nodeDial),
     env: withShell(process.env),
     spawn: (start) => import("./node-spawn.ts").then(({ nodeSpawn }) => nodeSpawn(start)),
     markedProcesses: {

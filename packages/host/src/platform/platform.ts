@@ -16,6 +16,8 @@ export interface Platform {
   /** Loads what the first thread needs, so that it does not wait for that. Called when there is time; need not be. */
   prepare(): void;
   readonly listen: Listen;
+  /** Loaded with its first use. */
+  dial(): Promise<Dial>;
   /** The environment of this process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly spawn: Spawn;
@@ -96,6 +98,28 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
+/** Connects to other machines. */
+export interface Dial {
+  /** The addresses of a name, in the system's order. Throws Node's error where there are none. */
+  resolve(name: string): Promise<readonly string[]>;
+  /** Connects to an address, never to a name. Throws Node's error where that fails or takes too long. */
+  connect(address: string, port: number, signal: AbortSignal): Promise<ByteStream>;
+  /** Where this process itself listens: the ports, on some of the addresses of this machine. */
+  own(): { readonly ports: ReadonlySet<number>; readonly addresses: readonly string[] };
+}
+
+/** Bytes in both directions, each with its own end. */
+export interface ByteStream {
+  /** Taken piece by piece: while nobody takes the next piece, the other side waits. Throws if the stream breaks. */
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Resolves when the other side can take more; rejects when it takes nothing any more. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Nothing more is written. */
+  end(): void;
+  /** Drops the stream at once. */
+  destroy(): void;
+}
+
 /** Starts a program, in a session of its own. Throws Node's error with its `code` where that cannot be done. */
 export type Spawn = (start: ProgramStart) => Promise<RunningProgram>;
 
@@ -110,6 +134,8 @@ export interface ProgramStart {
   readonly stdin: "open" | "closed";
   /** What it can read from its descriptors 3, 4 and so on. */
   readonly inputs?: readonly Uint8Array[] | undefined;
+  /** Whether it gets a channel to the host: behind `inputs` one descriptor to read from and one to write to. */
+  readonly channel?: boolean | undefined;
 }
 
 export interface TerminalSize {
@@ -121,6 +147,8 @@ export interface RunningProgram {
   readonly pid: number;
   /** False where a terminal was asked for and there is none on this machine: it runs on pipes. */
   readonly tty: boolean;
+  /** The host's end of the channel, if the program was to have one. */
+  readonly channel?: ByteStream | undefined;
   /**
    * What it writes, taken piece by piece: while nobody takes the next piece, the program waits. It ends when the
    * program, and all that have its output open, are gone. `stopReading` ends it behind what was written until then.

@@ -1,4 +1,5 @@
 import type {
+  ByteStream,
   Cancel,
   OutputPiece,
   Platform,
@@ -76,6 +77,11 @@ export class ManagedProcess {
   /** As Ctrl-C does. */
   interrupt(): void {
     this.#program.signal("SIGINT");
+  }
+
+  /** The host's end of its channel, if it has one. */
+  get channel(): ByteStream | undefined {
+    return this.#program.channel;
   }
 
   get pid(): number {

@@ -1,11 +1,12 @@
 import { isAbsolute, join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
-import { type Access, type HiddenPath, isWithin } from "./access.ts";
+import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
 import { type ProfilePaths, pathsOfProfile } from "./access-of-profile.ts";
 import type { OpenRepository } from "./git-access.ts";
 import { findRepository, type GitRepository } from "./git-repository.ts";
 import { PROGRAMS } from "./minimal-files.ts";
+import type { HostRules } from "./network/hosts.ts";
 import { PatternFiles } from "./pattern-files.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
 import { RealRoots } from "./real-roots.ts";
@@ -40,7 +41,13 @@ export class AccessLookup {
     open: OpenGit,
   ): Promise<Access> {
     if (command.within != null)
-      return accessWithin(command.within, policy, command, await hiddenPaths(this.#ports));
+      return accessWithin(
+        command.within,
+        policy,
+        command,
+        await hiddenPaths(this.#ports),
+        networkOf(this.#ports, command, policy, undefined),
+      );
     const { files } = this.#ports.platform;
     const paths =
       profile === undefined
@@ -64,7 +71,7 @@ export class AccessLookup {
       ),
       // As they are named: programs look for /bin, also where that is a link.
       readOnly: paths.readsEverything ? null : paths.read,
-      network: profile?.network ?? policy.networkAccess === true,
+      ...networkOf(this.#ports, command, policy, profile),
     };
     if (writable.length === 0) return { ...access, writable, protected: [] };
     const inWorkspace = workspace.filter((root) => writable.some((one) => isWithin(root, one)));
@@ -95,6 +102,7 @@ function accessWithin(
   policy: ConfiningPolicy,
   { readable }: ConfinedCommand,
   hidden: readonly HiddenPath[],
+  network: Pick<Access, "network" | "hosts">,
 ): Access {
   const mayWrite = policy.type === "workspaceWrite";
   return {
@@ -103,9 +111,26 @@ function accessWithin(
     readOnly: mayWrite ? PROGRAMS : [...PROGRAMS, ...folders],
     writable: mayWrite ? folders : [],
     protected: [],
-    network: policy.networkAccess === true,
+    ...network,
     ownTemporary: true,
   };
+}
+
+/**
+ * What a command may reach of the network; by host with the rules for hosts. Who serves no connections by host gets none
+ * of them.
+ */
+function networkOf(
+  { networkHosts }: SandboxPorts,
+  { byHost = false, widensNetwork = false }: ConfinedCommand,
+  policy: ConfiningPolicy,
+  profile: PermissionProfile | undefined,
+): { readonly network: NetworkAccess; readonly hosts: HostRules | null } {
+  const configured = profile?.network ?? policy.networkAccess === true;
+  const wanted = configured === false ? widensNetwork : configured;
+  const hosts = wanted === true ? (networkHosts?.() ?? null) : wanted || null;
+  if (hosts !== null) return { network: byHost ? "byHost" : "none", hosts: byHost ? hosts : null };
+  return { network: wanted === true ? "all" : "none", hosts: null };
 }
 
 /** The folders that a policy names, as a profile would. */

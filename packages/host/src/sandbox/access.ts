@@ -1,3 +1,5 @@
+import type { HostRules } from "./network/hosts.ts";
+
 /**
  * What a confined command may do, as plain data that each operating system's sandbox is made from. Paths are real:
  * absolute, with all links followed. Of two entries, the one for the longer path counts.
@@ -12,10 +14,15 @@ export interface Access {
   readonly readable: readonly string[];
   /** All that can be read besides; null: everything. */
   readonly readOnly: readonly string[] | null;
-  readonly network: boolean;
+  readonly network: NetworkAccess;
+  /** With `byHost`: the rules for hosts. */
+  readonly hosts?: HostRules | null;
   /** Temporary files are in memory, seen by the command alone, and gone with it. */
   readonly ownTemporary?: boolean;
 }
+
+/** `byHost`: only through the host's proxy, which decides about each host. */
+export type NetworkAccess = "none" | "all" | "byHost";
 
 export interface HiddenPath {
   readonly path: string;

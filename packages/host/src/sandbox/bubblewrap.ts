@@ -1,5 +1,6 @@
 import type { ProgramStart } from "../platform/platform.ts";
 import { type Access, isWithin } from "./access.ts";
+import { withBridge, withNode } from "./network/bridged-program.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { Arch } from "./syscalls.ts";
 
@@ -27,15 +28,18 @@ export function bubblewrapped(
 ): ProgramStart {
   const inputs = program.inputs ?? [];
   const [options, filter] = [3 + inputs.length, 4 + inputs.length];
+  const hosts = access.network === "byHost" ? (access.hosts ?? null) : null;
+  const isBridged = hosts !== null;
+  const started = isBridged ? withBridge(program, hosts, 5 + inputs.length) : program;
   const args = [
     ...NAMESPACES,
-    ...(access.network ? [] : ["--unshare-net"]),
-    ...mountOptions(access, program.cwd),
+    ...(access.network === "all" ? [] : ["--unshare-net"]),
+    ...mountOptions(isBridged ? withNode(access) : access, program.cwd),
     "--chdir",
     program.cwd,
     // Not in the environment of bubblewrap itself, which runs outside: LD_PRELOAD would load a library there.
     "--clearenv",
-    ...Object.entries({ ...terminalEnv(program), ...program.env, PWD: program.cwd }).flatMap(
+    ...Object.entries({ ...terminalEnv(program), ...started.env, PWD: program.cwd }).flatMap(
       ([name, value]) => ["--setenv", name, value],
     ),
     "--seccomp",
@@ -45,9 +49,10 @@ export function bubblewrapped(
     ...program,
     // Whether a folder exists is not to be learned by starting in it.
     cwd: access.ownTemporary ? "/" : program.cwd,
-    argv: [bwrap, "--args", String(options), "--", ...program.argv],
+    argv: [bwrap, "--args", String(options), "--", ...started.argv],
     env: {},
-    inputs: [...inputs, nulEnded(args), seccompFilter(arch, access)],
+    inputs: [...inputs, nulEnded(args), seccompFilter(arch, { network: access.network !== "none" })],
+    channel: isBridged,
   };
 }
 

@@ -48,7 +48,7 @@ export class PackageCaches {
     program: ProgramStart,
     access: Access,
   ): { readonly program: ProgramStart; readonly access: Access } {
-    const wanted = { ...ALWAYS, ...(access.network ? DOWNLOADS : {}) };
+    const wanted = { ...ALWAYS, ...(access.network !== "none" ? DOWNLOADS : {}) };
     const changes = Object.entries(wanted).filter(([name]) => {
       const set = program.env[name];
       return set === undefined || !access.writable.some((root) => isWithin(set, root));

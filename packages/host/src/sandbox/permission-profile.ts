@@ -1,3 +1,5 @@
+import type { HostRules } from "./network/hosts.ts";
+
 /** What commands may do by a profile of `[permissions]`. All that it does not name cannot even be read. */
 export interface PermissionProfile {
   readonly id: string;
@@ -9,7 +11,8 @@ export interface PermissionProfile {
   readonly rules: readonly FileRule[];
   /** How many folders deep patterns with `**` are looked for. */
   readonly globScanMaxDepth: number;
-  readonly network: boolean;
+  /** Everything, nothing, or only some hosts. */
+  readonly network: boolean | HostRules;
 }
 
 export type FileAccess = "read" | "write" | "deny";

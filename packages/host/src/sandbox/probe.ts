@@ -1,6 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { messageOf } from "../errors.ts";
 import type { Clock, ProgramStart } from "../platform/platform.ts";
+import type { Access } from "./access.ts";
 import { bubblewrapped } from "./bubblewrap.ts";
 import type { SandboxPorts, SandboxProblem } from "./sandbox.ts";
 import { seatbelted } from "./seatbelt.ts";
@@ -54,7 +55,14 @@ export async function findBubblewrap(platform: ProbePlatform): Promise<FoundBubb
       reason: "bubblewrap is not installed",
       advice: "Install the package bubblewrap (Debian, Ubuntu: sudo apt install bubblewrap).",
     };
-  const nothing = { writable: [], protected: [], hidden: [], readable: [], readOnly: null, network: false };
+  const nothing: Access = {
+    writable: [],
+    protected: [],
+    hidden: [],
+    readable: [],
+    readOnly: null,
+    network: "none",
+  };
   const said = await failureOf(platform, bubblewrapped(path, arch, trueProgram(platform), nothing));
   if (said === undefined) return { path, arch };
   return { reason: `${path} cannot confine a program: ${said}`, advice: await adviceFor(platform, said) };
@@ -62,7 +70,14 @@ export async function findBubblewrap(platform: ProbePlatform): Promise<FoundBubb
 
 /** Finds out whether macOS's own sandbox starts a program. */
 export async function findSeatbelt(platform: ProbePlatform): Promise<Record<never, never> | SandboxProblem> {
-  const nothing = { writable: [], protected: [], hidden: [], readable: [], readOnly: null, network: false };
+  const nothing: Access = {
+    writable: [],
+    protected: [],
+    hidden: [],
+    readable: [],
+    readOnly: null,
+    network: "none",
+  };
   const said = await failureOf(platform, seatbelted(trueProgram(platform), nothing));
   if (said === undefined) return {};
   return {

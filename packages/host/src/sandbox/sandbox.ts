@@ -5,6 +5,7 @@ import type { Access } from "./access.ts";
 import { AccessLookup, type ConfiningPolicy } from "./access-of.ts";
 import { bubblewrapped } from "./bubblewrap.ts";
 import { GitAccess, type OpenRepository } from "./git-access.ts";
+import type { HostRules } from "./network/hosts.ts";
 import { PackageCaches } from "./package-caches.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
 import { failureOf, findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
@@ -34,6 +35,10 @@ export interface ConfinedCommand {
   readonly roots: readonly string[];
   /** The command consists of plain git commands only, so it may change the repository. */
   readonly gitWritable: boolean;
+  /** The caller serves connections by host, on the channel that the program then has. */
+  readonly byHost?: boolean;
+  /** Somebody granted the network where the profile gives none. */
+  readonly widensNetwork?: boolean;
   /** Files and folders inside of hidden ones that can be read all the same, such as a thread's saved outputs. */
   readonly readable?: readonly string[];
   /** Beside programs nothing outside of these folders is visible, whatever the policy says. Real paths. */
@@ -44,6 +49,8 @@ export type Confined =
   | {
       readonly kind: "program";
       readonly program: ProgramStart;
+      /** The rules for hosts of a program with a channel, which has the network by host; null for all others. */
+      readonly hosts: HostRules | null;
       /**
        * To be called when the program has exited, or could not be started. Resolves with sentences for the user and the
        * model: what the command changed that it must not, and that this was undone.
@@ -67,6 +74,8 @@ export interface SandboxPorts {
   readonly home: string;
   /** The profiles that people have written, as they are now. */
   readonly profiles?: () => ReadonlyMap<string, PermissionProfile>;
+  /** The rules for hosts where all that has the network has it by host; null: it has all of it. */
+  readonly networkHosts?: () => HostRules | null;
 }
 
 export function createSandbox(ports: SandboxPorts): Sandbox {
@@ -113,7 +122,7 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       const { program } = command;
       const policy = policyOf(command);
       const profile = profileOf(ports, command);
-      if (!isConfining(policy)) return { kind: "program", program, release: async () => [] };
+      if (!isConfining(policy)) return { kind: "program", program, hosts: null, release: async () => [] };
       const wrap = await find();
       if (typeof wrap !== "function") return { kind: "unavailable", ...wrap };
       // First: it is inside of the home, which has to be there to be hidden.
@@ -128,7 +137,8 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
           return opened;
         });
         const cached = folder === undefined ? { program, access } : caches.redirect(folder, program, access);
-        return { kind: "program", program: await wrap(cached.program, cached.access), release };
+        const wrapped = await wrap(cached.program, cached.access);
+        return { kind: "program", program: wrapped, hosts: access.hosts ?? null, release };
       } catch (cause) {
         await release();
         throw cause;

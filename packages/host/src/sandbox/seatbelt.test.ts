@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { seatbelted, seatbeltProfile } from "./seatbelt.ts";
 
-const nothing = { writable: [], protected: [], hidden: [], readable: [], readOnly: null, network: false };
+const nothing = {
+  writable: [],
+  protected: [],
+  hidden: [],
+  readable: [],
+  readOnly: null,
+  network: "none" as const,
+};
 
 describe("a profile for sandbox-exec", () => {
   it("denies by default and lets everything be read", () => {
@@ -30,7 +37,7 @@ describe("a profile for sandbox-exec", () => {
       hidden: [{ path: "/Users/ann/.bobbin", kind: "folder" }],
       readable: ["/Users/ann/.bobbin/threads/1"],
       readOnly: null,
-      network: true,
+      network: "all",
     });
     const rules = profile
       .split("\n")

@@ -44,7 +44,8 @@ export function seatbeltProfile({
     ...writable
       .filter((path) => hidden.some((one) => path.startsWith(`${one.path}/`)))
       .map((path) => `(allow file-read* file-write* ${subpath(path)})`),
-    ...(network ? NETWORK : []),
+    // By host there is none: nothing on this system keeps a program to the proxy.
+    ...(network === "all" ? NETWORK : []),
   ];
   return `${rules.join("\n")}\n`;
 }

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { RulesListResponse } from "@bobbin/protocol";
 import type { Files, Liveness } from "../platform/platform.ts";
 import { mayBecomeRule } from "./consent/amendment.ts";
-import { joinRules, type Rules } from "./consent/rules.ts";
-import { allowLine, type BadRulesFile, readRulesFile } from "./consent/rules-file.ts";
+import { joinRules, type NetworkProtocol, type Rules } from "./consent/rules.ts";
+import { allowLine, type BadRulesFile, networkLine, readRulesFile } from "./consent/rules-file.ts";
 import { type ProjectRules, type Projects, readProjectRules } from "./project-rules.ts";
 
 export interface LoadedRules {
@@ -63,6 +63,12 @@ export class RulesStore {
   async allow(prefix: readonly string[]): Promise<void> {
     if (!mayBecomeRule(prefix)) throw new Error(`a rule for ${JSON.stringify(prefix)} would allow too much`);
     const line = allowLine(prefix);
+    await this.#change((lines) => (lines.includes(line) ? lines : [...lines, line]));
+  }
+
+  /** Decides about connections to a host, for good. */
+  async decideHost(host: string, protocol: NetworkProtocol, decision: "allow" | "deny"): Promise<void> {
+    const line = networkLine(host, protocol, decision);
     await this.#change((lines) => (lines.includes(line) ? lines : [...lines, line]));
   }
 

@@ -9,6 +9,7 @@ import type {
   DiffEffect,
   Effect,
   LateCallEffect,
+  NetworkRuleEffect,
   PostChoiceEffect,
   StartEventsEffect,
   StartQueuedEffect,
@@ -165,6 +166,7 @@ export class Runner {
       case "diff":
         return this.#diff(effect, state, signal);
       case "command":
+      case "networkRule":
         return this.#bySource(effect, state, signal);
       case "postChoice":
         return effect.due === null
@@ -226,7 +228,7 @@ export class Runner {
 
   /** An effect of a kind that belongs to a tool source. */
   async #bySource(
-    effect: PostChoiceEffect | CommandEffect,
+    effect: PostChoiceEffect | CommandEffect | NetworkRuleEffect,
     state: ThreadState,
     signal: AbortSignal,
   ): Promise<void> {

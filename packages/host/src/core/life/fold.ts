@@ -60,6 +60,7 @@ export function foldCreated({
     terminals: NONE,
     children: NONE,
     requests: NONE,
+    networkRules: NONE,
     grants: NONE,
     callIds: NONE,
     callCount: 0,
@@ -75,7 +76,9 @@ export function foldCheckpoint({ state }: Checkpoint): ThreadState {
   const terminals = state.terminals?.filter(({ item }) => item.type === "commandExecution") ?? NONE;
   const created = foldCreated({ ...state, at: state.createdAt });
   const { children: _, ...rap } = state.rap;
-  return { ...created, mayHaveDropped: true, ...state, lastAt, terminals, children: childrenIn(state), rap };
+  const children = childrenIn(state);
+  const { networkRules = NONE } = state;
+  return { ...created, mayHaveDropped: true, ...state, lastAt, terminals, children, networkRules, rap };
 }
 
 /** A load is a new beginning: what waited for one is bound, and nothing of tool servers and children is left. */

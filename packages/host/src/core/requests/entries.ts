@@ -5,7 +5,7 @@ import type { RecordEntries } from "../record-entry.ts";
 import { time } from "../shapes.ts";
 import { foldRequestResolved, foldRequestSent } from "./fold.ts";
 import type { RequestRecord } from "./records.ts";
-import { PENDING_REQUEST, REQUEST_ANSWER } from "./shapes.ts";
+import { DUE_NETWORK_RULE, PENDING_REQUEST, REQUEST_ANSWER } from "./shapes.ts";
 
 export const REQUEST_RECORDS: RecordEntries<RequestRecord> = {
   requestSent: {
@@ -28,6 +28,25 @@ export const REQUEST_RECORDS: RecordEntries<RequestRecord> = {
     fold: foldRequestResolved,
     notify: (threadId, { requestId }) => [toSubscribers("serverRequest/resolved", { threadId, requestId })],
     durability: "synced",
+    inFork: "never",
+  },
+  networkRuleDecided: {
+    version: 1,
+    check: fields(() => ({ at: time(), rule: DUE_NETWORK_RULE })),
+    fold: (state, { rule }) => ({ ...state, networkRules: [...state.networkRules, rule] }),
+    notify: silent,
+    durability: "synced",
+    inFork: "never",
+  },
+  networkRuleSaved: {
+    version: 1,
+    check: fields(() => ({ at: time(), requestId: integer() })),
+    fold: (state, { requestId }) => ({
+      ...state,
+      networkRules: state.networkRules.filter((rule) => rule.requestId !== requestId),
+    }),
+    notify: silent,
+    durability: "written",
     inFork: "never",
   },
 };

@@ -1,4 +1,4 @@
-import type { ServerRequestName, ServerRequestParams } from "@bobbin/protocol";
+import type { NetworkApprovalProtocol, ServerRequestName, ServerRequestParams } from "@bobbin/protocol";
 
 export type RequestRecord =
   | { readonly type: "requestSent"; readonly request: PendingRequest }
@@ -9,7 +9,20 @@ export type RequestRecord =
       readonly answer: RequestAnswer;
       /** Part of the question was kept elsewhere, and is of no more use. */
       readonly sealed?: boolean;
-    };
+    }
+  /** Somebody decided about a host for good. The rules file has to get it. */
+  | { readonly type: "networkRuleDecided"; readonly at: number; readonly rule: DueNetworkRule }
+  /** The rules file has it. */
+  | { readonly type: "networkRuleSaved"; readonly at: number; readonly requestId: number };
+
+/** A rule for a host that its rules file may not have yet. */
+export interface DueNetworkRule {
+  /** The question that it answers. */
+  readonly requestId: number;
+  readonly host: string;
+  readonly protocol: NetworkApprovalProtocol;
+  readonly decision: "allow" | "deny";
+}
 
 /** A question to clients. */
 export type Ask = {
@@ -31,7 +44,7 @@ export type PendingRequest = Ask & {
   readonly aside?: Aside | undefined;
 };
 
-/** What a tool server asks of the user. */
+/** What is asked for a call that goes on meanwhile. */
 export type Aside =
   | {
       readonly kind: "choice";
@@ -46,7 +59,18 @@ export type Aside =
       readonly key?: string | undefined;
     }
   /** The address that the user has to visit is kept elsewhere. */
-  | { readonly kind: "oauth" };
+  | { readonly kind: "oauth" }
+  /** A command wants to connect to a host. */
+  | {
+      readonly kind: "network";
+      readonly host: string;
+      readonly port: number;
+      readonly protocol: NetworkApprovalProtocol;
+      /** What the user agrees to with `acceptForSession`. */
+      readonly grant: string;
+      /** Whether it may be decided for good: a rule is for all threads of the host. */
+      readonly forGood: boolean;
+    };
 
 export type RequestAnswer =
   | { readonly kind: "result"; readonly result: unknown }

@@ -1,6 +1,7 @@
 import type { ToolRequestUserInputResponse } from "@bobbin/protocol";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
+import { networkAnswered } from "./network.ts";
 import type { Aside, PendingRequest, RequestAnswer } from "./records.ts";
 
 /** A question has its answer, and what a tool server asked is on its way back to it. */
@@ -8,6 +9,7 @@ export function resolve(request: PendingRequest, at: number, answer: RequestAnsw
   const { id: requestId, callId, aside } = request;
   const sealed = aside?.kind === "oauth" ? { sealed: true as const } : {};
   const resolved: ThreadRecord = { type: "requestResolved", at, requestId, answer, ...sealed };
+  if (aside?.kind === "network") return [resolved, ...networkAnswered(request, aside, at, answer)];
   // Nobody waits for what was cleared.
   if (aside?.kind !== "choice" || answer.kind === "cleared") return [resolved];
   const { server, responseUrl, key } = aside;
@@ -15,9 +17,16 @@ export function resolve(request: PendingRequest, at: number, answer: RequestAnsw
   return [resolved, { type: "choiceMade", at, choice }];
 }
 
-/** What was asked for a call is of no use when the call is over. */
-export function clearAsides({ requests }: ThreadState, at: number, callId: string): readonly ThreadRecord[] {
-  const asides = requests.filter((request) => request.aside !== undefined && request.callId === callId);
+/** What was asked for a call is of no use when the call is over. `goesOn`: its command is not. */
+export function clearAsides(
+  { requests }: ThreadState,
+  at: number,
+  callId: string,
+  goesOn = false,
+): readonly ThreadRecord[] {
+  const asides = requests.filter(
+    ({ aside, callId: of }) => aside !== undefined && of === callId && !(goesOn && aside.kind === "network"),
+  );
   return asides.flatMap((request) => resolve(request, at, { kind: "cleared" }));
 }
 

@@ -1,8 +1,10 @@
 import { type ServerRequestName, serverRequests } from "@bobbin/protocol";
 import {
   array,
+  boolean,
   enumeration,
   type Fields,
+  inline,
   integer,
   omittable,
   type Schema,
@@ -10,6 +12,7 @@ import {
   tagged,
   unknown,
 } from "@bobbin/protocol/schema";
+import { NetworkApprovalProtocol } from "@bobbin/protocol/types";
 import { count, time } from "../shapes.ts";
 import type { Ask, PendingRequest } from "./records.ts";
 
@@ -34,6 +37,20 @@ const ASIDE = tagged("", "kind", () => ({
     key: omittable(string()),
   },
   oauth: {},
+  network: {
+    host: string(),
+    port: count(),
+    protocol: NetworkApprovalProtocol,
+    grant: string(),
+    forGood: boolean(),
+  },
+}));
+
+export const DUE_NETWORK_RULE = inline(() => ({
+  requestId: integer(),
+  host: string(),
+  protocol: NetworkApprovalProtocol,
+  decision: enumeration("", ["allow", "deny"]),
 }));
 
 /** One variant per server request of the protocol, with that request's params. */

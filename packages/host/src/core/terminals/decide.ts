@@ -1,6 +1,7 @@
 import type { TerminalCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
+import { clearAsides } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { turnEnded } from "../turn/ending.ts";
 import { type CommandEnd, endedCommand } from "./command-end.ts";
@@ -14,7 +15,8 @@ export function decideTerminals(state: ThreadState, command: TerminalCommand): r
     case "endCommand": {
       const { at, itemId, end, note } = command;
       const terminal = state.terminals.find(({ item }) => item.id === itemId);
-      if (terminal !== undefined) return [terminalEnded(terminal, at, end, note)];
+      if (terminal !== undefined)
+        return [...clearAsides(state, at, itemId), terminalEnded(terminal, at, end, note)];
       const { turn } = state;
       const item = turn?.open.find(({ id }) => id === itemId);
       if (turn === null || item === undefined || !isShell(item)) return [];

@@ -5,6 +5,7 @@ import type { ShownText } from "../decide.ts";
 import { settingsChanged } from "../life/settings.ts";
 import { defer, isDeferrable } from "../rap/late.ts";
 import type { ThreadRecord } from "../records.ts";
+import { networkDecision } from "../requests/network.ts";
 import { resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { leaveShells } from "../terminals/decide.ts";
@@ -57,7 +58,12 @@ export function decideTurn(
     case "answer": {
       const { at, requestId, answer } = command;
       const request = state.requests.find(({ id }) => id === requestId);
-      return request === undefined ? [] : resolve(request, at, answer);
+      if (request === undefined) return [];
+      const { aside } = request;
+      if (aside?.kind !== "network" || networkDecision(aside, answer) !== "cancel")
+        return resolve(request, at, answer);
+      const rest = { ...state, requests: state.requests.filter((one) => one !== request) };
+      return [...resolve(request, at, answer), ...endTurn(rest, at, "interrupted", shown)];
     }
     case "modelServed":
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];

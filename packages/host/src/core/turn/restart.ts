@@ -1,6 +1,7 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
+import { resolve } from "../requests/resolve.ts";
 import type { ThreadState } from "../state.ts";
 import { isShell } from "../terminals/decide.ts";
 import { type CallState, givenUp, isSettled, onlyWaits } from "./calls.ts";
@@ -20,9 +21,13 @@ export function outlives(state: ThreadState): boolean {
   return turnOutlives(state) || isLive(state);
 }
 
-/** Tool servers may still have something to say to it, or have said what nobody has been shown; or a child is not over. */
-export function isLive({ rap, status, children }: ThreadState): boolean {
+/**
+ * Tool servers may still have something to say to it, or have said what nobody has been shown; or a child is not over; or
+ * what somebody decided for good is not saved yet.
+ */
+export function isLive({ rap, status, children, networkRules }: ThreadState): boolean {
   if (status.type === "notLoaded") return false;
+  if (networkRules.length > 0) return true;
   const { subscriptions, late, events, choices } = rap;
   return [subscriptions, late, events, choices, children].some(({ length }) => length > 0);
 }
@@ -47,6 +52,10 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
   const withSaved = (item: ThreadItem) => withTexts(item, (key) => shown.get(key) ?? turn.saved[key]);
   const brokeOff = !turn.sampled && (turn.shown || turn.calls.length > 0);
   return [
+    // The commands that asked are gone.
+    ...state.requests
+      .filter(({ aside }) => aside?.kind === "network")
+      .flatMap((request) => resolve(request, at, { kind: "cleared" })),
     ...(brokeOff
       ? [
           ...closeItems(turn, at, shown, "fault"),

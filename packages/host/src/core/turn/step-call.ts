@@ -107,7 +107,7 @@ export function settleCall(
   const ended =
     left === undefined ? (item ?? (shown && { ...givenUp(shown, at), completedAtMs: at })) : undefined;
   return [
-    ...clearAsides(state, at, callId),
+    ...clearAsides(state, at, callId, left !== undefined),
     ...granted(turnId, at, grant),
     ...(plan === undefined
       ? []
@@ -136,13 +136,10 @@ function terminalInput(
   return [{ type: "terminalInput", turnId, at, itemId: terminal.item.id, ...input }];
 }
 
-function endedTerminal(
-  { terminals }: ThreadState,
-  at: number,
-  ended: Settle["ended"],
-): readonly ThreadRecord[] {
-  const terminal = terminals.find(({ processId }) => processId === ended?.processId);
-  return ended === undefined || terminal === undefined ? [] : [terminalEnded(terminal, at, ended.end)];
+function endedTerminal(state: ThreadState, at: number, ended: Settle["ended"]): readonly ThreadRecord[] {
+  const terminal = state.terminals.find(({ processId }) => processId === ended?.processId);
+  if (ended === undefined || terminal === undefined) return [];
+  return [...clearAsides(state, at, terminal.item.id), terminalEnded(terminal, at, ended.end)];
 }
 
 function started(

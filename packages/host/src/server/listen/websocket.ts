@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { noteListener } from "../../platform/own-listeners.ts";
 import type { Site } from "../http.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { CallerGuard } from "./caller-guard.ts";
@@ -56,6 +57,7 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Door> 
     // A crowd that comes at once (a restart, and all reconnect) would wait a second for the second attempt.
     door.server.listen({ host, port, backlog: BACKLOG }, resolve);
   });
+  noteListener(door.server);
   const bound = door.server.address() as AddressInfo;
   return door.opened(wsUrl(bound.address, bound.port));
 }

@@ -31,6 +31,8 @@ export type Intent =
       readonly host: string;
       readonly port: number;
       readonly protocol: NetworkProtocol;
+      /** What the configuration says about the host. */
+      readonly listed?: "allow" | "deny" | null;
     };
 
 /** What is known when something needs consent. */

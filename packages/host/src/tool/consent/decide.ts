@@ -193,18 +193,28 @@ function stdinConsent({ policy, sandbox, grants }: ConsentRequest, what: Of<"std
 
 function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
   const { policy, sandbox, grants, rules } = request;
-  const { host, port, protocol } = what;
+  const { host, port, protocol, listed = null } = what;
   const rule = networkRuleFor(rules, host, protocol);
   if (rule?.decision === "forbidden")
     return { kind: "refuse", reason: `A rule forbids connections to ${host}.${because(rule)}` };
+  if (listed === "deny")
+    return { kind: "refuse", reason: `The configuration forbids connections to ${host}.` };
   const grant = `network ${protocol} ${host.toLowerCase()}:${port}`;
   if (rule?.decision === "allow" || hasNetwork(sandbox) || grants.includes(grant)) return SANDBOXED;
+  if (listed === "allow" && rule === null) return SANDBOXED;
   if (!mayAsk(policy, rule === null ? "sandbox_approval" : "rules"))
     return {
       kind: "refuse",
-      reason: `The connection to ${host} was refused: the sandbox has no network, and this thread is set to ask nobody.`,
+      reason: `The connection to ${host} was refused: it is not among the allowed hosts, and this thread is set to ask nobody.`,
     };
-  return { kind: "ask", reason: rule?.justification ?? null, amendment: null, grant, runs: "sandboxed" };
+  return {
+    kind: "ask",
+    reason: rule?.justification ?? null,
+    // A rule is for all threads of the host, and overrides no other rule.
+    amendment: rule === null && !(request.confined ?? false) ? [host] : null,
+    grant,
+    runs: "sandboxed",
+  };
 }
 
 /** Exactly this text, in this folder and shell, inside or outside of the sandbox, with these permissions beyond it. */

@@ -50,6 +50,11 @@ export function allowLine(prefix: readonly string[]): string {
   return `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(", ")}], decision="allow")`;
 }
 
+/** The line that decides about a host, as the Codex CLI writes it. */
+export function networkLine(host: string, protocol: NetworkProtocol, decision: "allow" | "deny"): string {
+  return `network_rule(host=${JSON.stringify(host)}, protocol="${protocol}", decision="${decision}")`;
+}
+
 interface FoundRules {
   readonly prefixes: PrefixRule[];
   readonly network: NetworkRule[];

@@ -3,6 +3,7 @@ import type { RequestAnswer } from "../../core/requests/records.ts";
 import { endedCommand } from "../../core/terminals/command-end.ts";
 import type { CommandItem } from "../../core/terminals/records.ts";
 import { wordProblem } from "../../process/program-words.ts";
+import type { HostRules } from "../../sandbox/network/hosts.ts";
 import { decisionOf } from "../consent/answer.ts";
 import type { Consent } from "../consent/consent.ts";
 import type { Permissions } from "../consent/permissions.ts";
@@ -20,9 +21,11 @@ import { commandItem, declinedCommand } from "./command-item.ts";
 import { commandProgram } from "./command-program.ts";
 import type { EnvironmentNotes } from "./environment-notes.ts";
 import { modelOutput } from "./model-output.ts";
+import type { NetworkQuestions } from "./network-questions.ts";
 import { OutputFile } from "./output-file.ts";
 import type { ExecPorts } from "./ports.ts";
-import { RunningCommand } from "./running-command.ts";
+import { type CommandProcess, RunningCommand } from "./running-command.ts";
+import { serveNetwork } from "./served-network.ts";
 import { shellLine } from "./shell-line.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
 
@@ -93,11 +96,18 @@ interface CommandPlan {
 }
 
 const YIELD_MS = { usual: 10_000, min: 250, max: 30_000 };
+/** Longer than anybody takes to answer. */
+const ANSWER_MS = 365 * 24 * 3_600_000;
 /** How many commands a thread may have at once. */
 const MAX_COMMANDS = 64;
 
 /** `exec_command`: runs a command in a shell. */
-export function execCommand(ports: ExecPorts, commands: ThreadCommands, notes: EnvironmentNotes): Tool {
+export function execCommand(
+  ports: ExecPorts,
+  commands: ThreadCommands,
+  questions: NetworkQuestions,
+  notes: EnvironmentNotes,
+): Tool {
   return {
     name: "exec_command",
     namespace: null,
@@ -143,7 +153,8 @@ export function execCommand(ports: ExecPorts, commands: ThreadCommands, notes: E
       }
     },
     heard: (invocation, question, answer) => heard(ports, invocation, question, answer),
-    perform: (invocation, signal, live) => perform(ports, commands, notes, invocation, signal, live),
+    perform: (invocation, signal, live) =>
+      perform(ports, commands, questions, notes, invocation, signal, live),
   };
 }
 
@@ -236,6 +247,7 @@ function freeProcessId({ platform }: ExecPorts, { thread }: Invocation): string 
 async function perform(
   ports: ExecPorts,
   commands: ThreadCommands,
+  questions: NetworkQuestions,
   notes: EnvironmentNotes,
   invocation: Invocation,
   signal: AbortSignal,
@@ -265,6 +277,7 @@ async function perform(
       command: cmd,
       program: confined.program,
       release: confined.release,
+      ...serving(ports, questions, invocation, confined.hosts),
       turnId,
       itemId,
       file: outputFile(ports, invocation),
@@ -275,6 +288,13 @@ async function perform(
   }
   commands.add(thread.facts.id, itemId, running);
   await running.waitFor(yieldTime(yieldMs, YIELD_MS), signal);
+  // Time in which somebody thinks about a question is not the command's.
+  for (;;) {
+    const settled = questions.waitsFor(thread.facts.id, itemId);
+    if (settled === undefined || running.isOver || signal.aborted) break;
+    await running.waitFor(ANSWER_MS, AbortSignal.any([signal, whenSettled(settled)]));
+    await running.waitFor(yieldTime(yieldMs, YIELD_MS), signal);
+  }
   if (signal.aborted) {
     commands.delete(thread.facts.id, itemId);
     running.terminate();
@@ -299,6 +319,26 @@ async function perform(
   commands.delete(thread.facts.id, itemId);
   const item = endedCommand(startedItem(invocation, processId), now, end);
   return { kind: "settle", output, success: true, item };
+}
+
+function serving(
+  ports: ExecPorts,
+  questions: NetworkQuestions,
+  { thread, call }: Invocation,
+  hosts: HostRules | null,
+): Pick<CommandProcess, "serve"> {
+  if (hosts === null) return {};
+  const command = { thread, itemId: call.callId, hosts };
+  return { serve: (channel) => serveNetwork(ports, questions, command, channel) };
+}
+
+function whenSettled(settled: Promise<void>): AbortSignal {
+  const controller = new AbortController();
+  settled.then(
+    () => controller.abort(),
+    () => controller.abort(),
+  );
+  return controller.signal;
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { ThreadBackgroundTerminal } from "@bobbin/protocol";
 import type { Command } from "../../core/commands.ts";
 import type { CommandEffect } from "../../core/next.ts";
+import type { Commit } from "../../core/records.ts";
+import type { DueNetworkRule } from "../../core/requests/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import { patchTool } from "../patch/apply-patch.ts";
 import { withPatches } from "../patch/command-patches.ts";
@@ -8,6 +10,7 @@ import type { LiveOutput, SourceEffects, Tool, ToolSource } from "../tool.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { EnvironmentNotes } from "./environment-notes.ts";
 import { execCommand } from "./exec-command.ts";
+import { NetworkQuestions } from "./network-questions.ts";
 import type { ExecPorts } from "./ports.ts";
 import type { RunningCommand } from "./running-command.ts";
 import { ThreadCommands } from "./thread-commands.ts";
@@ -23,17 +26,20 @@ export class ExecSource implements ToolSource {
   readonly #ports: ExecPorts;
   readonly #commands = new ThreadCommands();
   readonly #notes: EnvironmentNotes;
+  readonly #questions: NetworkQuestions;
   readonly #tools: readonly Tool[];
 
   constructor(ports: ExecPorts) {
     this.#ports = ports;
     this.#notes = new EnvironmentNotes(ports);
+    this.#questions = new NetworkQuestions(ports.network);
     this.#tools = [
-      withPatches(execCommand(ports, this.#commands, this.#notes), patchTool(ports.patches)),
+      withPatches(execCommand(ports, this.#commands, this.#questions, this.#notes), patchTool(ports.patches)),
       writeStdin(ports, this.#commands),
     ];
     this.effects = {
       command: (effect, thread, signal, live) => this.#attend(effect, thread, signal, live),
+      networkRule: ({ rule }, { facts }) => this.#saveRule(facts.id, rule),
     };
   }
 
@@ -50,6 +56,10 @@ export class ExecSource implements ToolSource {
     const owner = this.#commands.takeOwner(threadId);
     if (owner !== undefined)
       this.#ports.supervisor.take("ending a thread's processes", this.#ports.processes.end(owner));
+  }
+
+  committed(commit: Commit): void {
+    this.#questions.committed(commit);
   }
 
   /** Keeps what the user wants to run until it is durable that it runs. */
@@ -92,6 +102,24 @@ export class ExecSource implements ToolSource {
     const running = terminal && this.#commands.get(facts.id, terminal.item.id);
     running?.terminate();
     return running !== undefined;
+  }
+
+  /** A rule that cannot be saved holds up nothing. */
+  async #saveRule(threadId: string, rule: DueNetworkRule): Promise<Command> {
+    try {
+      await this.#ports.addNetworkRule(rule);
+    } catch (cause) {
+      this.#ports.supervisor.report("saving a rule for a host", cause);
+      this.#ports.warn(
+        threadId,
+        `The rule for ${rule.host} could not be saved: ${(cause as Error).message}. It counts for this command only.`,
+      );
+    }
+    return {
+      kind: "networkRuleSaved",
+      at: this.#ports.platform.clock.now(),
+      requestId: rule.requestId,
+    };
   }
 
   /** Sees a command through that no call waits for. */

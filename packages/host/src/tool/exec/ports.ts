@@ -1,4 +1,5 @@
 import type { CommandAction } from "@bobbin/protocol";
+import type { DueNetworkRule } from "../../core/requests/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { TerminalState } from "../../core/terminals/records.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
@@ -6,16 +7,18 @@ import type { Platform, ProgramStart } from "../../platform/platform.ts";
 import type { ShellEnvironmentPolicy } from "../../process/command-environment.ts";
 import type { LoginEnvironments } from "../../process/login-environment.ts";
 import type { ProcessManager } from "../../process/process-manager.ts";
+import type { HostRules } from "../../sandbox/network/hosts.ts";
 import type { SandboxProblem } from "../../sandbox/sandbox.ts";
 import type { Consent } from "../consent/consent.ts";
 import type { Permissions } from "../consent/permissions.ts";
 import type { PatchPorts } from "../patch/apply-patch.ts";
 import type { AskedPermissions } from "../wanted-permissions.ts";
+import type { NetworkQuestionPorts } from "./network-questions.ts";
 import type { OpenOutput } from "./output-file.ts";
 
 /** What running commands needs from around it. */
 export interface ExecPorts {
-  readonly platform: Pick<Platform, "clock" | "timers" | "ids" | "env" | "programs">;
+  readonly platform: Pick<Platform, "clock" | "timers" | "ids" | "env" | "programs" | "dial">;
   readonly processes: ProcessManager;
   readonly supervisor: Supervisor;
   readonly logins: LoginEnvironments;
@@ -49,6 +52,11 @@ export interface ExecPorts {
   actions(text: string, cwd: string): Promise<CommandAction[]>;
   /** Allows commands that begin with these words, for good. */
   addRule(prefix: readonly string[]): Promise<void>;
+  /** Decides about a host, for good. */
+  addNetworkRule(rule: DueNetworkRule): Promise<void>;
+  /** Whether a host is allowed by itself, and not by a pattern: only then it may be an address that is not public. */
+  isListedHost(thread: ThreadState, hosts: HostRules, host: string): Promise<boolean>;
+  readonly network: NetworkQuestionPorts;
   /** How a program is started so that it can do what the thread may do, and what `permissions` add; `outside`: as it is. */
   confine(
     thread: ThreadState,
@@ -78,6 +86,8 @@ export type ConfinedProgram =
   | {
       readonly kind: "program";
       readonly program: ProgramStart;
+      /** The rules for hosts of a program that has the network by host; null for all others. */
+      readonly hosts: HostRules | null;
       /** Called once the program is gone; what it resolves to is added to the output. */
       release(): Promise<string | undefined>;
     }

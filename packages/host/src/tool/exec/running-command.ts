@@ -1,7 +1,7 @@
 import type { CommandEnd } from "../../core/terminals/command-end.ts";
 import type { RunningText } from "../../core/turn/texts.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
-import type { OutputPiece, Platform, ProgramStart } from "../../platform/platform.ts";
+import type { ByteStream, OutputPiece, Platform, ProgramStart } from "../../platform/platform.ts";
 import type { ManagedProcess } from "../../process/managed-process.ts";
 import type { ProcessManager, ProcessOwner } from "../../process/process-manager.ts";
 import type { LiveOutput } from "../tool.ts";
@@ -28,6 +28,8 @@ export interface CommandProcess {
   readonly itemId: string;
   /** Called once it is gone: undoes what confining it has left behind. What it resolves to is added to the output. */
   release(): Promise<string | undefined>;
+  /** Serves its channel, if it has one; what that gives back is called once it is gone. */
+  serve?(channel: ByteStream): Promise<{ close(): string | undefined }>;
   /** Where all of the output goes that the model is not shown. */
   readonly file: OutputFile | undefined;
   readonly live: LiveOutput;
@@ -57,14 +59,20 @@ export class RunningCommand {
   #readers = 0;
   #lastReaderLeft: (() => void) | undefined;
 
-  private constructor(ports: RunPorts, command: CommandProcess, process: ManagedProcess, output: OutputText) {
+  private constructor(
+    ports: RunPorts,
+    command: CommandProcess,
+    process: ManagedProcess,
+    output: OutputText,
+    served: { close(): string | undefined } | undefined,
+  ) {
     this.#ports = ports;
     this.#process = process;
     this.#output = output;
     this.file = command.file;
     this.command = command.command;
     this.takesInput = command.program.stdin === "open" || command.program.tty !== undefined;
-    this.ended = this.#end(command);
+    this.ended = this.#end(command, served);
   }
 
   /** Throws Node's error where the program cannot be started. */
@@ -77,7 +85,8 @@ export class RunningCommand {
       await command.release();
       throw cause;
     }
-    return new RunningCommand(ports, command, process, output);
+    const served = process.channel && (await command.serve?.(process.channel));
+    return new RunningCommand(ports, command, process, output, served);
   }
 
   get isOver(): boolean {
@@ -155,9 +164,15 @@ export class RunningCommand {
     this.#ports.supervisor.take("ending a command", this.#process.endGently());
   }
 
-  async #end({ release, file }: CommandProcess): Promise<CommandEnd> {
+  async #end(
+    { release, file }: CommandProcess,
+    served: { close(): string | undefined } | undefined,
+  ): Promise<CommandEnd> {
     const { code } = await this.#process.ended;
-    await this.#output.finish(await release().catch((cause: Error) => cause.message));
+    const refused = served?.close();
+    const undone = await release().catch((cause: Error) => cause.message);
+    const notes = [refused, undone].filter((note) => note !== undefined);
+    await this.#output.finish(notes.length === 0 ? undefined : notes.join("\n"));
     await file?.close();
     this.#isOver = true;
     return { exitCode: this.#exitCode ?? code ?? KILLED, output: this.text };

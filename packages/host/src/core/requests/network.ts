@@ -1,0 +1,133 @@
+import type { NetworkApprovalProtocol } from "@bobbin/protocol";
+import type { NetworkCommand } from "../commands.ts";
+import type { ThreadRecord } from "../records.ts";
+import type { ThreadState } from "../state.ts";
+import { findCall } from "../turn/call-list.ts";
+import type { Aside, Ask, PendingRequest, RequestAnswer } from "./records.ts";
+
+export type NetworkAside = Extract<Aside, { kind: "network" }>;
+
+/** Of one thread at once. */
+const MAX_QUESTIONS = 8;
+
+/** Records for what the network of commands asks of a thread; none if it comes too late, or is too much. */
+export function decideNetwork(state: ThreadState, command: NetworkCommand): readonly ThreadRecord[] {
+  switch (command.kind) {
+    case "askNetwork":
+      return askNetwork(state, command);
+    case "networkRuleSaved": {
+      const { at, requestId } = command;
+      const isDue = state.networkRules.some((rule) => rule.requestId === requestId);
+      return isDue ? [{ type: "networkRuleSaved", at, requestId }] : [];
+    }
+  }
+}
+
+/**
+ * A command asks to connect to a host while it runs. The same question is not asked twice at once. Nobody is asked when no
+ * turn runs: there is nothing that the question could belong to.
+ */
+function askNetwork(
+  state: ThreadState,
+  command: Extract<NetworkCommand, { kind: "askNetwork" }>,
+): readonly ThreadRecord[] {
+  const { turn, requests, facts } = state;
+  const { at, requestId, itemId, host, port, protocol, grant, forGood, reason } = command;
+  if (turn === null || !isRunning(state, itemId)) return [];
+  const open = requests.filter(({ aside }) => aside?.kind === "network");
+  if (open.length >= MAX_QUESTIONS || open.some((request) => isAbout(request, command))) return [];
+  const amendments = forGood ? (["allow", "deny"] as const).map((action) => ({ host, action })) : [];
+  const ask: Ask = {
+    method: "item/commandExecution/requestApproval",
+    params: {
+      kind: "command",
+      threadId: facts.id,
+      turnId: turn.id,
+      itemId,
+      startedAtMs: at,
+      approvalId: `network#${protocol}#${host}#${port}`,
+      environmentId: "local",
+      reason,
+      networkApprovalContext: { host, protocol },
+      ...(forGood && { proposedNetworkPolicyAmendments: amendments }),
+      availableDecisions: [
+        "accept",
+        "acceptForSession",
+        ...amendments.map((amendment) => ({
+          applyNetworkPolicyAmendment: { network_policy_amendment: amendment },
+        })),
+        "decline",
+        "cancel",
+      ],
+    },
+  };
+  const aside: NetworkAside = { kind: "network", host, port, protocol, grant, forGood };
+  return [
+    { type: "requestSent", request: { ...ask, id: requestId, at, turnId: turn.id, callId: itemId, aside } },
+  ];
+}
+
+function isRunning({ turn, terminals }: ThreadState, itemId: string): boolean {
+  if (terminals.some(({ item }) => item.id === itemId)) return true;
+  return turn !== null && findCall(turn.calls, itemId)?.stage.kind === "dispatched";
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly protocol: NetworkApprovalProtocol;
+}
+
+/** Whether a question is about connections to a place. */
+export function isAbout({ aside }: Pick<PendingRequest, "aside">, place: Place): boolean {
+  if (aside?.kind !== "network") return false;
+  return aside.host === place.host && aside.port === place.port && aside.protocol === place.protocol;
+}
+
+/** What was decided about a host. What is not plainly a yes is a no. */
+export type NetworkDecision = "once" | "session" | "allowForGood" | "denyForGood" | "decline" | "cancel";
+
+export function networkDecision(
+  { host, forGood }: Pick<NetworkAside, "host" | "forGood">,
+  answer: RequestAnswer,
+): NetworkDecision {
+  if (answer.kind !== "result") return "decline";
+  const { decision } = (answer.result ?? {}) as { readonly decision?: unknown };
+  if (decision === "accept") return "once";
+  if (decision === "acceptForSession") return "session";
+  if (decision === "cancel") return "cancel";
+  const { applyNetworkPolicyAmendment: applied } = (Object(decision) ?? {}) as {
+    applyNetworkPolicyAmendment?: { network_policy_amendment?: { host?: unknown; action?: unknown } };
+  };
+  const { host: about, action } = applied?.network_policy_amendment ?? {};
+  // Only what was offered: a client may answer with any host.
+  if (about !== host || !forGood) return "decline";
+  return action === "allow" ? "allowForGood" : action === "deny" ? "denyForGood" : "decline";
+}
+
+/** What follows from the answer, besides that it was given. */
+export function networkAnswered(
+  { id: requestId, turnId }: PendingRequest,
+  aside: NetworkAside,
+  at: number,
+  answer: RequestAnswer,
+): readonly ThreadRecord[] {
+  const decision = networkDecision(aside, answer);
+  const { host, protocol, grant } = aside;
+  switch (decision) {
+    case "session":
+      return [{ type: "approvalGranted", turnId, key: grant }];
+    case "allowForGood":
+    case "denyForGood": {
+      const rule = {
+        requestId,
+        host,
+        protocol,
+        decision: decision === "allowForGood" ? "allow" : "deny",
+      } as const;
+      return [{ type: "networkRuleDecided", at, rule }];
+    }
+    default:
+      return [];
+  }
+}
