@@ -124,6 +124,8 @@ export const toolLines = {
     "Patches, permissions, input to processes and calls of tool servers are judged in the same way.",
   "AUTOREV-10": "After a crash a review that had not ended starts again; one that had ended is not repeated.",
   "AUTOREV-11": "A review that takes longer than 90 seconds denies.",
+  "AUTOREV-12":
+    "Who grants permissions for a turn can have a model judge all commands and patches of that turn.",
   "AUTOREV-8": "What the reviewer denied is done once, exactly as it was, after a person approved it.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 

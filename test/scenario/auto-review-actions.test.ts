@@ -166,4 +166,64 @@ describe("with auto review", () => {
     await client.turnCompleted(turnId);
     expect(client.told("item/autoApprovalReview/started")).toEqual([]);
   });
+
+  it("[AUTOREV-12] a person who grants permissions can have all that the turn does judged", async () => {
+    const outside = await freshFolder("outside");
+    const file = join(outside, "a.txt");
+    const permissions = { file_system: { write: [outside] } };
+    const run = (cmd: string, callId: string) => call("exec_command", { cmd, login: false }, callId);
+    const { cast, client, threadId } = await reviewStage(
+      [
+        call("request_permissions", { reason: "To write", permissions }),
+        run("echo allowed", "call_2"),
+        run("echo denied", "call_3"),
+        patch(file),
+        say("done"),
+        run("echo later", "call_5"),
+        say("done"),
+      ],
+      [verdict("allow"), verdict("deny")],
+      // No reviewer is configured: the person asks for one.
+      REVIEWED.slice(0, 2),
+    );
+    const turnId = await client.say(threadId, "go");
+    const question = await client.about(threadId, "item/permissions/requestApproval");
+    const granted = { fileSystem: { read: null, write: [outside] } };
+    client.send({
+      id: question.id,
+      result: { permissions: granted, scope: "turn", strictAutoReview: true },
+    });
+    await client.turnCompleted(turnId);
+    const reviews = client.told("item/autoApprovalReview/completed").map(({ params }) => params);
+    expect(reviews.map(({ review, action }) => [action.type, review.status])).toEqual([
+      ["command", "approved"],
+      ["command", "denied"],
+      ["applyPatch", "denied"],
+    ]);
+    expect(existsSync(file)).toBe(false);
+    expect(cast.outputs(2).at(-1)).toMatch(/allowed/);
+    expect(cast.outputs(3).at(-1)).toMatch(/not run: the automatic reviewer denied it/);
+    await client.turn(threadId, "and now");
+    expect(cast.lastOutput).toMatch(/later/);
+    expect(client.told("item/autoApprovalReview/started")).toHaveLength(3);
+  });
+
+  it("[AUTOREV-12] a strict review does not go with permissions for the session", async () => {
+    const outside = await freshFolder("outside");
+    const permissions = { file_system: { write: [outside] } };
+    const { cast, client, threadId } = await reviewStage(
+      [call("request_permissions", { reason: "To write", permissions }), say("done")],
+      [verdict("allow")],
+      REVIEWED.slice(0, 2),
+    );
+    const turnId = await client.say(threadId, "go");
+    const question = await client.about(threadId, "item/permissions/requestApproval");
+    const granted = { fileSystem: { read: null, write: [outside] } };
+    client.send({
+      id: question.id,
+      result: { permissions: granted, scope: "session", strictAutoReview: true },
+    });
+    await client.turnCompleted(turnId);
+    expect(cast.lastOutput).toMatch(/No permissions were granted: a strict review/);
+  });
 });

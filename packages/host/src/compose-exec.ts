@@ -110,6 +110,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       listenerProblem: ports.listenerProblem,
       rules: await rulesOf(thread),
       grants: thread.grants,
+      strict: thread.turn?.strictReview ?? false,
       confined,
     });
   };

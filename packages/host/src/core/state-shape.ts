@@ -52,6 +52,7 @@ const TURN_STATE = inline(() => ({
   answer: nullable(ThreadItem),
   open: array(ThreadItem),
   saved: record(string()),
+  strictReview: omittable(boolean()),
   reviews: omittable(array(boolean())),
   changes: omittable(TURN_CHANGES),
 }));

@@ -139,6 +139,8 @@ export interface TurnState {
   readonly open: readonly ThreadItem[];
   /** Their texts as far as they were saved, by `textKey`. */
   readonly saved: Readonly<Record<string, string>>;
+  /** A model has to allow each command and patch, too, that would need no approval; missing: it has not. */
+  readonly strictReview?: boolean | undefined;
   /** Whether the last approvals that a model judged were denied; missing as long as it judged none. */
   readonly reviews?: readonly boolean[] | undefined;
   /** What it has done to files; missing as long as no call of it could. */

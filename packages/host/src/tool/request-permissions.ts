@@ -93,6 +93,11 @@ function requestPermissions(ports: PermissionPorts): Tool {
       // The answer to this question is no decision: an empty grant is the refusal.
       const response =
         answer.kind === "result" ? (answer.result as PermissionsRequestApprovalResponse) : null;
+      // A review of all that is done holds for the turn: it cannot go with a grant that outlives it.
+      if (response?.strictAutoReview && response.scope === "session")
+        return refusal(
+          "No permissions were granted: a strict review goes with permissions for the turn, and these were for the session.",
+        );
       const granted = answeredPermissions(response?.permissions, wanted);
       if (isNothing(granted)) {
         const decision = decisionOf(method, answer);

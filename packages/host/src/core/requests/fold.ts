@@ -1,5 +1,6 @@
+import { asksForStrictReview } from "../reviews/strict.ts";
 import type { ThreadState } from "../state.ts";
-import { withStage } from "../turn/fold.ts";
+import { withStage, withTurn } from "../turn/fold.ts";
 import type { RequestRecord } from "./records.ts";
 
 type Of<T extends RequestRecord["type"]> = Extract<RequestRecord, { type: T }>;
@@ -19,7 +20,11 @@ export function foldRequestResolved(
   const requests = state.requests.filter((one) => one !== request);
   if (request.aside !== undefined) return { ...state, requests };
   const { method, question } = request;
-  return withStage({ ...state, requests }, request, {
+  const without = { ...state, requests };
+  const resolved = asksForStrictReview(method, answer)
+    ? withTurn(without, request.turnId, () => ({ strictReview: true }))
+    : without;
+  return withStage(resolved, request, {
     kind: "heard",
     method,
     ...(question !== undefined && { question }),

@@ -38,9 +38,7 @@ export function startReview(
   { ask, item, question, reviewId, fingerprint }: AskStep,
   { at, turnId }: { readonly at: number; readonly turnId: string },
 ): readonly ThreadRecord[] | undefined {
-  const { approvalsReviewer, approvalPolicy } = state.settings;
-  // People who trust nothing want to see it themselves.
-  if (approvalsReviewer !== "auto_review" || approvalPolicy === "untrusted") return undefined;
+  if (!isReviewed(state)) return undefined;
   const reviewed = reviewedBy(state, call, ask, item);
   if (reviewed === undefined) return undefined;
   const { callId } = call;
@@ -48,6 +46,12 @@ export function startReview(
   const started = { type: "reviewStarted", turnId, at, callId, ...review } as const;
   if (!isApprovedDenial(state, fingerprint)) return [started];
   return [started, reviewEnded(turnId, at, callId, { ...review, startedAt: at }, APPROVED_BY_USER, null)];
+}
+
+function isReviewed({ settings, turn }: ThreadState): boolean {
+  if (turn?.strictReview) return true;
+  // People who trust nothing want to see it themselves.
+  return settings.approvalsReviewer === "auto_review" && settings.approvalPolicy !== "untrusted";
 }
 
 const APPROVED_BY_USER: Verdict = {

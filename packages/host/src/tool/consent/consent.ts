@@ -49,6 +49,8 @@ export interface ConsentRequest {
   readonly rules: Rules;
   /** Keys of what people allowed for all things like it. */
   readonly grants: readonly string[];
+  /** What needs no approval is asked about, too: a model judges all that the turn does. */
+  readonly strict?: boolean;
   /** Nothing of this thread may leave the sandbox, whatever rules or people say. */
   readonly confined?: boolean;
 }

@@ -21,11 +21,11 @@ export function decideConsent(request: ConsentRequest): Consent {
   const { what } = request;
   switch (what.kind) {
     case "command":
-      return commandConsent(request, what);
+      return strictly(request, commandConsent(request, what));
     case "stdin":
       return stdinConsent(request, what);
     case "patch":
-      return patchConsent(request, what.paths);
+      return strictly(request, patchConsent(request, what.paths));
     case "tool":
       if (!what.asks || request.grants.includes(what.key)) return SANDBOXED;
       if (!mayAsk(request.policy, "mcp_elicitations")) return { kind: "refuse", reason: NEEDS_APPROVAL };
@@ -42,6 +42,18 @@ export function decideConsent(request: ConsentRequest): Consent {
     case "network":
       return networkConsent(request, what);
   }
+}
+
+/** Asks about what would be done without asking, where all of a turn is judged. It is never allowed for longer. */
+function strictly({ strict }: ConsentRequest, consent: Consent): Consent {
+  if (!strict || (consent.kind !== "sandboxed" && consent.kind !== "unsandboxed")) return consent;
+  return {
+    kind: "ask",
+    reason: "All that this turn does is reviewed",
+    amendment: null,
+    grant: "",
+    runs: consent.kind,
+  };
 }
 
 type Of<K extends Intent["kind"]> = Extract<Intent, { kind: K }>;

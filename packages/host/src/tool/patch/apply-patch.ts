@@ -203,6 +203,7 @@ async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchP
     sandboxProblem: null,
     rules: NO_RULES,
     grants: thread.grants,
+    strict: thread.turn?.strictReview ?? false,
   });
 }
 
