@@ -1,6 +1,7 @@
 // A model judges approvals in place of a person: on the real program, with a local model that plays the agent and the
 // reviewer. The orders are those that the Codex CLI was recorded with.
 import { existsSync, readFileSync } from "node:fs";
+import { rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
@@ -10,6 +11,7 @@ import { modelHome } from "../support/model-home.ts";
 import {
   APPROVED,
   Cast,
+  call,
   DECLINED,
   escalated,
   REVIEWED,
@@ -328,6 +330,35 @@ describe("what a reviewer denied", () => {
     const { transcript } = cast.reviewer[1]!.shown;
     expect(transcript.entries.filter(({ by }: { by: string }) => by === "client")).toHaveLength(1);
     expect((await client.refusal(method, { threadId, event: denied })).data.code).toBe("unknownDenial");
+  });
+
+  it("[AUTOREV-8] is judged again if a path that it asks for leads elsewhere", async () => {
+    const [folder, other] = [await freshFolder(), await freshFolder()];
+    const link = join(await freshFolder(), "link");
+    await symlink(folder, link);
+    const widened = (callId: string): Reply =>
+      call(
+        "exec_command",
+        {
+          cmd: `echo x > ${link}/a`,
+          login: false,
+          sandbox_permissions: "with_additional_permissions",
+          additional_permissions: { file_system: { write: [link] } },
+        },
+        callId,
+      );
+    const { cast, client, threadId } = await reviewStage(
+      [widened("call_1"), say("sorry"), widened("call_2"), say("done")],
+      [verdict("deny")],
+    );
+    await client.turn(threadId, "go");
+    const denied = event(client.told("item/autoApprovalReview/completed")[0]!);
+    await client.call("thread/approveGuardianDeniedAction", { threadId, event: denied });
+    await symlink(other, `${link}2`);
+    await rename(`${link}2`, link);
+    await client.turn(threadId, "try again");
+    expect(cast.reviewer).toHaveLength(2);
+    expect(existsSync(join(other, "a"))).toBe(false);
   });
 
   it("[AUTOREV-8] is refused an approval that names no denial", async () => {

@@ -14,6 +14,7 @@ import type {
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
+import type { Ask } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
 import type { CallStep } from "../core/turn/calls.ts";
@@ -312,7 +313,7 @@ export class Runner {
       turnId,
       callId: call.callId,
       from: stage.kind,
-      step: recordable(step, platform.ids, () => fingerprintOf(call, state), before),
+      step: recordable(step, platform.ids, (ask) => fingerprintOf(call, state, ask), before),
     } as const;
     this.#actor.offer(command, mustOutlivePower(step));
   }
@@ -322,12 +323,12 @@ export class Runner {
 function recordable(
   step: Step,
   ids: Platform["ids"],
-  fingerprint: () => string,
+  fingerprint: (ask: Ask) => string,
   before: FilesBefore | undefined,
 ): CallStep {
   switch (step.kind) {
     case "ask":
-      return { ...step, requestId: ids.integer(), reviewId: ids.uuid(), fingerprint: fingerprint() };
+      return { ...step, requestId: ids.integer(), reviewId: ids.uuid(), fingerprint: fingerprint(step.ask) };
     case "dispatch": {
       const { changes: _, ...dispatch } = step;
       return before === undefined ? dispatch : { ...dispatch, before };
@@ -338,8 +339,17 @@ function recordable(
 }
 
 /** Equal for calls that ask for exactly the same in the same place, and for no others. */
-function fingerprintOf({ namespace, name, arguments: args }: ToolCall, { settings }: ThreadState): string {
-  const exact = JSON.stringify([namespace, name, args, settings.cwd]);
+function fingerprintOf(
+  { namespace, name, arguments: args }: ToolCall,
+  { settings }: ThreadState,
+  { params }: Ask,
+): string {
+  // Of paths in the arguments, these are where they lead: a link may have been replaced since.
+  const { permissions, additionalPermissions } = params as {
+    readonly permissions?: unknown;
+    readonly additionalPermissions?: unknown;
+  };
+  const exact = JSON.stringify([namespace, name, args, settings.cwd, permissions, additionalPermissions]);
   return createHash("sha256").update(exact).digest("hex");
 }
 
