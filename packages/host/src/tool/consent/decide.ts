@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import { amendmentFor } from "./amendment.ts";
 import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
+import { stdinGrant } from "./grants.ts";
 import { patchConsent } from "./patch-consent.ts";
 import { type Permissions, permissionWords } from "./permissions.ts";
 import { networkRuleFor, type PrefixRule, ruleFor } from "./rules.ts";
@@ -185,7 +186,7 @@ function withJustification(justification: string | null, reason: string): string
 
 function stdinConsent({ policy, sandbox, grants }: ConsentRequest, what: Of<"stdin">): Consent {
   if (!what.outside || !isRestricted(sandbox)) return SANDBOXED;
-  const grant = `stdin ${what.process}`;
+  const grant = stdinGrant(what.process);
   const because = "input to this process was allowed";
   if (grants.includes(grant)) return { kind: "unsandboxed", because };
   if (!mayAsk(policy, "sandbox_approval"))

@@ -7,7 +7,9 @@ import { NO_RULES } from "./rules.ts";
 import { parseCommand } from "./shell.ts";
 
 const described = (...grants: string[]) =>
-  listGrants({ grants, turn: { id: "turn-1" } }).map(({ kind, description }) => [kind, description]);
+  listGrants({ grants, turn: { id: "turn-1" }, terminals: [{ processId: "1234" }] }).map(
+    ({ kind, description }) => [kind, description],
+  );
 
 /** The key that a command is remembered by. */
 function commandKey(
@@ -85,7 +87,8 @@ describe("what people granted", () => {
     const session = permissionGrant({ network: true, write: [] }, null);
     const turn = permissionGrant({ network: true, write: [] }, "turn-1");
     const grants = [session, turn];
-    const list = (id: string) => listGrants({ grants, grantTimes: { [turn]: 5 }, turn: { id } });
+    const list = (id: string) =>
+      listGrants({ grants, grantTimes: { [turn]: 5 }, turn: { id }, terminals: [] });
     expect(list("turn-1")).toMatchObject([
       { scope: "session", grantedAtMs: null },
       { scope: "turn", grantedAtMs: 5 },
@@ -94,6 +97,10 @@ describe("what people granted", () => {
     const ids = list("turn-1").map(({ id }) => id);
     expect(ids.map((id) => grantKey({ grants }, id))).toEqual(grants);
     expect(grantKey({ grants }, "nothing")).toBeUndefined();
+  });
+
+  it("is listed for a process only while that runs", () => {
+    expect(described("stdin 1234", "stdin 5678")).toHaveLength(1);
   });
 
   it.each(["patch x", "permissions 1", "patch [1]", ""])(

@@ -7,6 +7,12 @@ export interface GrantedKeys {
   readonly grants: readonly string[];
   readonly grantTimes?: Readonly<Record<string, number>> | undefined;
   readonly turn: { readonly id: string } | null;
+  readonly terminals: readonly { readonly processId: string }[];
+}
+
+/** The key of consent to write to a process, by its name in the thread. */
+export function stdinGrant(processId: string): string {
+  return `stdin ${processId}`;
 }
 
 /** The id of a grant, for clients. Equal keys have equal ids. */
@@ -15,11 +21,13 @@ function grantId(key: string): string {
 }
 
 /** The grants that count now, the oldest first, in words for people. */
-export function listGrants({ grants, grantTimes = {}, turn }: GrantedKeys): ThreadGrant[] {
+export function listGrants({ grants, grantTimes = {}, turn, terminals }: GrantedKeys): ThreadGrant[] {
   return [...new Set(grants)].flatMap((key) => {
     const described = describe(key);
-    // A grant for one turn ends with that turn.
+    // A grant for one turn ends with that turn, and one for a process with that process.
     if (described.turnId !== undefined && described.turnId !== turn?.id) return [];
+    if (described.kind === "stdin" && !terminals.some(({ processId }) => stdinGrant(processId) === key))
+      return [];
     return [
       {
         id: grantId(key),

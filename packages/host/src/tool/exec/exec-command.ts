@@ -6,6 +6,7 @@ import { wordProblem } from "../../process/program-words.ts";
 import type { HostRules } from "../../sandbox/network/hosts.ts";
 import { decisionOf } from "../consent/answer.ts";
 import type { Consent } from "../consent/consent.ts";
+import { stdinGrant } from "../consent/grants.ts";
 import type { Permissions } from "../consent/permissions.ts";
 import {
   type AskedQuestion,
@@ -240,7 +241,9 @@ function mayChange({ commandActions }: CommandItem): boolean {
 function freeProcessId({ platform }: ExecPorts, { thread }: Invocation): string {
   for (;;) {
     const processId = String(1000 + (platform.ids.integer() % 99_000));
-    if (!thread.terminals.some((terminal) => terminal.processId === processId)) return processId;
+    const isTaken = thread.terminals.some((terminal) => terminal.processId === processId);
+    // What was granted for a process that is gone is for no other one.
+    if (!isTaken && !thread.grants.includes(stdinGrant(processId))) return processId;
   }
 }
 
