@@ -18,6 +18,17 @@ it("has presets that ask nobody", () => {
   expect(readAccess({ dangerouslyBypassApprovalsAndSandbox: true })).toEqual(everything);
 });
 
+it("has a preset that lets a model judge", () => {
+  const reviewed = {
+    sandbox: "workspace-write",
+    approvalPolicy: "on-request",
+    approvalsReviewer: "auto_review",
+  };
+  expect(readAccess({ access: "auto-review" })).toEqual(reviewed);
+  expect(readAccess({ approveForMe: true })).toEqual(reviewed);
+  expect(readAccess({ approveForMe: true, askForApproval: "on-request" })).toEqual(reviewed);
+});
+
 it("lets questions be asked for --approve and for a policy of its own", () => {
   expect(readAccess({ approve: true })).toEqual({ approvalPolicy: "on-request" });
   expect(readAccess({ approve: true, fullAuto: true })).toEqual({
@@ -28,6 +39,15 @@ it("lets questions be asked for --approve and for a policy of its own", () => {
 });
 
 it.each<[AccessOptions, string]>([
+  [{ approveForMe: true, fullAuto: true }, "--full-auto and --approve-for-me contradict each other"],
+  [
+    { approveForMe: true, approve: true },
+    "--approve-for-me and --approve contradict each other: one has a model judge, the other approves everything",
+  ],
+  [
+    { access: "auto-review", askForApproval: "untrusted" },
+    "--access auto-review and --ask-for-approval untrusted contradict each other: nothing would be judged",
+  ],
   [{ fullAuto: true, access: "everything" }, "--access everything and --full-auto contradict each other"],
   [
     { fullAuto: true, dangerouslyBypassApprovalsAndSandbox: true },

@@ -1,22 +1,29 @@
-import type { AskForApproval, SandboxMode } from "@bobbin/protocol";
+import type { ApprovalsReviewer, AskForApproval, SandboxMode } from "@bobbin/protocol";
 
-/** Sandbox and approvals in one word. Each asks nobody: what goes beyond it is refused. */
+/** Sandbox and approvals in one word. Each asks nobody: what goes beyond it is refused, or judged by a model. */
 export const ACCESS_PRESETS = {
   "read-only": { sandbox: "read-only", approvalPolicy: "never" },
   "full-auto": { sandbox: "workspace-write", approvalPolicy: "never" },
   everything: { sandbox: "danger-full-access", approvalPolicy: "never" },
-} as const satisfies Record<string, Required<Access>>;
+  "auto-review": {
+    sandbox: "workspace-write",
+    approvalPolicy: "on-request",
+    approvalsReviewer: "auto_review",
+  },
+} as const satisfies Record<string, Access>;
 
 /** What a turn may do; what is undefined is as configured. */
 export interface Access {
   readonly sandbox?: SandboxMode;
   readonly approvalPolicy?: AskForApproval;
+  readonly approvalsReviewer?: ApprovalsReviewer;
 }
 
 /** The options of the command line that are about access. */
 export interface AccessOptions {
   readonly access?: keyof typeof ACCESS_PRESETS;
   readonly fullAuto?: boolean;
+  readonly approveForMe?: boolean;
   readonly dangerouslyBypassApprovalsAndSandbox?: boolean;
   readonly sandbox?: SandboxMode;
   readonly askForApproval?: AskForApproval;
@@ -29,6 +36,7 @@ export function readAccess(options: AccessOptions): Access | string {
   const presets = [
     ...(options.access === undefined ? [] : [{ flag: `--access ${options.access}`, name: options.access }]),
     ...(options.fullAuto ? [{ flag: "--full-auto", name: "full-auto" as const }] : []),
+    ...(options.approveForMe ? [{ flag: "--approve-for-me", name: "auto-review" as const }] : []),
     ...(options.dangerouslyBypassApprovalsAndSandbox
       ? [{ flag: "--dangerously-bypass-approvals-and-sandbox", name: "everything" as const }]
       : []),
@@ -41,12 +49,17 @@ export function readAccess(options: AccessOptions): Access | string {
     return `${preset.flag} and --sandbox ${sandbox} contradict each other`;
   if (approve && askForApproval === "never")
     return "--approve and --ask-for-approval never contradict each other: nothing would be asked";
-  const chosen = preset === undefined ? undefined : ACCESS_PRESETS[preset.name];
+  if (preset?.name === "auto-review" && approve)
+    return `${preset.flag} and --approve contradict each other: one has a model judge, the other approves everything`;
+  if (preset?.name === "auto-review" && askForApproval !== undefined && askForApproval !== "on-request")
+    return `${preset.flag} and --ask-for-approval ${String(askForApproval)} contradict each other: nothing would be judged`;
+  const chosen: Access | undefined = preset === undefined ? undefined : ACCESS_PRESETS[preset.name];
   const mode = chosen?.sandbox ?? sandbox;
   // What nobody asks for cannot be approved.
   const policy = askForApproval ?? (approve ? "on-request" : chosen?.approvalPolicy);
   return {
     ...(mode !== undefined && { sandbox: mode }),
     ...(policy !== undefined && { approvalPolicy: policy }),
+    ...(chosen?.approvalsReviewer !== undefined && { approvalsReviewer: chosen.approvalsReviewer }),
   };
 }

@@ -1,5 +1,9 @@
 import type { Notification } from "@bobbin/client";
-import type { ThreadItem, TokenUsageBreakdown } from "@bobbin/protocol";
+import type {
+  ItemGuardianApprovalReviewCompletedNotification,
+  ThreadItem,
+  TokenUsageBreakdown,
+} from "@bobbin/protocol";
 import { execItem, type Fields } from "./exec-json-item.ts";
 import type { Decision } from "./exec-questions.ts";
 import { type ExecReport, turnProblem } from "./exec-report.ts";
@@ -51,6 +55,8 @@ export class JsonReport implements ExecReport {
         return this.failed(this.#lastError);
       case "warning":
         return this.#notice(params.message);
+      case "item/autoApprovalReview/completed":
+        return this.#reviewed(params);
       case "configWarning":
       case "deprecationNotice":
         return this.#notice(params.details ? `${params.summary} (${params.details})` : params.summary);
@@ -67,6 +73,19 @@ export class JsonReport implements ExecReport {
   /** An event of ours; the reference program has none for it. */
   decided({ kind, question, answer, change }: Decision): void {
     this.#emit({ type: "question.decided", kind, question, answer, change });
+  }
+
+  /** An event of ours, too. */
+  #reviewed({ action, review }: ItemGuardianApprovalReviewCompletedNotification): void {
+    const { status, riskLevel, userAuthorization, rationale } = review;
+    this.#emit({
+      type: "approval.reviewed",
+      status,
+      risk_level: riskLevel,
+      user_authorization: userAuthorization,
+      rationale,
+      action,
+    });
   }
 
   #itemStarted(item: ThreadItem): void {

@@ -47,6 +47,8 @@ export class TextReport implements ExecReport {
         return;
       case "warning":
         return this.#note(`warning: ${params.message}`);
+      case "guardianWarning":
+        return this.#note(params.message);
       case "configWarning":
       case "deprecationNotice":
         return this.#note(`warning: ${params.summary}`);

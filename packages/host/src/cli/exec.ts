@@ -15,10 +15,12 @@ export function addExec(bobbin: Command): void {
       new Option("--access <preset>", "sandbox and approvals in one word (see below)").choices([
         "read-only",
         "full-auto",
+        "auto-review",
         "everything",
       ]),
     )
     .option("--full-auto", "the same as --access full-auto")
+    .option("--approve-for-me", "the same as --access auto-review")
     .option("--dangerously-bypass-approvals-and-sandbox", "the same as --access everything")
     .addOption(
       new Option("-s, --sandbox <mode>", "what commands and patches may touch").choices([
@@ -54,9 +56,10 @@ export function addExec(bobbin: Command): void {
 }
 
 const NOTES = `
-Access presets, none of which asks; what goes beyond one is refused:
+Access presets, none of which asks you; what goes beyond one is refused:
   read-only    read files, write none
   full-auto    write in the working folder, in a sandbox without network
+  auto-review  like full-auto, but a model judges what goes beyond it
   everything   no sandbox: for machines that are thrown away
 
 Without a preset, approvals are asked on the terminal if there is one. If there is none,
