@@ -1,11 +1,10 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
 import type { Command } from "./commands.ts";
-import { decide } from "./decide.ts";
 import { fold } from "./fold.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadState } from "./state.ts";
-import { newThread } from "./test-thread.ts";
+import { decided, newThread } from "./test-thread.ts";
 import { turnCompleted } from "./turn/views.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -17,11 +16,10 @@ class Story {
   readonly records: ThreadRecord[] = [];
 
   tell(command: Command): readonly ThreadRecord[] {
-    const decision = decide(this.state, command, new Map());
-    if (decision.kind === "refused") throw decision.fault;
-    this.state = decision.state;
-    this.records.push(...decision.records);
-    return decision.records;
+    const { state, records } = decided(this.state, command);
+    this.state = state;
+    this.records.push(...records);
+    return records;
   }
 
   startTurn(at: number, turnId = TURN): void {

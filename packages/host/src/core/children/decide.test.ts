@@ -1,24 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { ChildCommand } from "../commands.ts";
-import { decide } from "../decide.ts";
 import { foldCheckpoint } from "../life/fold.ts";
 import { NO_RAP } from "../rap/records.ts";
-import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { newThread } from "../test-thread.ts";
+import { decided, newThread } from "../test-thread.ts";
 import type { Child } from "./records.ts";
 
 function threadWith(...children: Child[]): ThreadState {
   return { ...newThread(), children };
-}
-
-function accepted(
-  state: ThreadState,
-  command: ChildCommand,
-): { records: readonly ThreadRecord[]; state: ThreadState } {
-  const decision = decide(state, command, new Map());
-  if (decision.kind === "refused") throw decision.fault;
-  return decision;
 }
 
 describe("a child that cannot be made", () => {
@@ -33,13 +21,13 @@ describe("a child that cannot be made", () => {
   const failed = { kind: "childFailed", at: 10, childId: "child" } as const;
 
   it("leaves its event to the thread itself, which no longer waits for it", () => {
-    const { state } = accepted(threadWith({ childId: "child", task: { kind: "event", event } }), failed);
+    const { state } = decided(threadWith({ childId: "child", task: { kind: "event", event } }), failed);
     expect(state).toMatchObject({ children: [], rap: { events: [event] } });
-    expect(accepted(state, failed).records).toEqual([]);
+    expect(decided(state, failed).records).toEqual([]);
   });
 
   it("has had its event if it was made", () => {
-    const { state } = accepted(threadWith({ childId: "child", task: null }), failed);
+    const { state } = decided(threadWith({ childId: "child", task: null }), failed);
     expect(state).toMatchObject({ children: [], rap: { events: [] } });
   });
 
@@ -62,6 +50,6 @@ describe("a child that cannot be made", () => {
 
   it("is not over before it has its event, whatever is said of what was left of it", () => {
     const due = threadWith({ childId: "child", task: { kind: "event", event } });
-    expect(accepted(due, { kind: "childEnded", at: 10, childId: "child" }).records).toEqual([]);
+    expect(decided(due, { kind: "childEnded", at: 10, childId: "child" }).records).toEqual([]);
   });
 });

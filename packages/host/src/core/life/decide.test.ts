@@ -1,25 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Command } from "../commands.ts";
-import { decide } from "../decide.ts";
-import type { ThreadState } from "../state.ts";
-import { newThread } from "../test-thread.ts";
+import { after, decided, newThread, startTurn } from "../test-thread.ts";
 
-function decided(state: ThreadState, command: Command) {
-  const decision = decide(state, command, new Map());
-  if (decision.kind === "refused") throw decision.fault;
-  return decision;
-}
-
-const running = decided(newThread(), {
-  kind: "startTurn",
-  at: 1,
-  turnId: "turn-1",
-  userItemId: "u",
-  clientUserMessageId: null,
-  input: [{ type: "text", text: "go", text_elements: [] }],
-  outputSchema: null,
-  changes: {},
-}).state;
+const running = after(newThread(), startTurn());
 const drop = (by: "rollback" | "revert", lastTurnId = "turn-1") =>
   ({ kind: "dropTurns", at: 2, by, keepThrough: null, dropped: [lastTurnId], lastTurnId }) as const;
 

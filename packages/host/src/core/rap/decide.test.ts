@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { RapCommand } from "../commands.ts";
 import { decide } from "../decide.ts";
 import { next } from "../next.ts";
-import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { newThread } from "../test-thread.ts";
+import { decided, newThread } from "../test-thread.ts";
 import { type LateCall, NO_RAP, type RapState } from "./records.ts";
 
 const CALL = { callId: "c", server: "desk", via: "desk", tool: "deploy", args: "{}" };
@@ -12,15 +11,6 @@ const LATE: LateCall = { ...CALL, turnId: "turn-1", until: null };
 
 function threadWith(rap: Partial<RapState>): ThreadState {
   return { ...newThread(), rap: { ...NO_RAP, ...rap } };
-}
-
-function accepted(
-  state: ThreadState,
-  command: RapCommand,
-): { records: readonly ThreadRecord[]; state: ThreadState } {
-  const decision = decide(state, command, new Map());
-  if (decision.kind === "refused") throw decision.fault;
-  return decision;
 }
 
 function codeOf(state: ThreadState, command: RapCommand): string {
@@ -40,7 +30,7 @@ describe("a choice that can not be told now", () => {
 
   it("is told at another time, which the journal knows", () => {
     const first = threadWith({ late: [LATE], choices: [choice] });
-    const { state } = accepted(first, later);
+    const { state } = decided(first, later);
     const [before, after] = [first, state].map((one) => next(one)[0]);
     expect(before).toMatchObject({ kind: "postChoice", due: null });
     expect(after).toMatchObject({ kind: "postChoice", due: 99, choice: { delays: 1 } });
@@ -48,7 +38,7 @@ describe("a choice that can not be told now", () => {
   });
 
   it("is given up when its call is over", () => {
-    const { records, state } = accepted(threadWith({ choices: [choice] }), later);
+    const { records, state } = decided(threadWith({ choices: [choice] }), later);
     expect(records).toEqual([{ type: "choicePosted", at: 10, requestId: 7 }]);
     expect(next(state)).toEqual([]);
   });
@@ -82,10 +72,10 @@ describe("what a thread holds of tool servers", () => {
   });
 
   it("is bounded for late results, of which one passes whatever its size", () => {
-    let state = accepted(threadWith({ late }), result("c0", 40 * MIB)).state;
+    let state = decided(threadWith({ late }), result("c0", 40 * MIB)).state;
     expect(codeOf(state, result("c1", 1))).toBe("overloaded");
     state = threadWith({ late });
-    for (let at = 0; at < 15; at++) state = accepted(state, result(`c${at}`, MIB)).state;
+    for (let at = 0; at < 15; at++) state = decided(state, result(`c${at}`, MIB)).state;
     expect(codeOf(state, result("c15", MIB))).toBe("overloaded");
     // The model was shown them.
     const shown = { ...state, rap: { ...state.rap, events: [] } };
@@ -106,7 +96,7 @@ describe("what a thread holds of tool servers", () => {
       final: false,
     });
     let state = threadWith({ late, subscriptions: [{ ...CALL, callId: "s" }] });
-    for (let at = 0; at < 32; at++) state = accepted(state, event(`child ${at}`)).state;
+    for (let at = 0; at < 32; at++) state = decided(state, event(`child ${at}`)).state;
     expect(codeOf(state, event("one more"))).toBe("overloaded");
     expect(codeOf(state, event(null))).toBe("accepted");
     expect(codeOf(state, result("c0", MIB))).toBe("accepted");
@@ -114,7 +104,7 @@ describe("what a thread holds of tool servers", () => {
 
   it("is bounded for views, and what they had before does not count", () => {
     let state = threadWith({ late });
-    for (let at = 0; at < 7; at++) state = accepted(state, view(`v${at}`, { text: "x".repeat(MIB) })).state;
+    for (let at = 0; at < 7; at++) state = decided(state, view(`v${at}`, { text: "x".repeat(MIB) })).state;
     expect(codeOf(state, view("v7", { text: "x".repeat(MIB) }))).toBe("overloaded");
     expect(codeOf(state, view("v0", { text: "y".repeat(MIB) }))).toBe("accepted");
     expect(codeOf(state, view("v0", {}))).toBe("accepted");
@@ -137,7 +127,7 @@ describe("what a thread holds of tool servers", () => {
       named: false,
     });
     let state = threadWith({ late });
-    for (let at = 0; at < 16; at++) state = accepted(state, ask("c0", at)).state;
+    for (let at = 0; at < 16; at++) state = decided(state, ask("c0", at)).state;
     expect(codeOf(state, ask("c0", 16))).toBe("overloaded");
     // Asked before: there is nothing to do.
     expect(codeOf(state, ask("c0", 3))).toBe("accepted");
@@ -188,7 +178,7 @@ describe("a message to an earlier load", () => {
   };
 
   it.each(Object.entries(messages))("changes nothing (%s), and one to this load does", (_, message) => {
-    const taken = (load: number, of = state) => accepted(of, message(load)).records;
+    const taken = (load: number, of = state) => decided(of, message(load)).records;
     const { loadEpoch } = state;
     expect(taken(loadEpoch)).not.toEqual([]);
     for (const load of [loadEpoch - 1, loadEpoch + 1]) expect(taken(load)).toEqual([]);
@@ -213,10 +203,10 @@ describe("an event that is sent twice", () => {
     final: false,
     ...more,
   });
-  const isTaken = (state: ThreadState, command: RapCommand) => accepted(state, command).records.length > 0;
+  const isTaken = (state: ThreadState, command: RapCommand) => decided(state, command).records.length > 0;
 
   it("is known by its bytes for ten seconds, in the call that it is for", () => {
-    const { state } = accepted(watching, event(1000));
+    const { state } = decided(watching, event(1000));
     expect(isTaken(state, event(10_999))).toBe(false);
     expect(isTaken(state, event(11_000))).toBe(true);
     expect(isTaken(state, event(1001, { digest: "e" }))).toBe(true);
@@ -226,7 +216,7 @@ describe("an event that is sent twice", () => {
   });
 
   it("is known by its sender's name for longer, whatever its bytes", () => {
-    const { state } = accepted(watching, event(1000, { key: "k" }));
+    const { state } = decided(watching, event(1000, { key: "k" }));
     expect(isTaken(state, event(99_000, { key: "k", digest: "e" }))).toBe(false);
     expect(isTaken(state, event(1001, { key: "l" }))).toBe(true);
     expect(isTaken(state, event(1001, { key: "k", callId: "other" }))).toBe(true);
@@ -257,7 +247,7 @@ describe("a question that a tool server asks twice", () => {
     const seen: string[][] = [];
     let state = threadWith({ late: [LATE] });
     const asked = (requestId: number): void => {
-      const { records, state: after } = accepted(state, ask(requestId, named));
+      const { records, state: after } = decided(state, ask(requestId, named));
       seen.push(records.map(({ type }) => type));
       state = after;
     };
@@ -273,7 +263,7 @@ describe("a question that a tool server asks twice", () => {
     if (answered.kind === "refused") throw answered.fault;
     state = answered.state;
     asked(3);
-    state = accepted(state, { kind: "choicePosted", at: 3, requestId: request!.id }).state;
+    state = decided(state, { kind: "choicePosted", at: 3, requestId: request!.id }).state;
     asked(4);
     expect(seen).toEqual(expected);
   });

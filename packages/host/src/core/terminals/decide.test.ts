@@ -1,25 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Command, TurnCommand } from "../commands.ts";
-import { decide, type ShownText } from "../decide.ts";
 import { next } from "../next.ts";
 import type { ThreadRecord } from "../records.ts";
-import type { ThreadState } from "../state.ts";
-import { newThread } from "../test-thread.ts";
+import { after, decided, newThread, startTurn } from "../test-thread.ts";
 import type { CallStep } from "../turn/calls.ts";
 import type { CommandItem } from "./records.ts";
 
 const TURN = "turn-1";
-const NOTHING: ShownText = new Map();
-
-function decided(state: ThreadState, command: Command, shown = NOTHING) {
-  const decision = decide(state, command, shown);
-  if (decision.kind === "refused") throw decision.fault;
-  return decision;
-}
-
-function after(state: ThreadState, ...commands: readonly Command[]): ThreadState {
-  return commands.reduce((before, command) => decided(before, command).state, state);
-}
 
 function types(records: readonly ThreadRecord[]): readonly string[] {
   return records.map(({ type }) => type).filter((type) => type !== "statusChanged");
@@ -60,16 +47,6 @@ const calls = (callId: string): TurnCommand => ({
   attempt: 1,
   call: { callId, name: "exec_command", namespace: null, arguments: "{}", kind: "function" },
 });
-const startTurn: TurnCommand = {
-  kind: "startTurn",
-  at: 1,
-  turnId: TURN,
-  userItemId: "u",
-  clientUserMessageId: null,
-  input: [{ type: "text", text: "go", text_elements: [] }],
-  outputSchema: null,
-  changes: {},
-};
 const spoken: TurnCommand = {
   kind: "sampled",
   at: 5,
@@ -95,7 +72,7 @@ const left: CallStep = {
 };
 const runs: CallStep = { kind: "dispatch", again: false, item: command("c", "unifiedExecStartup") };
 
-const dispatched = after(newThread(), startTurn, calls("c"), step("proposed", runs));
+const dispatched = after(newThread(), startTurn(), calls("c"), step("proposed", runs));
 const withTerminal = after(dispatched, step("dispatched", left));
 const idle = after(withTerminal, spoken, { ...spoken, attempt: 2 });
 
@@ -206,7 +183,7 @@ describe("a command of the user", () => {
   });
 
   it("goes on as a background terminal when the turn that it joined ends", () => {
-    const state = after(newThread(), startTurn, shell, spoken);
+    const state = after(newThread(), startTurn(), shell, spoken);
     expect(state.turn).toBeNull();
     expect(state.terminals).toMatchObject([{ item: { id: "i" }, turnId: TURN }]);
     expect(types(decided(state, end).records)).toEqual(["terminalEnded"]);
@@ -220,7 +197,7 @@ describe("a command of the user", () => {
   });
 
   it("gives its turn to the model when the user says something meanwhile", () => {
-    const state = after(newThread(), shell, { ...startTurn, at: 4, turnId: "other" });
+    const state = after(newThread(), shell, startTurn("other", 4));
     expect(state.turn).toMatchObject({ id: "s", attempt: 1 });
     expect(next(state).map(({ kind }) => kind)).toEqual(["sample", "command"]);
     expect(types(decided(state, end).records)).toEqual(["itemCompleted"]);

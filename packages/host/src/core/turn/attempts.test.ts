@@ -1,23 +1,12 @@
 // A turn calls the model several times: after tools, after input, after a failure. Only the last call is heard.
 import type { ThreadItem, TokenUsageBreakdown, UserInput } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
-import type { Command, TurnCommand } from "../commands.ts";
-import { decide } from "../decide.ts";
-import type { ThreadRecord } from "../records.ts";
+import type { TurnCommand } from "../commands.ts";
 import type { ThreadState } from "../state.ts";
-import { newThread } from "../test-thread.ts";
+import { decided, newThread } from "../test-thread.ts";
 
 const TURN = "turn-1";
 const text = (words: string): UserInput[] => [{ type: "text", text: words, text_elements: [] }];
-
-function decided(
-  state: ThreadState,
-  command: Command,
-): { records: readonly ThreadRecord[]; state: ThreadState } {
-  const decision = decide(state, command, new Map());
-  if (decision.kind === "refused") throw decision.fault;
-  return decision;
-}
 
 const usage: TokenUsageBreakdown = {
   totalTokens: 3,

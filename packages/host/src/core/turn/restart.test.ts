@@ -1,41 +1,20 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
 import type { Command, TurnCommand } from "../commands.ts";
-import { decide } from "../decide.ts";
 import { next } from "../next.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { newThread } from "../test-thread.ts";
+import { after, decided, newThread, startTurn } from "../test-thread.ts";
 import type { CallStep } from "./calls.ts";
 import { onlyWaits } from "./calls.ts";
 import { outlives } from "./restart.ts";
 
 const TURN = "turn-1";
 
-function after(state: ThreadState, ...commands: readonly Command[]): ThreadState {
-  return commands.reduce((before, command) => {
-    const decision = decide(before, command, new Map());
-    if (decision.kind === "refused") throw decision.fault;
-    return decision.state;
-  }, state);
-}
+const recordsOf = (state: ThreadState, command: Command): readonly ThreadRecord[] =>
+  decided(state, command).records;
 
-function recordsOf(state: ThreadState, command: Command): readonly ThreadRecord[] {
-  const decision = decide(state, command, new Map());
-  if (decision.kind === "refused") throw decision.fault;
-  return decision.records;
-}
-
-const started = after(newThread(), {
-  kind: "startTurn",
-  at: 1,
-  turnId: TURN,
-  userItemId: "u",
-  clientUserMessageId: null,
-  input: [{ type: "text", text: "go", text_elements: [] }],
-  outputSchema: null,
-  changes: {},
-});
+const started = after(newThread(), startTurn(TURN));
 
 const message: ThreadItem = {
   type: "agentMessage",
