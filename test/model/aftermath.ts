@@ -6,7 +6,8 @@ import { IndexFile } from "../simulation/memory-index.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import { HOME, type SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
-import { journals } from "./journals.ts";
+import { checkJournals, journals } from "./journals.ts";
+import type { Ledger } from "./ledger.ts";
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
@@ -62,4 +63,19 @@ async function isArchived(client: SimClient, threadId: string): Promise<boolean>
 /** The threads that have a journal. */
 export function storedThreads({ disk }: World): readonly string[] {
   return journals(disk).map((name) => name.slice(-".jsonl".length - 36, -".jsonl".length));
+}
+
+/** What has to hold after a crash, once the next host has done what is left; ends that host. */
+export async function checkEnd(world: World, ledger: Ledger, host: SimHost): Promise<void> {
+  await world.scheduler.quiet();
+  await endSurvivors(host);
+  await world.scheduler.quiet();
+  ledger.check(world.disk);
+  checkJournals(world.disk, { unused: true });
+  await checkIndex(world, host);
+  await useEverything(host, storedThreads(world));
+  await world.scheduler.quiet();
+  checkJournals(world.disk);
+  await checkIndex(world, host);
+  await host.close();
 }

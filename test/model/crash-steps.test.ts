@@ -1,13 +1,11 @@
 import { describe, it } from "vitest";
 import { runSeed } from "../simulation/run.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
-import type { SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
 import { STUCK_MS } from "../support/patience.ts";
-import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
-import { checkJournals } from "./journals.ts";
+import { checkEnd } from "./aftermath.ts";
 import { Ledger } from "./ledger.ts";
-import { checkAfterwards as checkScene, goOn } from "./next-host.ts";
+import { checkAfterwards, goOn } from "./next-host.ts";
 import { type Scene, scenes } from "./scenes.ts";
 import { byMood } from "./scripts.ts";
 import { SceneStage } from "./stage.ts";
@@ -65,22 +63,8 @@ async function liveAndDie(world: World, kind: "kill" | "power", steps: number): 
   first.crash(kind);
   if (kind === "power") ledger.powerCut();
   await life;
-  await checkAfterwards(world, ledger, await world.start());
+  await checkEnd(world, ledger, await world.start());
   return over;
-}
-
-async function checkAfterwards(world: World, ledger: Ledger, host: SimHost): Promise<void> {
-  await world.scheduler.quiet();
-  await endSurvivors(host);
-  await world.scheduler.quiet();
-  ledger.check(world.disk);
-  checkJournals(world.disk, { unused: true });
-  await checkIndex(world, host);
-  await useEverything(host, storedThreads(world));
-  await world.scheduler.quiet();
-  checkJournals(world.disk);
-  await checkIndex(world, host);
-  await host.close();
 }
 
 /** A scene on a host that dies after so many steps; true if it was over before. */
@@ -102,7 +86,7 @@ async function playAndDie(
   const wasOver = over;
   stage.crash(kind);
   await goOn(stage);
-  await checkScene(stage, kind);
+  await checkAfterwards(stage, kind);
   return wasOver;
 }
 

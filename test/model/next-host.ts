@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { notify } from "../../packages/host/src/core/notify.ts";
 import type { ThreadRecord } from "../../packages/host/src/core/records.ts";
 import type { World } from "../simulation/world.ts";
-import { checkIndex, endSurvivors, storedThreads, useEverything } from "./aftermath.ts";
-import { checkJournals, commitsOf, journals, recordsOf } from "./journals.ts";
+import { checkEnd } from "./aftermath.ts";
+import { commitsOf, journals, recordsOf } from "./journals.ts";
 import { owed } from "./owed.ts";
 import type { SceneStage } from "./stage.ts";
 
@@ -85,15 +85,5 @@ export async function checkAfterwards(stage: SceneStage, kind: "kill" | "power")
     assert.deepEqual(owed(recordsOf(world.disk, path)), [], `what ${path} asks for and nobody has done`);
   }
   client.leave();
-  await world.scheduler.quiet();
-  await endSurvivors(host);
-  await world.scheduler.quiet();
-  ledger.check(world.disk);
-  checkJournals(world.disk, { unused: true });
-  await checkIndex(world, host);
-  await useEverything(host, storedThreads(world));
-  await world.scheduler.quiet();
-  checkJournals(world.disk);
-  await checkIndex(world, host);
-  await host.close();
+  await checkEnd(world, ledger, host);
 }
