@@ -2,10 +2,16 @@
 // times, are the rest. That is how both can be given thousands in seconds, each in its own format.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startMockModel } from "./mock-model.mjs";
+import { rotate } from "./rotate.mjs";
+import { withHomes } from "./subjects.mjs";
 import { runTurn } from "./threads.mjs";
 
 const FILE = /^rollout-.{19}-([0-9a-f-]{36})\.jsonl$/;
 const LONGEST_TEXT = 400;
+/** A fresh process has things of its own to do; they are not what is measured. */
+const SETTLE_MS = 500;
 
 /**
  * @typedef {object} Template a thread as its program stored it
@@ -84,6 +90,39 @@ export function storeLong(home, { id, lines }, turns) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${all.map(renumbered).join("\n")}\n`, { mode: 0o600 });
   return id;
+}
+
+/**
+ * Samples each subject on a stored thread with so many turns, each time in a fresh process.
+ * @param {import("./subjects.mjs").Subject[]} subjects
+ * @param {{ turns: number, runs: number, atMostMs: number, onRound: (round: number, of: number) => void }} options
+ * @param {(server: import("./server.mjs").StdioServer, threadId: string, home: import("./subjects.mjs").Home) => Promise<number>} sample
+ */
+export async function onStoredThread(subjects, { turns, ...options }, sample) {
+  const model = await startMockModel();
+  try {
+    const modelFor = (/** @type {string} */ who) => (who === "peer" ? { modelUrl: model.url } : {});
+    return await withHomes(subjects, modelFor, (homes) => {
+      /** @type {Map<string, string>} */
+      const stored = new Map();
+      return rotate(homes, { ...options, warmups: 1 }, async (home) => {
+        const threadId =
+          stored.get(home.name) ??
+          storeLong(home, await makeTemplate(home, { cwd: home.path, turns: 3 }), turns);
+        stored.set(home.name, threadId);
+        const server = home.stdio();
+        try {
+          await server.initialize();
+          await sleep(SETTLE_MS);
+          return await sample(server, threadId, home);
+        } finally {
+          await server.close();
+        }
+      });
+    });
+  } finally {
+    model.close();
+  }
 }
 
 /** @param {string} folder @returns {string[]} */
