@@ -2,10 +2,10 @@ import type { RequestAnswer } from "../../core/requests/records.ts";
 import type { TerminalState } from "../../core/terminals/records.ts";
 import { decisionOf } from "../consent/answer.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
-import { yieldTime } from "./exec-command.ts";
 import { modelOutput } from "./model-output.ts";
 import type { ExecPorts } from "./ports.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
+import { yieldTime } from "./yield-time.ts";
 
 const parameters = {
   type: "object",
