@@ -46,6 +46,31 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     await eventually(async () => (await content()) === "four\n", "the patch is applied without a question");
   });
 
+  it("[CLIENT-18] trusts a folder with its own question, and its rules count then", async () => {
+    const cwd = await realpath(await freshFolder("project"));
+    await mkdir(join(cwd, ".codex", "rules"), { recursive: true });
+    await writeFile(join(cwd, ".codex", "rules", "team.rules"), 'prefix_rule(["echo"])\n');
+    const host = await spawnHost({
+      args: ["--listen", "ws://127.0.0.1:0"],
+      cwd,
+      env: { SHELL: "/bin/bash" },
+    });
+    const terminal = await openTui(host, { args: ["--cd", cwd], cwd });
+    await terminal.shows("Trust this folder?");
+    await terminal.press("Enter");
+    await terminal.shows("Offline (built in)");
+    const config = await readFile(join(host.home, "config.toml"), "utf8");
+    expect(config).toContain('trust_level = "trusted"');
+    expect(config).toMatch(/trusted_rules = "sha256:/);
+    expect((await calls(host)).get("config/batchWrite")).toEqual(["ok"]);
+    // The next one is not asked, and a trusted folder may be written to.
+    await terminal.close();
+    const next = await openTui(host, { args: ["--cd", cwd], cwd });
+    await next.shows("Offline (built in)");
+    await next.say("write notes.txt: trusted");
+    await eventually(() => existsSync(join(cwd, "notes.txt")), "the patch is applied without a question");
+  });
+
   it("[CLIENT-17] shows what has changed with /diff", async () => {
     const { terminal, cwd } = await stage("workspace-write");
     const git = (...args: readonly string[]) =>

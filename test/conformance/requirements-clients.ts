@@ -24,5 +24,7 @@ export const clientLines = {
   "CLIENT-15": "The AI SDK provider changes files and runs commands where that needs no approval.",
   "CLIENT-16": "The Codex TUI asks about patches and commands, and does what the user says.",
   "CLIENT-17": "The Codex TUI shows changes with `/diff`, and runs the user's own commands with `!`.",
+  "CLIENT-18":
+    "The Codex TUI asks whether a folder is trusted, and its answer is kept here, with the rules of that moment.",
   "CLIENT-12": "The Codex TUI shows plans, and takes the user's answers to the model's questions.",
 } as const;
