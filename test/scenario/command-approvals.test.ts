@@ -306,4 +306,16 @@ describe("a patch in a command", () => {
     expect(await filesBelow(cwd)).toEqual(["b.txt", "new.txt"]);
     expect(existsSync(join(outside, "a.txt"))).toBe(false);
   });
+
+  it("[EXEC-14] is applied where the user's PATH has no Node", async () => {
+    const cmd = `echo first && apply_patch <<'EOF'\n${BEGIN}\n*** Add File: a.txt\n+x\n${END}\nEOF\n`;
+    const { model, client, threadId, cwd } = await commandStage(
+      [run({ cmd }), say("done")],
+      ['sandbox_mode = "danger-full-access"'],
+      { PATH: await freshFolder("empty") },
+    );
+    await client.turn(threadId, "go");
+    expect(outputOf(model)).toMatch(/exit code 0/);
+    expect(await filesBelow(cwd)).toEqual(["a.txt"]);
+  });
 });

@@ -52,7 +52,7 @@ export function fakePlatform(
     machine: { os: "linux", arch: "x64", uid: 1000, userHome: "/home/user" },
     giveBackMemory() {},
     worker: () => undefined,
-    programs: undefined,
+    programs: [],
     process: () => ({ id: 1, residentMemoryBytes: 0, physicalFootprintBytes: null }),
     clock: { now, monotonic: () => scheduler.elapsed },
     timers: {

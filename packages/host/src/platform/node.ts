@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { homedir, userInfo } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { nodeBoot } from "./node-boot.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
@@ -17,7 +17,8 @@ export function nodePlatform(): Platform {
     // Beside the bundle; where the sources are run, everything is done in one thread.
     worker: (name) =>
       typeof __dirname === "string" ? new NodeWorker(join(__dirname, `${name}-worker.cjs`)) : undefined,
-    programs: typeof __dirname === "string" ? join(__dirname, "../bin/commands") : undefined,
+    programs:
+      typeof __dirname === "string" ? [join(__dirname, "../bin/commands"), dirname(process.execPath)] : [],
     process: () => ({
       id: process.pid,
       residentMemoryBytes: process.memoryUsage.rss(),

@@ -25,8 +25,8 @@ export interface Platform {
   readonly machine: Machine;
   /** A thread of its own for what would hold up everything else; undefined where there is none. */
   worker(name: "search"): Worker | undefined;
-  /** The folder of the programs that come with the host, for commands; undefined where the sources are run. */
-  readonly programs: string | undefined;
+  /** Folders with the programs that come with the host, and with what runs them; none where the sources are run. */
+  readonly programs: readonly string[];
   /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
   giveBackMemory(): void;
   /** This process, for diagnostics. */

@@ -40,8 +40,8 @@ export async function commandProgram(
 }
 
 /** The host's own programs come last: they replace none of the user's. */
-function withPrograms(env: Record<string, string>, folder: string | undefined): Record<string, string> {
-  return folder === undefined ? env : { ...env, PATH: `${env["PATH"] ?? "/usr/bin:/bin"}:${folder}` };
+function withPrograms(env: Record<string, string>, folders: readonly string[]): Record<string, string> {
+  return { ...env, PATH: [env["PATH"] ?? "/usr/bin:/bin", ...folders].join(":") };
 }
 
 async function environmentOf(
