@@ -6,24 +6,23 @@ import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply } from "../support/mock-model.ts";
+import { callTool, say } from "../support/model-replies.ts";
 import { answer, rapHome } from "../support/rap-stage.ts";
 import {
   APPROVED,
   Cast,
-  call,
   DECLINED,
   DENIED,
   REVIEWED,
   reviewStage,
   reviewStory,
-  say,
   verdict,
 } from "../support/review-stage.ts";
 import { FakeToolServer } from "../support/tool-server.ts";
 
 describe("with auto review", () => {
   const patch = (path: string) =>
-    call("apply_patch", { input: `*** Begin Patch\n*** Add File: ${path}\n+hello\n*** End Patch\n` });
+    callTool("apply_patch", { input: `*** Begin Patch\n*** Add File: ${path}\n+hello\n*** End Patch\n` });
 
   it("[AUTOREV-9] a patch is judged with its files and its content", async () => {
     const path = join(await freshFolder("outside"), "a.txt");
@@ -59,7 +58,8 @@ describe("with auto review", () => {
   it("[AUTOREV-9] permissions are granted for the turn, or not at all", async () => {
     const outside = await freshFolder("outside");
     const permissions = { file_system: { write: [outside] } };
-    const asks = (callId: string) => call("request_permissions", { reason: "To write", permissions }, callId);
+    const asks = (callId: string) =>
+      callTool("request_permissions", { reason: "To write", permissions }, callId);
     const { cast, client, threadId } = await reviewStage(
       [asks("call_1"), asks("call_2"), say("done"), asks("call_3"), say("done")],
       [verdict("deny"), verdict("allow")],
@@ -88,7 +88,7 @@ describe("with auto review", () => {
     const write: Reply = (response, asked) => {
       const [, id] = /session ID (\d+)/.exec(JSON.stringify(asked.body.input))!;
       const args = { session_id: Number(id), chars: "hello\n", yield_time_ms: 500 };
-      return call("write_stdin", args, "call_2")(response, asked);
+      return callTool("write_stdin", args, "call_2")(response, asked);
     };
     const cat = {
       cmd: "cat",
@@ -98,7 +98,7 @@ describe("with auto review", () => {
       sandbox_permissions: "require_escalated",
     };
     const { cast, client, threadId, cwd } = await reviewStage(
-      [call("exec_command", cat), write, say("done")],
+      [callTool("exec_command", cat), write, say("done")],
       [verdict("allow"), verdict("deny")],
     );
     await client.turn(threadId, "go");
@@ -120,7 +120,7 @@ describe("with auto review", () => {
   it("[AUTOREV-9] a call of a tool server is judged with its arguments", async () => {
     const server = await FakeToolServer.start({ wipe: { annotations: { destructive: true } } });
     const cast = new Cast(
-      [call("wipe", { disk: "a" }, "call_1"), call("wipe", { disk: "b" }, "call_2"), say("done")],
+      [callTool("wipe", { disk: "a" }, "call_1"), callTool("wipe", { disk: "b" }, "call_2"), say("done")],
       [verdict("deny"), verdict("allow")],
     );
     const model = await MockModel.start(cast.reply);
@@ -157,7 +157,7 @@ describe("with auto review", () => {
     const options = [{ label: "Tea", description: "Hot." }];
     const questions = [{ id: "q", header: "Q", question: "Tea?", options }];
     const { client, threadId } = await reviewStage(
-      [call("request_user_input", { questions }), say("done")],
+      [callTool("request_user_input", { questions }), say("done")],
       [verdict("allow")],
     );
     const turnId = await client.say(threadId, "go");
@@ -171,10 +171,10 @@ describe("with auto review", () => {
     const outside = await freshFolder("outside");
     const file = join(outside, "a.txt");
     const permissions = { file_system: { write: [outside] } };
-    const run = (cmd: string, callId: string) => call("exec_command", { cmd, login: false }, callId);
+    const run = (cmd: string, callId: string) => callTool("exec_command", { cmd, login: false }, callId);
     const { cast, client, threadId } = await reviewStage(
       [
-        call("request_permissions", { reason: "To write", permissions }),
+        callTool("request_permissions", { reason: "To write", permissions }),
         run("echo allowed", "call_2"),
         run("echo denied", "call_3"),
         patch(file),
@@ -212,7 +212,7 @@ describe("with auto review", () => {
     const outside = await freshFolder("outside");
     const permissions = { file_system: { write: [outside] } };
     const { cast, client, threadId } = await reviewStage(
-      [call("request_permissions", { reason: "To write", permissions }), say("done")],
+      [callTool("request_permissions", { reason: "To write", permissions }), say("done")],
       [verdict("allow")],
       REVIEWED.slice(0, 2),
     );

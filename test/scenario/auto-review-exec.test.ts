@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { MockModel, type Reply } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import { Cast, escalated, say, verdict } from "../support/review-stage.ts";
+import { escalated, say } from "../support/model-replies.ts";
+import { Cast, verdict } from "../support/review-stage.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 
 async function exec(agent: readonly Reply[], reviewer: readonly Reply[], ...flags: readonly string[]) {

@@ -8,16 +8,14 @@ import { freshFolder } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
 import { MockModel, type Reply, refuse, responses, silent, sse, torn } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { callTool, escalated, say } from "../support/model-replies.ts";
 import {
   APPROVED,
   Cast,
-  call,
   DECLINED,
-  escalated,
   REVIEWED,
   reviewStage,
   reviewStory,
-  say,
   verdict,
 } from "../support/review-stage.ts";
 import type { Received } from "../support/wire-client.ts";
@@ -129,7 +127,7 @@ describe("a command that asks, with auto review", () => {
   });
 
   it("[AUTOREV-5] ends its turn after three denials in a row", async () => {
-    const calls = [1, 2, 3].map((nth) => escalated(`echo ${nth}`, `call_${nth}`));
+    const calls = [1, 2, 3].map((nth) => escalated(`echo ${nth}`, {}, `call_${nth}`));
     const { cast, client, threadId } = await reviewStage([...calls, say("again")], [verdict("deny")]);
     const from = client.frames.length;
     const turnId = await client.say(threadId, "go");
@@ -297,8 +295,8 @@ describe("what a reviewer denied", () => {
       [
         escalated(`echo x >> ${file}`),
         say("sorry"),
-        escalated(`echo x >> ${file}`, "call_2"),
-        escalated(`echo x >> ${file}`, "call_3"),
+        escalated(`echo x >> ${file}`, {}, "call_2"),
+        escalated(`echo x >> ${file}`, {}, "call_3"),
         say("done"),
       ],
       [verdict("deny")],
@@ -337,7 +335,7 @@ describe("what a reviewer denied", () => {
     const link = join(await freshFolder(), "link");
     await symlink(folder, link);
     const widened = (callId: string): Reply =>
-      call(
+      callTool(
         "exec_command",
         {
           cmd: `echo x > ${link}/a`,

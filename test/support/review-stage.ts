@@ -1,21 +1,9 @@
 // A real host whose threads have a model judge approvals, with a local model that plays the agent and the reviewer.
 import { type HostProcess, spawnHost } from "./host-process.ts";
-import { type Asked, MockModel, type Reply, responses, stream } from "./mock-model.ts";
+import { type Asked, MockModel, type Reply } from "./mock-model.ts";
 import { modelHome } from "./model-home.ts";
+import { say } from "./model-replies.ts";
 import type { Received, WireClient } from "./wire-client.ts";
-
-export const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-
-export const call = (name: string, args: object, callId = "call_1"): Reply =>
-  stream(responses.stream(responses.call(name, JSON.stringify(args), callId)));
-
-/** A command that asks. */
-export const escalated = (cmd: string, callId = "call_1"): Reply =>
-  call(
-    "exec_command",
-    { cmd, login: false, sandbox_permissions: "require_escalated", justification: "May I?" },
-    callId,
-  );
 
 export const verdict = (outcome: "allow" | "deny", more: object = {}): Reply => {
   const reason = { risk_level: "high", user_authorization: "low", rationale: "A reason." };
