@@ -11,7 +11,12 @@ import {
 import type { Stage } from "./stage.ts";
 
 /** The sandbox that an attempt is made in. All but the first can write to the workspace. */
-export type Setting = "read-only" | "workspace-write" | "with network" | "as a git command";
+export type Setting =
+  | "read-only"
+  | "workspace-write"
+  | "with network"
+  | "network by host"
+  | "as a git command";
 
 /** One way out of the sandbox, which must not work. */
 export interface Attempt {

@@ -8,6 +8,7 @@ import { hasSandbox } from "../support/sandbox-here.ts";
 import type { Attempt, Script, Setting } from "./attempt.ts";
 import { FILE_ATTEMPTS } from "./file-attempts.ts";
 import { GIT_ATTEMPTS } from "./git-attempts.ts";
+import { NETWORK_ATTEMPTS } from "./network-attempts.ts";
 import { PROCESS_ATTEMPTS, SOCKET_ATTEMPTS } from "./process-attempts.ts";
 import { SCENES } from "./scenes.ts";
 import { Stage } from "./stage.ts";
@@ -15,11 +16,18 @@ import { Stage } from "./stage.ts";
 const ATTEMPTS: readonly Attempt[] = [
   ...FILE_ATTEMPTS,
   ...SOCKET_ATTEMPTS,
+  ...NETWORK_ATTEMPTS,
   ...PROCESS_ATTEMPTS,
   ...GIT_ATTEMPTS,
   ...SCENES,
 ];
-const SETTINGS: readonly Setting[] = ["read-only", "workspace-write", "with network", "as a git command"];
+const SETTINGS: readonly Setting[] = [
+  "read-only",
+  "workspace-write",
+  "with network",
+  "network by host",
+  "as a git command",
+];
 const NOBODY = 65534;
 
 const own = process.getuid?.() ?? 0;
@@ -62,6 +70,16 @@ describe.runIf(hasSandbox).each(users)("as $name", ({ uid }) => {
     const escaped = attempts.filter(({ id }) => codes.get(id) === 0 || codes.get(id) === 124);
     expect(escaped.map(({ id, tries }) => `${id}: ${tries}`)).toEqual([]);
     expect(await stage.outsideState()).toBe(before);
+  });
+
+  it("makes attempts through the proxy that work where their address is listed", async () => {
+    const ids = ["loopback", "loopback-socks", "decimal", "hexadecimal", "octal", "short", "mapped"];
+    const attempts = ATTEMPTS.filter(isScripted).filter(({ id }) =>
+      ids.some((one) => id === `by-host-${one}`),
+    );
+    const proxy = { listed: ["127.0.0.1", "::ffff:7f00:1"] };
+    const codes = await makeAll(attempts, (script) => stage.confined("network by host", script, { proxy }));
+    expect([...codes.values()]).toEqual(ids.map(() => 0));
   });
 
   const scenes = ATTEMPTS.flatMap(({ id, tries, how }) => ("play" in how ? [{ id, tries, how }] : []));

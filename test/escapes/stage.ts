@@ -5,8 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { SandboxPolicy } from "@bobbin/protocol";
+import { pinoLog } from "../../packages/host/src/observe/log.ts";
+import { Supervisor } from "../../packages/host/src/observe/supervise.ts";
 import { nodePlatform } from "../../packages/host/src/platform/node.ts";
-import type { Platform, ProgramStart } from "../../packages/host/src/platform/platform.ts";
+import type { ByteStream, Dial, Platform, ProgramStart } from "../../packages/host/src/platform/platform.ts";
+import { CommandNetwork } from "../../packages/host/src/sandbox/network/command-network.ts";
 import { createSandbox, type Sandbox } from "../../packages/host/src/sandbox/sandbox.ts";
 import type { Setting } from "./attempt.ts";
 
@@ -15,6 +18,7 @@ const POLICIES: Readonly<Record<Setting, { readonly policy: SandboxPolicy; reado
     "read-only": { policy: { type: "readOnly", networkAccess: false }, gitWritable: false },
     "workspace-write": { policy: workspaceWrite({}), gitWritable: false },
     "with network": { policy: workspaceWrite({ networkAccess: true }), gitWritable: false },
+    "network by host": { policy: workspaceWrite({ networkAccess: true }), gitWritable: false },
     "as a git command": { policy: workspaceWrite({}), gitWritable: true },
   };
 
@@ -30,6 +34,13 @@ export function workspaceWrite(
     excludeTmpdirEnvVar: true,
     ...more,
   };
+}
+
+/** How the proxy of a command with the network by host behaves. Every host that may be allowed is allowed. */
+export interface ProxyBehaviour {
+  /** Hosts that are listed themselves. */
+  readonly listed?: readonly string[];
+  readonly dial?: Dial;
 }
 
 export interface Ran {
@@ -49,6 +60,7 @@ interface RunOptions {
   readonly tty?: boolean;
   /** Runs when the script has printed "ready", which then reads a line. */
   readonly meanwhile?: (pid: number) => Promise<void>;
+  readonly proxy?: ProxyBehaviour;
 }
 
 /** A workspace, a world around it that is worth breaking into, and a sandbox between them, all of one user. */
@@ -58,6 +70,7 @@ export class Stage {
   readonly env: Readonly<Record<string, string>>;
   readonly platform: Platform;
   readonly sandbox: Sandbox;
+  readonly #byHost: Sandbox;
   #world: ChildProcess | undefined;
 
   private constructor(
@@ -70,7 +83,9 @@ export class Stage {
     this.uid = uid;
     this.platform = platform;
     this.env = env;
-    this.sandbox = createSandbox({ platform, home: join(folder, "home") });
+    const ports = { platform, home: join(folder, "home") };
+    this.sandbox = createSandbox(ports);
+    this.#byHost = createSandbox({ ...ports, networkHosts: () => ({ domains: [], socks: true }) });
   }
 
   static async build(uid: number): Promise<Stage> {
@@ -123,7 +138,9 @@ export class Stage {
   /** Runs a script in the sandbox. */
   async confined(setting: Setting, script: string, options: RunOptions = {}): Promise<Ran> {
     const cwd = options.cwd ?? join(this.folder, "work");
-    const found = await (options.sandbox ?? this.sandbox).confine({
+    const byHost = setting === "network by host";
+    const found = await (options.sandbox ?? (byHost ? this.#byHost : this.sandbox)).confine({
+      byHost,
       ...POLICIES[setting],
       program: {
         argv: ["/bin/sh", "-c", script],
@@ -137,7 +154,7 @@ export class Stage {
     });
     if (found.kind === "unavailable") throw new Error(found.reason);
     await this.own();
-    const ran = await this.#run(this.#asUser(found.program), options.meanwhile);
+    const ran = await this.#run(this.#asUser(found.program), options);
     return { ...ran, undone: await found.release() };
   }
 
@@ -167,11 +184,13 @@ export class Stage {
     this.#world?.stdin?.end();
     if (this.#world !== undefined && this.#world.exitCode === null) await once(this.#world, "exit");
     await this.sandbox.close();
+    await this.#byHost.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #run(program: ProgramStart, meanwhile?: RunOptions["meanwhile"]): Promise<Omit<Ran, "undone">> {
+  async #run(program: ProgramStart, { meanwhile, proxy }: RunOptions = {}): Promise<Omit<Ran, "undone">> {
     const running = await this.platform.spawn(program);
+    const network = running.channel && this.#serve(running.channel, proxy);
     if (meanwhile === undefined) running.endInput();
     let output = "";
     let waits = meanwhile !== undefined;
@@ -182,7 +201,23 @@ export class Stage {
       await meanwhile!(running.pid);
       await running.write(new TextEncoder().encode("go\n")).catch(() => {});
     }
-    return { code: (await running.exited).code, output };
+    const { code } = await running.exited;
+    network?.close();
+    return { code, output };
+  }
+
+  #serve(channel: ByteStream, { listed = [], dial }: ProxyBehaviour = {}): CommandNetwork {
+    return new CommandNetwork(
+      {
+        platform: dial === undefined ? this.platform : { ...this.platform, dial: async () => dial },
+        supervisor: new Supervisor(pinoLog({ level: "silent", format: "text", write() {} })),
+        socks: true,
+        judge: async () => ({ kind: "allow" }),
+        isListed: async (host) => listed.includes(host),
+        refused() {},
+      },
+      channel,
+    );
   }
 
   #asUser(program: ProgramStart): ProgramStart {
