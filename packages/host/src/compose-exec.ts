@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { NetworkApprovalProtocol, SandboxPolicy } from "@bobbin/protocol";
+import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Config } from "./config/config.ts";
 import { hostSecretNames } from "./config/host-secrets.ts";
 import type { Command } from "./core/commands.ts";
@@ -18,7 +18,7 @@ import type { Reach } from "./server/reach.ts";
 import type { Registry } from "./thread/registry.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
 import { widened } from "./tool/consent/permissions.ts";
-import type { NetworkProtocol, NetworkRule, Rules } from "./tool/consent/rules.ts";
+import { hasRuleFor, type NetworkRule, RULE_PROTOCOLS, type Rules } from "./tool/consent/rules.ts";
 import { isShell } from "./tool/consent/shell-words.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import type { NetworkQuestionPorts, Submitted } from "./tool/exec/network-questions.ts";
@@ -46,14 +46,6 @@ export interface ComposeExecPorts {
   /** What threads of an owner may reach. */
   reachOf(owner: string): Reach;
 }
-
-/** Rules files have other names for them than the protocol. */
-const RULE_PROTOCOLS: Readonly<Record<NetworkApprovalProtocol, NetworkProtocol>> = {
-  http: "http",
-  https: "https",
-  socks5Tcp: "socks5_tcp",
-  socks5Udp: "socks5_udp",
-};
 
 const CTRL_C = "\u0003";
 
@@ -164,8 +156,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       ports.rules.decideHost(host, RULE_PROTOCOLS[protocol], decision),
     async isListedHost(thread, hosts, host) {
       if (isListed(hosts, host)) return true;
-      const { network } = await rulesOf(thread);
-      return network.some((rule) => rule.decision === "allow" && rule.host === host);
+      return hasRuleFor(await rulesOf(thread), host);
     },
     network: {
       platform,

@@ -1,4 +1,5 @@
 import type { Platform } from "../platform/platform.ts";
+import { failureOf } from "../sandbox/probe.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
 import type { Verdict } from "./doctor-check.ts";
 import { tryCommand } from "./doctor-command.ts";
@@ -16,5 +17,33 @@ export async function sandboxFinding(
     return { works: false, found: problem.reason, advice: `${problem.advice} ${WITHOUT}` };
   if (platform.machine.os !== "linux") return { works: true, found: "sandbox-exec" };
   const version = await tryCommand("bwrap", ["--version"], signal);
-  return { works: true, found: version.kind === "ok" ? version.output : "bubblewrap" };
+  const found = version.kind === "ok" ? version.output : "bubblewrap";
+  const bridge = await bridgeProblem(platform, home);
+  if (bridge === undefined) return { works: true, found };
+  return {
+    works: false,
+    found: `${found}, without the network by host: ${bridge}`,
+    advice: `Commands need to see ${process.execPath} and /bin/sh for it. All else is confined as usual.`,
+  };
+}
+
+/** Starts a program with the bridge that the network by host needs; why that fails, or undefined. */
+async function bridgeProblem(platform: Platform, home: string): Promise<string | undefined> {
+  const hosts = { domains: [], socks: true };
+  const confined = await createSandbox({ platform, home, networkHosts: () => hosts }).confine({
+    program: {
+      argv: ["true"],
+      cwd: "/",
+      env: { PATH: platform.env["PATH"] ?? "/usr/bin:/bin" },
+      stdin: "closed",
+    },
+    policy: { type: "readOnly", networkAccess: true },
+    roots: [],
+    gitWritable: false,
+    byHost: true,
+  });
+  if (confined.kind === "unavailable") return confined.reason;
+  const said = await failureOf(platform, confined.program);
+  await confined.release();
+  return said;
 }

@@ -40,7 +40,12 @@ export function explainSandbox(
         ),
       );
     if (access.readable.length > 0) lines.push(...section("except for", access.readable));
-    lines.push(...section("network", [NETWORK[access.network]]));
+    lines.push(
+      ...section("network", [
+        NETWORK[access.network],
+        ...(access.hosts?.domains ?? []).map((rule) => `${rule.pattern}: ${rule.access}`),
+      ]),
+    );
   }
   if (problem !== null && access !== null)
     lines.push(

@@ -25,7 +25,7 @@ export function addRules(bobbin: Command): void {
   rules
     .command("revoke")
     .description("Take back what was allowed for good: a line of default.rules.")
-    .argument("<words...>", "the words of the rule, for example: git status")
+    .argument("<words...>", "the words of the rule, for example: git status; or a host: https://example.org")
     .allowUnknownOption()
     .action(async (words: string[]) => {
       const { revokeRule } = await import("./run-rules.ts");
@@ -44,7 +44,7 @@ export function addRules(bobbin: Command): void {
   rules
     .command("check")
     .description("Show what would happen to a command, and why.")
-    .argument("<command>", "the text of the command, in quotes")
+    .argument("<command>", "the text of the command, in quotes; or an address, such as https://example.org")
     .option("-C, --cd <dir>", "the folder that it would run in, instead of the current one")
     .option("--outside", "as if the model asked to run it outside of the sandbox")
     .option("--json", "print the answer as JSON")
@@ -74,5 +74,6 @@ Exit code: 0 when the command runs without a question, 1 when it is asked about 
 Examples:
   bobbin rules check 'git push --force'
   bobbin rules check --outside 'npm install'
+  bobbin rules check https://example.org
   bobbin rules check -c approval_policy=untrusted 'ls && cat x'
 `;

@@ -10,6 +10,8 @@ import { homeDirectory } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { trustDefaults } from "../config/trust-defaults.ts";
 import { nodePlatform } from "../platform/node.ts";
+import type { HostRules } from "../sandbox/network/hosts.ts";
+import { type Target, targetOf } from "../sandbox/network/request-head.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
 import { commandActions } from "../tool/consent/command-actions.ts";
 import type { Consent } from "../tool/consent/consent.ts";
@@ -18,6 +20,7 @@ import { type ParsedCommand, parseCommand } from "../tool/consent/shell.ts";
 import { trustIn } from "../tool/project-trust.ts";
 import { RulesStore } from "../tool/rules-store.ts";
 import type { CheckOptions } from "./rules.ts";
+import { consentToHost } from "./serve-hosts.ts";
 import { harmless, Output } from "./terminal.ts";
 
 /** Shows all rules. Resolves with the exit code. */
@@ -106,6 +109,16 @@ export async function checkRules(
   const sandbox = implied.sandbox ?? config.sandbox.sandbox;
   const store = new RulesStore(home, { ...platform, projects: () => projects });
   const { rules, bad, project } = await store.load(workdir);
+  const target = hostOf(text);
+  if (target !== null) {
+    const profile = config.permissionProfiles.get(config.sandbox.permissionProfile ?? "")?.network;
+    const hosts = typeof profile === "object" ? profile : (config.networkProxy ?? NO_HOSTS);
+    const consent = consentToHost(target, hosts, rules, policy);
+    if (options.json) stdout.line(JSON.stringify({ consent, ...target, policy, badFiles: bad }, null, 2));
+    else stdout.write(`\n  ${hostHeadline(consent, stdout)}\n\n`);
+    await stdout.flushed();
+    return consent.kind === "sandboxed" ? 0 : 1;
+  }
   const problem = await createSandbox({ platform, home }).problem();
   const command = parseCommand(text);
   const escalate = options.outside ?? false;
@@ -134,6 +147,27 @@ export async function checkRules(
   }
   await stdout.flushed();
   return consent.kind === "sandboxed" || consent.kind === "unsandboxed" ? 0 : 1;
+}
+
+const NO_HOSTS: HostRules = { domains: [], socks: true };
+
+/** A text that is an address and not a command. */
+function hostOf(text: string): Target | null {
+  if (!/^https?:\/\/[^\s/]+\/?$/.test(text) || !URL.canParse(text)) return null;
+  const { protocol, hostname, port } = new URL(text);
+  const isPlain = protocol === "http:";
+  return targetOf(hostname, Number(port) || (isPlain ? 80 : 443), isPlain ? "http" : "https");
+}
+
+function hostHeadline(consent: Consent, stdout: Output): string {
+  switch (consent.kind) {
+    case "ask":
+      return `${stdout.yellow("asks")}, where commands have the network by host`;
+    case "refuse":
+      return `${stdout.red("is refused")}: ${harmless(consent.reason)}`;
+    default:
+      return `${stdout.green("is allowed")}, where commands have the network by host`;
+  }
 }
 
 function out(stdout: Output, text: string): string {

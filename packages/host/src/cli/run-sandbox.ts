@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { resolve } from "node:path";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Config } from "../config/config.ts";
 import { homeDirectory } from "../config/home.ts";
@@ -10,11 +10,13 @@ import { loadConfig } from "../config/load.ts";
 import { trustDefaults } from "../config/trust-defaults.ts";
 import { covered } from "../platform/exposed-descriptors.ts";
 import { nodePlatform } from "../platform/node.ts";
-import type { ProgramStart } from "../platform/platform.ts";
+import { byteStream } from "../platform/node-byte-stream.ts";
+import type { ByteStream, ProgramStart } from "../platform/platform.ts";
 import { userEnvironment } from "../process/environment.ts";
 import { type ConfinedCommand, createSandbox } from "../sandbox/sandbox.ts";
 import { trustIn } from "../tool/project-trust.ts";
 import { explainSandbox } from "./explain-sandbox.ts";
+import { serveHosts } from "./serve-hosts.ts";
 import { Output } from "./terminal.ts";
 
 export interface SandboxOptions {
@@ -45,7 +47,12 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
   const trust = await trustIn(platform.files, cwd, loaded.projects);
   const { approvalPolicy: _, ...implied } = trustDefaults(trust, loaded);
   const config = { ...loaded, sandbox: { ...loaded.sandbox, ...implied } };
-  const confining = createSandbox({ platform, home, profiles: () => config.permissionProfiles });
+  const confining = createSandbox({
+    platform,
+    home,
+    profiles: () => config.permissionProfiles,
+    networkHosts: () => config.networkProxy,
+  });
   const command: ConfinedCommand = {
     program: {
       argv: [file ?? "true", ...args],
@@ -59,6 +66,7 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
     profile: options.readOnly || options.workspaceWrite ? null : config.sandbox.permissionProfile,
     roots: [cwd],
     gitWritable: options.git === true,
+    byHost: true,
   };
   const stdout = new Output(process.stdout);
   const stderr = new Output(process.stderr);
@@ -75,7 +83,9 @@ export async function sandbox(options: SandboxOptions, refuse: (problem: string)
     return NO_SANDBOX;
   }
   try {
-    return await run(confined.program);
+    return await run(confined.program, (channel) =>
+      serveHosts({ home, platform, config, cwd, hosts: confined.hosts! }, channel),
+    );
   } catch (cause) {
     stderr.line(`bobbin: ${file} could not be started: ${(cause as Error).message}`);
     return NOT_FOUND;
@@ -107,15 +117,26 @@ function policyOf(options: SandboxOptions, config: Config): SandboxPolicy {
   }
 }
 
-/** On this terminal, with this program's own input and output. */
-function run({ argv, cwd, env, inputs = [] }: ProgramStart): Promise<number> {
+/** On this terminal, with this program's own input and output. `serve` serves its channel, if it has one. */
+function run(
+  { argv, cwd, env, inputs = [], channel = false }: ProgramStart,
+  serve: (channel: ByteStream) => { close(): void },
+): Promise<number> {
   const [file, ...args] = argv;
   return new Promise((done, fail) => {
     const child = spawn(file, args, {
       cwd,
       env,
-      stdio: covered(["inherit", "inherit", "inherit", ...inputs.map(() => "pipe" as const)]),
+      stdio: covered([
+        "inherit",
+        "inherit",
+        "inherit",
+        ...inputs.map(() => "pipe" as const),
+        ...(channel ? (["pipe", "pipe"] as const) : []),
+      ]),
     });
+    const [output, input] = child.stdio.slice(3 + inputs.length);
+    const network = channel ? serve(byteStream(input as Readable, output as Writable)) : undefined;
     inputs.forEach((bytes, nth) => {
       const pipe = child.stdio[3 + nth] as Writable | null | undefined;
       pipe?.on("error", () => {});
@@ -127,6 +148,7 @@ function run({ argv, cwd, env, inputs = [] }: ProgramStart): Promise<number> {
     child.once("error", fail);
     child.once("exit", (code, signal) => {
       process.off("SIGINT", ignore);
+      network?.close();
       done(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });

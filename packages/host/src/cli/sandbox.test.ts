@@ -1,4 +1,6 @@
 import { mkdir, readdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasSandbox } from "../../../../test/support/sandbox-here.ts";
@@ -52,6 +54,25 @@ describe.runIf(hasSandbox)("bobbin sandbox", () => {
   it("passes on the signal that ended a command as its exit code", async () => {
     const { code } = await program.run(["sandbox", "--", "sh", "-c", "kill -TERM $$"], { cwd });
     expect(code).toBe(143);
+  });
+
+  it("[NETWORK-1] serves hosts that are listed, and refuses others in words", async () => {
+    const server = createServer((_, reply) => reply.end("listed\n"));
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    const config = ["-c", 'features.network_proxy={enabled=true,domains={"127.0.0.1"="allow"}}', "--network"];
+    const script = `curl -sS http://127.0.0.1:${port}/ http://example.org/; exit 5`;
+    const { code, stdout, stderr } = await program.run(["sandbox", ...config, "--", "sh", "-c", script], {
+      cwd,
+    });
+    expect(code).toBe(5);
+    expect(stdout).toMatch(/^listed\nThe connection to example\.org was refused/);
+    expect(stderr).toContain("bobbin: The connection to example.org was refused");
+    const explained = await program.run(["sandbox", ...config, "--explain"], { cwd });
+    expect(explained.stdout).toContain("through a proxy");
+    expect(explained.stdout).toContain("127.0.0.1: allow");
+    server.closeAllConnections();
+    server.close();
   });
 
   it("shows what a command may do, without running one", async () => {

@@ -46,6 +46,22 @@ describe("rules that people allow for good", () => {
     }
   });
 
+  it("[NETWORK-3] are added for hosts, each once, and taken back", async () => {
+    const { store, path } = await home('prefix_rule(["a"])\n');
+    await store.decideHost("example.org", "https", "allow");
+    await store.decideHost("example.org", "https", "allow");
+    await store.decideHost("evil.example", "http", "deny");
+    const { rules } = await store.load();
+    expect(rules.network).toMatchObject([
+      { host: "example.org", protocol: "https", decision: "allow" },
+      { host: "evil.example", protocol: "http", decision: "forbidden" },
+    ]);
+    expect(await store.revoke(["https://example.org"])).toBe(true);
+    expect(await store.revoke(["https://evil.example"])).toBe(false);
+    expect(await store.revoke(["http://evil.example/"])).toBe(true);
+    expect(await readFile(path, "utf8")).toBe('prefix_rule(["a"])\n');
+  });
+
   it("are all there when several hosts add some at once", async () => {
     const { store, path } = await home();
     const other = new RulesStore(join(path, "..", ".."), nodePlatform());

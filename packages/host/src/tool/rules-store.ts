@@ -95,13 +95,17 @@ export class RulesStore {
     };
   }
 
-  /** Takes back what `allow` wrote; false if there is no such line. */
-  async revoke(prefix: readonly string[]): Promise<boolean> {
-    const line = allowLine(prefix);
+  /** Takes back what `allow` or `decideHost` wrote; false if there is no such line. A host is `PROTOCOL://HOST`. */
+  async revoke(words: readonly string[]): Promise<boolean> {
+    const [, protocol, host] = /^(https?|socks5_tcp):\/\/([^/]+)\/?$/.exec(words.join(" ")) ?? [];
+    const wanted =
+      host === undefined
+        ? [allowLine(words)]
+        : (["allow", "deny"] as const).map((one) => networkLine(host, protocol as NetworkProtocol, one));
     let found = false;
     await this.#change((lines) => {
-      found = lines.includes(line);
-      return lines.filter((one) => one !== line);
+      found = lines.some((one) => wanted.includes(one));
+      return lines.filter((one) => !wanted.includes(one));
     });
     return found;
   }

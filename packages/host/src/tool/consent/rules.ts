@@ -1,3 +1,5 @@
+import type { NetworkApprovalProtocol } from "@bobbin/protocol";
+
 /** What rules files say, put together. Rules never depend on their order: the strictest that fits counts. */
 export interface Rules {
   readonly prefixes: readonly PrefixRule[];
@@ -23,6 +25,14 @@ export interface PrefixRule {
 }
 
 export type NetworkProtocol = "http" | "https" | "socks5_tcp" | "socks5_udp";
+
+/** Rules files have other names for them than the protocol of clients. */
+export const RULE_PROTOCOLS: Readonly<Record<NetworkApprovalProtocol, NetworkProtocol>> = {
+  http: "http",
+  https: "https",
+  socks5Tcp: "socks5_tcp",
+  socks5Udp: "socks5_udp",
+};
 
 export interface NetworkRule {
   readonly host: string;
@@ -74,6 +84,11 @@ export function networkRuleFor(
     network.filter((rule) => rule.host === name && rule.protocol === protocol),
     () => 1,
   );
+}
+
+/** Whether a rule allows a host by itself. */
+export function hasRuleFor({ network }: Rules, host: string): boolean {
+  return network.some((rule) => rule.decision === "allow" && rule.host === host);
 }
 
 function strictest<T extends { readonly decision: RuleDecision }>(
