@@ -1,9 +1,10 @@
 // What people allowed for the session of a thread: listed, revoked, and gone for the next decision.
 import { describe, expect, it } from "vitest";
+import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
-import { MockModel } from "../support/mock-model.ts";
+import { MockModel, type Reply } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import { escalated, say } from "../support/model-replies.ts";
+import { callTool, escalated, patchFiles, say } from "../support/model-replies.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
@@ -60,6 +61,31 @@ describe("a grant for the session", () => {
 
     model.reply(escalated("echo one", {}, "call_2"), say("done"));
     await answered(client, threadId, "decline");
+  });
+
+  it("[GRANT-1] of permissions no longer widens the sandbox once it is revoked", async () => {
+    const { model, client, threadId } = await stage();
+    const outside = await freshFolder("outside");
+    const patch = (name: string, callId: string): Reply =>
+      patchFiles(callId, `*** Add File: ${outside}/${name}`, "+x");
+    const asked = (method: string) => client.waitFor((frame) => frame.method === method, "a question");
+    const wanted = { reason: "May I?", permissions: { file_system: { write: [outside] } } };
+    model.reply(callTool("request_permissions", wanted, "call_2"), patch("a", "call_3"), say("done"));
+    const first = await client.say(threadId, "go");
+    const { id, params } = await asked("item/permissions/requestApproval");
+    client.send({ id, result: { permissions: params.permissions, scope: "session" } });
+    await client.turnCompleted(first);
+    expect(client.told("item/fileChange/requestApproval")).toEqual([]);
+
+    const { data } = await client.call("thread/grants/list", { threadId });
+    const grant = data.find(({ kind }: { kind: string }) => kind === "permissions");
+    expect(grant.description).toBe(`Let commands and patches write to ${outside}`);
+    await client.call("thread/grants/revoke", { threadId, grantId: grant.id });
+    model.reply(patch("b", "call_4"), say("done"));
+    const second = await client.say(threadId, "go");
+    const question = await asked("item/fileChange/requestApproval");
+    client.send({ id: question.id, result: { decision: "decline" } });
+    await client.turnCompleted(second);
   });
 
   it("[GRANT-1] outlives its host, is revoked by another one without a load, and in the terminal", async () => {

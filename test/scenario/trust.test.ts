@@ -4,13 +4,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
+import { MockModel } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
+import { run, say } from "../support/model-replies.ts";
 import type { WireClient } from "../support/wire-client.ts";
-
-const say = (text: string): Reply => stream(responses.stream(responses.message(text)));
-const run = (cmd: string, callId: string): Reply =>
-  stream(responses.stream(responses.call("exec_command", JSON.stringify({ cmd, login: false }), callId)));
 
 async function stage(top: readonly string[] = []) {
   const model = await MockModel.start(say("done"));
@@ -88,14 +85,14 @@ describe("trust in a folder", () => {
     );
 
     const { thread } = await client.call("thread/start", { cwd: project });
-    model.reply(run("echo one", "call_1"), say("done"));
+    model.reply(run({ cmd: "echo one" }, "call_1"), say("done"));
     await client.turn(thread.id, "go");
     expect(client.told("item/commandExecution/requestApproval")).toEqual([]);
     const warnings = () => client.told("warning").map(({ params }) => params.message as string);
     expect(warnings().filter((message) => message.includes("rules"))).toEqual([]);
 
     await writeFile(file, 'prefix_rule(["echo"])\nprefix_rule(["make"])\n');
-    model.reply(run("echo two", "call_2"), say("done"));
+    model.reply(run({ cmd: "echo two" }, "call_2"), say("done"));
     const turnId = await client.say(thread.id, "go");
     const asked = await client.waitFor(
       ({ method }) => method === "item/commandExecution/requestApproval",
@@ -115,7 +112,7 @@ describe("trust in a folder", () => {
       mergeStrategy: "replace",
     });
     const before = client.told("item/commandExecution/requestApproval").length;
-    model.reply(run("echo three", "call_3"), say("done"));
+    model.reply(run({ cmd: "echo three" }, "call_3"), say("done"));
     await client.turn(thread.id, "go");
     expect(client.told("item/commandExecution/requestApproval")).toHaveLength(before);
   });
