@@ -40,6 +40,8 @@ const noSleepers = ({ marks }: Played): Promise<void> =>
 
 /** What else has to hold after a case: where the Codex CLI has a fault that the order does not show. */
 const AFTER: Record<string, (played: Played, host: Host) => unknown> = {
+  "additional-permissions-accept": ({ outside }) => expect(existsSync(join(outside, "a.txt"))).toBe(true),
+  "additional-permissions-decline": ({ outside }) => expect(existsSync(join(outside, "a.txt"))).toBe(false),
   "approval-accept": ({ outside }) => expect(existsSync(join(outside, "a"))).toBe(true),
   "approval-accept-prefix-rule": async (_, { home }) => {
     const rules = await readFile(join(home, "rules/default.rules"), "utf8");
