@@ -127,6 +127,7 @@ export const toolLines = {
   "AUTOREV-12":
     "Who grants permissions for a turn can have a model judge all commands and patches of that turn.",
   "AUTOREV-13": "`bobbin exec --approve-for-me` has a model judge, and says what it decided.",
+  "AUTOREV-14": "A host that a command connects to is judged once, while the command waits.",
   "AUTOREV-8": "What the reviewer denied is done once, exactly as it was, after a person approved it.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 

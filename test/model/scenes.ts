@@ -312,9 +312,11 @@ const command: Scene = {
 
 const network: Scene = {
   name: "what a command asks about a host",
-  model: ({ context }) => {
-    const { called } = conversation(context);
-    const cmd = "connect example.org 443 2 5000";
+  model: ({ context, instructions }) => {
+    const { said, called } = conversation(context);
+    if (instructions.includes("in place of a person"))
+      return { steps: [{ do: "say", pieces: ['{"outcome":"allow"}'] }] };
+    const cmd = `connect ${said === "run" ? "example.org" : "example.com"} 443 2 5000`;
     if (called.includes("exec_command")) return done;
     return { steps: [{ do: "call", name: "exec_command", args: { cmd, login: false } }] };
   },
@@ -323,6 +325,11 @@ const network: Scene = {
     const threadId = await client.startThread();
     const { turn: first } = await client.call("turn/start", { threadId, sandboxPolicy, ...input("run") });
     await client.turnEnd((first as { id: string }).id);
+    const other = await client.startThread({ approvalsReviewer: "auto_review" });
+    const elsewhere = { threadId: other, sandboxPolicy, ...input("run elsewhere") };
+    const { turn: second } = await client.call("turn/start", elsewhere);
+    await told(client, "item/autoApprovalReview/completed", other);
+    await client.turnEnd((second as { id: string }).id);
   },
 };
 

@@ -290,6 +290,8 @@ export type NetworkCommand =
       readonly kind: "askNetwork";
       readonly at: number;
       readonly requestId: number;
+      /** The name of the review, if a model judges it in place of a person. */
+      readonly reviewId: string;
       readonly itemId: string;
       readonly host: string;
       readonly port: number;

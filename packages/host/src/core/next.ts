@@ -54,7 +54,9 @@ export interface ReviewEffect {
   readonly key: string;
   readonly kind: "review";
   readonly turnId: string;
-  readonly call: ToolCall;
+  readonly callId: string;
+  /** Null if the review is beside the call, which goes on. */
+  readonly call: ToolCall | null;
   readonly review: RunningReview;
 }
 
@@ -135,11 +137,13 @@ export function next(state: ThreadState): readonly Effect[] {
   if (state.status.type === "notLoaded") return [];
   const { late, choices } = state.rap;
   const { terminals, children, networkRules } = state;
-  if (late.length + choices.length + children.length + terminals.length + networkRules.length === 0)
-    return nextOfTurn(state);
+  const { asideReviews = [] } = state;
+  const others = [late, choices, children, terminals, networkRules, asideReviews];
+  if (others.every(({ length }) => length === 0)) return nextOfTurn(state);
   return [
     ...nextOfTurn(state),
     ...networkRules.map(networkRuleEffect),
+    ...asideReviews.map((review) => reviewEffect(review.turnId, review.callId, null, review)),
     ...terminals.map(({ turnId, item, processId }) => commandEffect(turnId, item.id, processId)),
     ...lateCalls(state),
     ...choices.map(postChoice),
@@ -211,11 +215,20 @@ function callEffects(turnId: string, { call, stage }: CallState): EffectsOfCall 
     case "waiting":
       return stage.until === null ? [] : [{ ...effect, due: stage.until }];
     case "reviewing":
-      return [{ key: `review ${turnId} ${stage.reviewId}`, kind: "review", turnId, call, review: stage }];
+      return [reviewEffect(turnId, call.callId, call, stage)];
     case "asking":
     case "settled":
       return [];
   }
+}
+
+function reviewEffect(
+  turnId: string,
+  callId: string,
+  call: ToolCall | null,
+  review: RunningReview,
+): ReviewEffect {
+  return { key: `review ${turnId} ${review.reviewId}`, kind: "review", turnId, callId, call, review };
 }
 
 /** The same for a command of the user that becomes a background terminal: it goes on. */

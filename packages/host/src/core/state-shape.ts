@@ -25,7 +25,7 @@ import { GOAL_STATE } from "./goal/shapes.ts";
 import { PROJECT_DOC, THREAD_FACTS, THREAD_SETTINGS } from "./life/shapes.ts";
 import { RAP_STATE } from "./rap/shapes.ts";
 import { DUE_NETWORK_RULE, PENDING_REQUEST } from "./requests/shapes.ts";
-import { DENIAL } from "./reviews/shapes.ts";
+import { ASIDE_REVIEW, DENIAL } from "./reviews/shapes.ts";
 import { count, time } from "./shapes.ts";
 import { TERMINAL_STATE } from "./terminals/shapes.ts";
 import { CALL_STAGE, CONTEXT_ENTRY, compacting, TOOL_CALL, TURN_CHANGES, TURN_KIND } from "./turn/shapes.ts";
@@ -94,6 +94,7 @@ export const THREAD_STATE = inline(() => ({
   networkRules: omittable(array(DUE_NETWORK_RULE)),
   grants: array(string()),
   grantTimes: omittable(record(time())),
+  asideReviews: omittable(array(ASIDE_REVIEW)),
   denials: omittable(array(DENIAL)),
   callIds: array(string()),
   callCount: count(),

@@ -12,7 +12,7 @@ import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts"
 import type { Queue } from "./queue/records.ts";
 import type { RapState } from "./rap/records.ts";
 import type { DueNetworkRule, PendingRequest } from "./requests/records.ts";
-import type { Denial } from "./reviews/records.ts";
+import type { AsideReview, Denial } from "./reviews/records.ts";
 import type { TerminalState } from "./terminals/records.ts";
 import type { AcceptedInput } from "./turn/accepted.ts";
 import type { CallState } from "./turn/calls.ts";
@@ -76,6 +76,8 @@ export interface ThreadState {
   readonly grants: readonly string[];
   /** When each of them was given, by its key, where that is known. */
   readonly grantTimes?: Readonly<Record<string, number>> | undefined;
+  /** Reviews beside calls that go on; missing if none runs. */
+  readonly asideReviews?: readonly AsideReview[] | undefined;
   /** What a reviewer denied last; missing as long as it denied nothing. */
   readonly denials?: readonly Denial[] | undefined;
   /** Names that models gave to the last calls; they may not know that they gave one before. */

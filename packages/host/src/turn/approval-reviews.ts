@@ -1,6 +1,6 @@
 import type { TokenUsageBreakdown } from "@bobbin/protocol";
 import type { ReviewEffect } from "../core/next.ts";
-import type { RunningReview, Verdict } from "../core/reviews/records.ts";
+import type { Verdict } from "../core/reviews/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import { addUsage } from "../core/turn/usage.ts";
@@ -42,7 +42,7 @@ export class ApprovalReviews {
   }
 
   async review(effect: ReviewEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const { turnId, call, review: running } = effect;
+    const { turnId, callId, review: running } = effect;
     const { clock, timers } = this.#ports.platform;
     const late = new AbortController();
     const cancel = timers.after(REVIEW_MS, () => late.abort());
@@ -50,7 +50,7 @@ export class ApprovalReviews {
     let review: Verdict;
     try {
       const both = AbortSignal.any([signal, late.signal]);
-      review = await this.#verdict(running, call, state, both, spent);
+      review = await this.#verdict(effect, state, both, spent);
     } catch (cause) {
       if (signal.aborted) return;
       if (!late.signal.aborted) this.#ports.supervisor.report("approval review", cause);
@@ -59,7 +59,6 @@ export class ApprovalReviews {
       cancel();
     }
     if (signal.aborted) return;
-    const { callId } = call;
     const { reviewId } = running;
     const outcome = { turnId, callId, reviewId, review, usage: spent.usage };
     this.#actor.offer({ kind: "reviewed", at: clock.now(), ...outcome });
@@ -67,15 +66,14 @@ export class ApprovalReviews {
 
   /** Rejects when `signal` aborts. */
   async #verdict(
-    running: RunningReview,
-    call: ToolCall,
+    effect: ReviewEffect,
     state: ThreadState,
     signal: AbortSignal,
     spent: { usage: TokenUsageBreakdown | null },
   ): Promise<Verdict> {
     const { reviewProblem } = this.#ports.provider(state.settings.modelProvider);
     if (reviewProblem !== undefined) return failed(reviewProblem);
-    const action = JSON.stringify(actionOf(running, call, state));
+    const action = JSON.stringify(actionOf(effect, state));
     if (action.length > ACTION_CHARACTERS) return failed("the action is too large to be reviewed");
     const request = await this.#request(action, state);
     for (let attempt = 1; ; attempt++) {
@@ -140,19 +138,30 @@ export class ApprovalReviews {
 }
 
 /** All that is known about an action before it is done. */
-function actionOf({ action, ask }: RunningReview, call: ToolCall, { settings, turn }: ThreadState): object {
-  const { name, namespace, arguments: args } = call;
-  const item = turn?.open.find(({ id }) => id === call.callId);
+function actionOf(
+  { call, callId, review }: ReviewEffect,
+  { settings, turn, terminals }: ThreadState,
+): object {
+  const { action, ask } = review;
+  const open = turn?.open.find(({ id }) => id === callId);
+  const item = open ?? terminals.find((terminal) => terminal.item.id === callId)?.item;
   const params = ask.params as { readonly reason?: string | null; readonly additionalPermissions?: unknown };
   return {
     ...action,
-    call: { tool: namespace === null ? name : `${namespace}.${name}`, arguments: args },
+    ...(call !== null && { call: { tool: toolName(call), arguments: call.arguments } }),
+    // The command that is to be connected.
+    ...(call === null &&
+      item?.type === "commandExecution" && { trigger: { command: item.command, cwd: item.cwd } }),
     ...(item?.type === "fileChange" && { changes: item.changes }),
     ...(params.additionalPermissions != null && { additionalPermissions: params.additionalPermissions }),
     whyAsked: params.reason ?? null,
     project: settings.roots ?? [settings.cwd],
     sandbox: settings.sandbox,
   };
+}
+
+function toolName({ name, namespace }: ToolCall): string {
+  return namespace === null ? name : `${namespace}.${name}`;
 }
 
 const TIMED_OUT: Verdict = {

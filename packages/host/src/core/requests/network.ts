@@ -1,6 +1,7 @@
 import type { NetworkApprovalProtocol } from "@bobbin/protocol";
 import type { NetworkCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
+import { startAsideReview } from "../reviews/decide.ts";
 import type { ThreadState } from "../state.ts";
 import { findCall } from "../turn/call-list.ts";
 import type { Aside, Ask, PendingRequest, RequestAnswer } from "./records.ts";
@@ -35,7 +36,12 @@ function askNetwork(
   const { at, requestId, itemId, host, port, protocol, grant, forGood, reason } = command;
   if (turn === null || !isRunning(state, itemId)) return [];
   const open = requests.filter(({ aside }) => aside?.kind === "network");
-  if (open.length >= MAX_QUESTIONS || open.some((request) => isAbout(request, command))) return [];
+  const target = `${protocol}://${host}:${port}`;
+  const { asideReviews = [] } = state;
+  if (open.length + asideReviews.length >= MAX_QUESTIONS) return [];
+  if (open.some((request) => isAbout(request, command))) return [];
+  if (asideReviews.some(({ action }) => action.type === "networkAccess" && action.target === target))
+    return [];
   const amendments = forGood ? (["allow", "deny"] as const).map((action) => ({ host, action })) : [];
   const ask: Ask = {
     method: "item/commandExecution/requestApproval",
@@ -61,6 +67,10 @@ function askNetwork(
       ],
     },
   };
+  const action = { type: "networkAccess", target, host, protocol, port } as const;
+  const by = { at, turnId: turn.id, callId: itemId, reviewId: command.reviewId, requestId };
+  const review = startAsideReview(state, ask, action, by);
+  if (review !== undefined) return review;
   const aside: NetworkAside = { kind: "network", host, port, protocol, grant, forGood };
   return [
     { type: "requestSent", request: { ...ask, id: requestId, at, turnId: turn.id, callId: itemId, aside } },

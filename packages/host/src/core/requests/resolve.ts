@@ -1,5 +1,6 @@
 import type { ToolRequestUserInputResponse } from "@bobbin/protocol";
 import type { ThreadRecord } from "../records.ts";
+import { abortAsideReviews } from "../reviews/ended.ts";
 import type { ThreadState } from "../state.ts";
 import { networkAnswered } from "./network.ts";
 import type { Aside, PendingRequest, RequestAnswer } from "./records.ts";
@@ -19,15 +20,28 @@ export function resolve(request: PendingRequest, at: number, answer: RequestAnsw
 
 /** What was asked for a call is of no use when the call is over. `goesOn`: its command is not. */
 export function clearAsides(
-  { requests }: ThreadState,
+  state: ThreadState,
   at: number,
   callId: string,
   goesOn = false,
 ): readonly ThreadRecord[] {
-  const asides = requests.filter(
+  const asides = state.requests.filter(
     ({ aside, callId: of }) => aside !== undefined && of === callId && !(goesOn && aside.kind === "network"),
   );
-  return asides.flatMap((request) => resolve(request, at, { kind: "cleared" }));
+  return [
+    ...asides.flatMap((request) => resolve(request, at, { kind: "cleared" })),
+    ...(goesOn ? [] : abortAsideReviews(state, at, callId)),
+  ];
+}
+
+/** Withdraws what commands ask about hosts: they are gone, or the turn is that it belongs to. */
+export function clearNetwork(state: ThreadState, at: number): readonly ThreadRecord[] {
+  return [
+    ...state.requests
+      .filter(({ aside }) => aside?.kind === "network")
+      .flatMap((request) => resolve(request, at, { kind: "cleared" })),
+    ...abortAsideReviews(state, at),
+  ];
 }
 
 /** It does not end with the turn: it is asked for a call that goes on without it. */

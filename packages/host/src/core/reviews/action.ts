@@ -1,4 +1,4 @@
-import type { GuardianApprovalReviewAction, NetworkApprovalProtocol, ThreadItem } from "@bobbin/protocol";
+import type { ThreadItem } from "@bobbin/protocol";
 import type { Ask } from "../requests/records.ts";
 import type { ThreadState } from "../state.ts";
 import type { ToolCall } from "../turn/records.ts";
@@ -17,9 +17,8 @@ export function reviewedBy(
   const { cwd } = state.settings;
   switch (ask.method) {
     case "item/commandExecution/requestApproval": {
-      const { networkApprovalContext: network, itemId, command, kind } = ask.params;
+      const { itemId, command, kind } = ask.params;
       const folder = ask.params.cwd ?? cwd;
-      if (network != null) return { targetItemId: null, action: networkAccess(network) };
       if (kind === "writeStdin") {
         const terminal = state.terminals.find((one) => one.item.id === itemId);
         const action = {
@@ -63,15 +62,6 @@ export function reviewedBy(
     case "item/tool/call":
       return undefined;
   }
-}
-
-function networkAccess(network: {
-  readonly host: string;
-  readonly protocol: NetworkApprovalProtocol;
-}): GuardianApprovalReviewAction {
-  const { host, protocol } = network;
-  const port = protocol === "http" ? 80 : 443;
-  return { type: "networkAccess", target: `${protocol}://${host}:${port}`, host, protocol, port };
 }
 
 function charsOf({ arguments: text }: ToolCall): string {

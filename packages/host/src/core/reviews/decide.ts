@@ -1,10 +1,11 @@
-import type { ThreadItem } from "@bobbin/protocol";
+import type { GuardianApprovalReviewAction, ThreadItem } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
 import type { ReviewCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { fold } from "../fold.ts";
 import { injected } from "../life/injected.ts";
 import type { ThreadRecord } from "../records.ts";
+import type { Ask } from "../requests/records.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { findCall } from "../turn/call-list.ts";
 import { type CallStep, givenUp } from "../turn/calls.ts";
@@ -89,12 +90,16 @@ function endReview(
   shown: ShownText,
 ): readonly ThreadRecord[] {
   const stage = findCall(turn.calls, callId)?.stage;
-  if (stage?.kind !== "reviewing" || stage.reviewId !== reviewId) return [];
-  const ended = reviewEnded(turn.id, at, callId, stage, review, usage);
+  const ofCall = stage?.kind === "reviewing" && stage.reviewId === reviewId ? stage : undefined;
+  const running = ofCall ?? state.asideReviews?.find((one) => one.reviewId === reviewId);
+  if (running === undefined) return [];
+  const ended = reviewEnded(turn.id, at, callId, running, review, usage);
   const after = fold(state, ended);
   const denied = isDenial(review) ? tooManyDenials(after.turn?.reviews ?? []) : undefined;
   if (denied === undefined) return [ended];
   // The model would go on to ask for what it does not get.
+  const exhausted = { type: "reviewsExhausted", turnId: turn.id, at, ...denied } as const;
+  if (ofCall === undefined) return ends(state, [ended, exhausted], at, shown);
   const output = `It was not done: ${wordsOf(review)}`;
   const settled: readonly ThreadRecord[] = [
     ended,
@@ -104,9 +109,41 @@ function endReview(
         (item): ThreadRecord => ({ type: "itemCompleted", turnId: turn.id, at, item: declined(item, at) }),
       ),
     { type: "toolAnswered", turnId: turn.id, at, callId, output, success: false },
-    { type: "reviewsExhausted", turnId: turn.id, at, ...denied },
+    exhausted,
   ];
-  return [...settled, ...endTurn(settled.reduce(fold, state), at, "interrupted", shown)];
+  return ends(state, settled, at, shown);
+}
+
+/** The records, and the end of the turn after them. */
+function ends(
+  state: ThreadState,
+  records: readonly ThreadRecord[],
+  at: number,
+  shown: ShownText,
+): readonly ThreadRecord[] {
+  return [...records, ...endTurn(records.reduce(fold, state), at, "interrupted", shown)];
+}
+
+/** A review in place of a question about a host; undefined if a person is asked. */
+export function startAsideReview(
+  state: ThreadState,
+  ask: Ask,
+  action: Extract<GuardianApprovalReviewAction, { type: "networkAccess" }>,
+  by: {
+    readonly at: number;
+    readonly turnId: string;
+    readonly callId: string;
+    readonly reviewId: string;
+    readonly requestId: number;
+  },
+): readonly ThreadRecord[] | undefined {
+  if (!isReviewed(state)) return undefined;
+  const { at, turnId, callId, reviewId, requestId } = by;
+  const fingerprint = `network ${action.target}`;
+  const review = { reviewId, targetItemId: null, action, ask, fingerprint, requestId };
+  const started = { type: "reviewStarted", turnId, at, callId, ...review } as const;
+  if (!isApprovedDenial(state, fingerprint)) return [started];
+  return [started, reviewEnded(turnId, at, callId, { ...review, startedAt: at }, APPROVED_BY_USER, null)];
 }
 
 function declined(item: ThreadItem, at: number): ThreadItem {

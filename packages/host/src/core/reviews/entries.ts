@@ -1,4 +1,4 @@
-import { nullable, string } from "@bobbin/protocol/schema";
+import { integer, nullable, omittable, string } from "@bobbin/protocol/schema";
 import { TokenUsageBreakdown } from "@bobbin/protocol/types";
 import { type Notification, silent, toSubscribers } from "../notification.ts";
 import { fields } from "../record-check.ts";
@@ -13,7 +13,14 @@ import { warningOf } from "./verdict.ts";
 export const REVIEW_RECORDS: RecordEntries<ReviewRecord> = {
   reviewStarted: {
     version: 1,
-    check: fields(() => ({ turnId: string(), at: time(), callId: string(), ...reviewed(), ...asked() })),
+    check: fields(() => ({
+      turnId: string(),
+      at: time(),
+      callId: string(),
+      ...reviewed(),
+      ...asked(),
+      requestId: omittable(integer()),
+    })),
     fold: foldReviewStarted,
     notify: (threadId, { turnId, at: startedAtMs, reviewId, targetItemId, action }) => [
       toSubscribers("item/autoApprovalReview/started", {
@@ -40,6 +47,7 @@ export const REVIEW_RECORDS: RecordEntries<ReviewRecord> = {
       ...reviewed(),
       review: VERDICT,
       usage: nullable(TokenUsageBreakdown),
+      requestId: omittable(integer()),
     })),
     fold: foldReviewEnded,
     notify: (threadId, { turnId, startedAt, at, reviewId, targetItemId, action, review }) => {

@@ -16,13 +16,19 @@ const MAX_DENIALS = 32;
 
 export function foldReviewStarted(state: ThreadState, record: ReviewStarted): ThreadState {
   const { at: startedAt, reviewId, targetItemId, action, ask, question, fingerprint } = record;
-  const review = { startedAt, reviewId, targetItemId, action, ask };
-  return withStage(state, record, {
-    kind: "reviewing",
-    ...review,
+  const review = {
+    startedAt,
+    reviewId,
+    targetItemId,
+    action,
+    ask,
     ...(question !== undefined && { question }),
     ...(fingerprint !== undefined && { fingerprint }),
-  });
+  };
+  const { requestId, turnId, callId } = record;
+  if (requestId === undefined) return withStage(state, record, { kind: "reviewing", ...review });
+  const { asideReviews = [] } = state;
+  return { ...state, asideReviews: [...asideReviews, { ...review, requestId, turnId, callId }] };
 }
 
 export function foldDenialApproved(state: ThreadState, { reviewId }: DenialApproved): ThreadState {
@@ -34,6 +40,7 @@ export function foldDenialApproved(state: ThreadState, { reviewId }: DenialAppro
 export function foldReviewEnded(state: ThreadState, record: ReviewEnded): ThreadState {
   const { turnId, callId, reviewId, review, usage } = record;
   const spent = usage === null ? state : { ...state, usage: withSpent(state.usage, usage) };
+  if (record.requestId !== undefined) return withoutAside(spent, record);
   const stage = state.turn?.id === turnId ? findCall(state.turn.calls, callId)?.stage : undefined;
   if (stage?.kind !== "reviewing" || stage.reviewId !== reviewId || review.status === "aborted") return spent;
   const { ask, question } = stage;
@@ -44,6 +51,18 @@ export function foldReviewEnded(state: ThreadState, record: ReviewEnded): Thread
     answer: answerOf(ask, review),
   });
   return withTurn(heard, turnId, ({ reviews }) => ({ reviews: withReview(reviews, review) }));
+}
+
+/** Whoever waits for it hears of the record itself. */
+function withoutAside(state: ThreadState, { reviewId, turnId, review }: ReviewEnded): ThreadState {
+  const ended = state.asideReviews?.find((one) => one.reviewId === reviewId);
+  if (ended === undefined) return state;
+  const others = state.asideReviews?.filter((one) => one !== ended) ?? [];
+  const without: ThreadState = { ...state, asideReviews: others.length === 0 ? undefined : others };
+  if (review.status === "aborted") return without;
+  return withTurn(withDenial(without, ended, review), turnId, ({ reviews }) => ({
+    reviews: withReview(reviews, review),
+  }));
 }
 
 export function withoutDenials(state: ThreadState): ThreadState {
@@ -58,7 +77,9 @@ function withDenial(state: ThreadState, running: RunningReview, { status }: Verd
     const denial = { reviewId, action, approved: false, ...(fingerprint !== undefined && { fingerprint }) };
     return { ...state, denials: [...denials.slice(1 - MAX_DENIALS), denial] };
   }
-  const used = denials.findIndex((one) => one.approved && one.fingerprint === fingerprint);
+  const used = denials.findIndex(
+    (one) => one.approved && one.fingerprint !== undefined && one.fingerprint === fingerprint,
+  );
   return used < 0 ? state : { ...state, denials: denials.toSpliced(used, 1) };
 }
 

@@ -16,6 +16,8 @@ export type ReviewRecord =
       /** The tool's own name for the question. */
       readonly question?: string | undefined;
       readonly fingerprint?: string | undefined;
+      /** The name of the question, where the call goes on meanwhile. */
+      readonly requestId?: number | undefined;
     } & Reviewed)
   | ({
       readonly type: "reviewEnded";
@@ -26,6 +28,7 @@ export type ReviewRecord =
       readonly review: Verdict;
       /** What the reviewer's calls of the model took; null if nothing is known. */
       readonly usage: TokenUsageBreakdown | null;
+      readonly requestId?: number | undefined;
     } & Reviewed)
   /** A person approves what the reviewer denied, once. */
   | { readonly type: "denialApproved"; readonly at: number; readonly reviewId: string }
@@ -67,4 +70,11 @@ export interface RunningReview extends Reviewed {
   readonly startedAt: number;
   readonly ask: Ask;
   readonly question?: string | undefined;
+}
+
+/** A review beside a call, which goes on: a command waits for it that wants to connect to a host. */
+export interface AsideReview extends RunningReview {
+  readonly requestId: number;
+  readonly turnId: string;
+  readonly callId: string;
 }

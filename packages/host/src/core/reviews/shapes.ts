@@ -1,4 +1,4 @@
-import { boolean, enumeration, inline, nullable, omittable, string } from "@bobbin/protocol/schema";
+import { boolean, enumeration, inline, integer, nullable, omittable, string } from "@bobbin/protocol/schema";
 import {
   GuardianApprovalReviewAction,
   GuardianRiskLevel,
@@ -31,6 +31,13 @@ export const VERDICT = inline(() => ({
   riskLevel: nullable(GuardianRiskLevel),
   userAuthorization: nullable(GuardianUserAuthorization),
   rationale: nullable(string()),
+}));
+
+export const ASIDE_REVIEW = inline(() => ({
+  ...runningReview(),
+  requestId: integer(),
+  turnId: string(),
+  callId: string(),
 }));
 
 export const runningReview = () => ({ ...reviewed(), ...asked(), startedAt: time() });

@@ -3,14 +3,26 @@ import type { Verdict } from "./records.ts";
 
 /** The answer that a review stands for, as if a person had given it. */
 export function answerOf(ask: Ask, review: Verdict): RequestAnswer {
-  if (review.status !== "approved") return { kind: "denied", words: wordsOf(review) };
+  if (review.status !== "approved") return decisionOn(review);
   switch (ask.method) {
     case "item/permissions/requestApproval":
       return { kind: "result", result: { permissions: ask.params.permissions, scope: "turn" } };
     case "mcpServer/elicitation/request":
       return { kind: "result", result: { action: "accept", content: null, _meta: null } };
     default:
+      return decisionOn(review);
+  }
+}
+
+/** The same for questions that are answered with a decision. */
+export function decisionOn(review: Verdict): RequestAnswer {
+  switch (review.status) {
+    case "approved":
       return { kind: "result", result: { decision: "accept" } };
+    case "aborted":
+      return { kind: "cleared" };
+    default:
+      return { kind: "denied", words: wordsOf(review) };
   }
 }
 

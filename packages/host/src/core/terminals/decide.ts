@@ -1,7 +1,7 @@
 import type { TerminalCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
-import { clearAsides } from "../requests/resolve.ts";
+import { clearAsides, clearNetwork } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { turnEnded } from "../turn/ending.ts";
 import { type CommandEnd, endedCommand } from "./command-end.ts";
@@ -22,7 +22,7 @@ export function decideTerminals(state: ThreadState, command: TerminalCommand): r
       if (turn === null || item === undefined || !isShell(item)) return [];
       return [
         { type: "itemCompleted", turnId: turn.id, at, item: endedCommand(item, at, end) },
-        ...(isOnlyShell(turn) ? [turnEnded(turn, at, "completed", null)] : []),
+        ...(isOnlyShell(turn) ? [...clearNetwork(state, at), turnEnded(turn, at, "completed", null)] : []),
       ];
     }
   }

@@ -6,7 +6,7 @@ import { settingsChanged } from "../life/settings.ts";
 import { defer, isDeferrable } from "../rap/late.ts";
 import type { ThreadRecord } from "../records.ts";
 import { networkDecision } from "../requests/network.ts";
-import { resolve } from "../requests/resolve.ts";
+import { clearNetwork, resolve } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { leaveShells } from "../terminals/decide.ts";
 import { acceptedTurn, inputAccepted } from "./accepted.ts";
@@ -208,7 +208,7 @@ function sampled(
     ...closeItems(turn, at, shown),
     ...review,
     { type: "usageReported", turnId: turn.id, usage },
-    ...afterSample({ ...turn, answer }, at),
+    ...afterSample(state, { ...turn, answer }, at),
   ];
 }
 
@@ -216,11 +216,11 @@ function sampled(
  * A model that called tools is called again with their answers, once all are there; and one that has not seen what
  * clients put in while it spoke, with that.
  */
-function afterSample(turn: TurnState, at: number): readonly ThreadRecord[] {
+function afterSample(state: ThreadState, turn: TurnState, at: number): readonly ThreadRecord[] {
   if (turn.calls.length === 0) {
     return turn.injected
       ? [requestSample(turn)]
-      : [...leaveShells(turn, at), turnEnded(turn, at, "completed", null)];
+      : [...clearNetwork(state, at), ...leaveShells(turn, at), turnEnded(turn, at, "completed", null)];
   }
   return allSettled(turn.calls) ? [requestSample(turn)] : [];
 }

@@ -27,7 +27,7 @@ export function endTurn(
     ...requests
       .filter((request) => !outlivesTurn(state, request))
       .flatMap((request) => resolve(request, at, { kind: "cleared" })),
-    ...abortReviews(turn, at),
+    ...abortReviews(state, at),
     ...closeItems(turn, at, shown, error === null ? "interrupt" : "fault"),
     ...turn.open
       .filter((item) => isOfTool(turn, item))

@@ -1,7 +1,7 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
-import { resolve } from "../requests/resolve.ts";
+import { clearNetwork } from "../requests/resolve.ts";
 import type { ThreadState } from "../state.ts";
 import { isShell } from "../terminals/decide.ts";
 import { type CallState, givenUp, isSettled, onlyWaits } from "./calls.ts";
@@ -53,9 +53,7 @@ export function lost(state: ThreadState, at: number, shown: ShownText): readonly
   const brokeOff = !turn.sampled && (turn.shown || turn.calls.length > 0);
   return [
     // The commands that asked are gone.
-    ...state.requests
-      .filter(({ aside }) => aside?.kind === "network")
-      .flatMap((request) => resolve(request, at, { kind: "cleared" })),
+    ...clearNetwork(state, at),
     ...(brokeOff
       ? [
           ...closeItems(turn, at, shown, "fault"),

@@ -2,6 +2,7 @@ import type { NetworkCommand, RapCommand } from "../../core/commands.ts";
 import type { Commit, ThreadRecord } from "../../core/records.ts";
 import { networkDecision } from "../../core/requests/network.ts";
 import type { RequestAnswer } from "../../core/requests/records.ts";
+import { decisionOn } from "../../core/reviews/verdict.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { accessTo, type HostRules } from "../../sandbox/network/hosts.ts";
@@ -117,11 +118,11 @@ export class NetworkQuestions {
   committed({ records }: Commit): void {
     if (this.#asked.size === 0) return;
     for (const record of records) {
-      if (record.type !== "requestResolved") continue;
-      const question = this.#asked.get(record.requestId);
+      const answer = answerIn(record);
+      const question = answer && this.#asked.get(answer.requestId);
       if (question === undefined) continue;
-      this.#asked.delete(record.requestId);
-      this.#settle(question, record.answer);
+      this.#asked.delete(answer!.requestId);
+      this.#settle(question, answer!.answer);
     }
   }
 
@@ -151,6 +152,7 @@ export class NetworkQuestions {
         kind: "askNetwork",
         at: clock.now(),
         requestId,
+        reviewId: ids.uuid(),
         itemId,
         ...target,
         grant,
@@ -198,6 +200,15 @@ export class NetworkQuestions {
     for (const { resolve } of waiters) resolve(verdict);
     settle();
   }
+}
+
+/** The answer to a question that a record has: a person's, or a reviewer's in place of it. */
+function answerIn(
+  record: ThreadRecord,
+): { readonly requestId: number; readonly answer: RequestAnswer } | undefined {
+  if (record.type === "requestResolved") return record;
+  if (record.type !== "reviewEnded" || record.requestId === undefined) return undefined;
+  return { requestId: record.requestId, answer: decisionOn(record.review) };
 }
 
 function verdictOf({ target, forGood }: Question, answer: RequestAnswer): Verdict {
