@@ -2,7 +2,6 @@ import type { RequestAnswer } from "../../core/requests/records.ts";
 import type { CommandItem } from "../../core/terminals/records.ts";
 import { decisionOf } from "../consent/answer.ts";
 import type { Consent } from "../consent/consent.ts";
-import { stdinGrant } from "../consent/grants.ts";
 import type { Permissions } from "../consent/permissions.ts";
 import { type AskedQuestion, type Invocation, refusal, type Step } from "../tool.ts";
 import { permissionsView } from "../wanted-permissions.ts";
@@ -10,6 +9,7 @@ import { additionalPermissions, questionAbout } from "./additional-permissions.t
 import { declinedCommand } from "./command-item.ts";
 import { argumentsOf, oddInput, workdirOf } from "./exec-arguments.ts";
 import type { ExecPorts } from "./ports.ts";
+import { freeProcessId } from "./process-id.ts";
 import { shownCommand, shownItem } from "./shown-command.ts";
 
 /** What the dispatch of a command is recorded with. */
@@ -109,7 +109,7 @@ async function dispatch(
   invocation: Invocation,
   plan: Omit<CommandPlan, "processId">,
 ): Promise<Extract<Step, { kind: "dispatch" }>> {
-  const processId = freeProcessId(ports, invocation);
+  const processId = freeProcessId(ports.platform.ids, invocation.thread);
   const recorded: CommandPlan = { processId, ...plan };
   const item = await shownCommand(ports, invocation, processId);
   // What was shown when the user was asked stays as it is.
@@ -125,16 +125,6 @@ async function dispatch(
 /** Whether a command may change files: one that only reads needs no copy of what was there before. */
 function mayChange({ commandActions }: CommandItem): boolean {
   return commandActions.some(({ type }) => type === "unknown");
-}
-
-/** A number that models can repeat without mistakes. */
-function freeProcessId({ platform }: ExecPorts, { thread }: Invocation): string {
-  for (;;) {
-    const processId = String(1000 + (platform.ids.integer() % 99_000));
-    const isTaken = thread.terminals.some((terminal) => terminal.processId === processId);
-    // What was granted for a process that is gone is for no other one.
-    if (!isTaken && !thread.grants.includes(stdinGrant(processId))) return processId;
-  }
 }
 
 /**
