@@ -1,5 +1,5 @@
 // What people see and change of the rules for commands.
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CommandRule } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
@@ -117,6 +117,12 @@ describe("rules of a project", () => {
     await writeFile(join(folder, "team.rules"), text);
     expect((await check("make")).code).toBe(0);
     await writeFile(join(folder, "more.rules"), "");
+    expect((await check("make")).code).toBe(1);
+
+    await rm(join(folder, "more.rules"));
+    expect((await check("make")).code).toBe(0);
+    const distrusted = await rules(home, "distrust", project);
+    expect(distrusted).toMatchObject({ code: 0, stdout: expect.stringContaining("is not trusted now") });
     expect((await check("make")).code).toBe(1);
 
     const { client } = await stdioHost({ home, capabilities: { experimentalApi: true } });

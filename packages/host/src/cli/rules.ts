@@ -23,6 +23,14 @@ export function addRules(bobbin: Command): void {
       process.exitCode = await trustProject(dir ?? ".", self.optsWithGlobals().config);
     });
   rules
+    .command("distrust")
+    .description("Remember that a project is not trusted: what its rules allow does not count.")
+    .argument("[dir]", "a folder of the project, instead of the current one")
+    .action(async (dir: string | undefined, _options, self: Command) => {
+      const { distrustProject } = await import("./run-trust.ts");
+      process.exitCode = await distrustProject(dir ?? ".", self.optsWithGlobals().config);
+    });
+  rules
     .command("revoke")
     .description("Take back what was allowed for good: a line of default.rules.")
     .argument("<words...>", "the words of the rule, for example: git status; or a host: https://example.org")

@@ -32,3 +32,17 @@ export async function trustProject(dir: string, config: readonly string[] = []):
   await stdout.flushed();
   return 0;
 }
+
+/** Remembers that a project is not trusted. Resolves with the exit code. */
+export async function distrustProject(dir: string, config: readonly string[] = []): Promise<number> {
+  const stdout = new Output(process.stdout);
+  const home = homeDirectory();
+  const platform = nodePlatform();
+  const { projects } = await loadConfig(platform.files, home, config);
+  const found = await new RulesStore(home, { ...platform, projects: () => projects }).load(resolve(dir));
+  const { root } = found.project!;
+  await rememberTrust(platform.files, home, root, "untrusted", null);
+  stdout.line(`\n  ${harmless(root)} is not trusted now: what its rules allow does not count.\n`);
+  await stdout.flushed();
+  return 0;
+}
