@@ -26,5 +26,6 @@ export const clientLines = {
   "CLIENT-17": "The Codex TUI shows changes with `/diff`, and runs the user's own commands with `!`.",
   "CLIENT-18":
     "The Codex TUI asks whether a folder is trusted, and its answer is kept here, with the rules of that moment.",
+  "CLIENT-19": "The Codex TUI shows what a reviewer denied, and approves it with `/approve`.",
   "CLIENT-12": "The Codex TUI shows plans, and takes the user's answers to the model's questions.",
 } as const;
