@@ -192,6 +192,22 @@ describe.runIf(hasSandbox && localName !== null)("a command that connects to a h
     await client.turnCompleted(await client.say(first.threadId, "again"));
     expect(client.count(METHOD)).toBe(0);
     expect(served).toBe(3);
+
+    const { threadId } = first;
+    const { data } = await client.call("thread/grants/list", { threadId });
+    expect(data).toMatchObject([
+      {
+        kind: "network",
+        description: expect.stringMatching(`^Connect to ${name}:\\d+ by http$`),
+        grantedAtMs: expect.any(Number),
+      },
+    ]);
+    await client.call("thread/grants/revoke", { threadId, grantId: data[0].id });
+    first.model.reply(run(curl(), "call_4"), say("done"));
+    const last = await client.say(threadId, "once more");
+    client.send({ id: (await asked(client)).id, result: { decision: "decline" } });
+    await client.turnCompleted(last);
+    expect(served).toBe(3);
     await host.kill();
   });
 

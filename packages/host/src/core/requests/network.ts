@@ -126,7 +126,7 @@ export function networkAnswered(
   const { host, protocol, grant } = aside;
   switch (decision) {
     case "session":
-      return [{ type: "approvalGranted", turnId, key: grant }];
+      return [{ type: "approvalGranted", turnId, key: grant, grantedAt: at }];
     case "allowForGood":
     case "denyForGood": {
       const rule = {
