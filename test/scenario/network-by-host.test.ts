@@ -365,4 +365,76 @@ describe.runIf(hasSandbox && localName !== null)("a command that connects to a h
     );
     expect(outputOf(model)).toContain("hello from outside");
   });
+
+  it("[NETWORK-4] ends its question before the thread is closed when that is unloaded", async () => {
+    const { client, threadId } = await stage([run(curl())]);
+    const from = client.frames.length;
+    await client.say(threadId, "go");
+    await asked(client);
+    await client.call("thread/unload", { threadId, interrupt: true });
+    await client.waitFor(({ method }) => method === "thread/closed", "the end of the thread");
+    expect(story(client.frames.slice(from))).toEqual([
+      "item/started inProgress",
+      "asked",
+      "resolved",
+      "item/completed failed",
+      "turn interrupted",
+    ]);
+  });
+
+  it("[NETWORK-4] refuses a command that was left running while no turn runs, and asks in the next turn", async () => {
+    const script = `until [ -e one ]; do sleep 0.05; done; ${curl()}; until [ -e two ]; do sleep 0.05; done; ${curl()}`;
+    const { model, client, threadId, cwd } = await stage([
+      run(script, "call_1", { yield_time_ms: 250 }),
+      say("left"),
+    ]);
+    await client.turnCompleted(await client.say(threadId, "go"));
+    await writeFile(join(cwd, "one"), "");
+    await client.waitFor(
+      ({ method, params }) =>
+        method === "item/commandExecution/outputDelta" && params.delta.includes("while no turn runs"),
+      "the refusal",
+    );
+    expect(client.count(METHOD)).toBe(0);
+    model.reply(
+      run("until [ -e end ]; do sleep 0.05; done", "call_2", { yield_time_ms: 30_000 }),
+      say("done"),
+    );
+    const turnId = await client.say(threadId, "again");
+    await client.waitFor(({ params }) => params?.item?.id === "call_2", "the second command");
+    await writeFile(join(cwd, "two"), "");
+    const question = await asked(client);
+    expect(question.params).toMatchObject({ turnId, itemId: "call_1" });
+    client.send({ id: question.id, result: { decision: "accept" } });
+    await client.waitFor(
+      ({ method, params }) => method === "item/completed" && params.item.id === "call_1",
+      "the end of the first command",
+    );
+    await writeFile(join(cwd, "end"), "");
+    await client.turnCompleted(turnId);
+    expect(served).toBe(1);
+  });
+
+  it("[NETWORK-2] joins the questions of several commands, and asks again for those whose question went with another", async () => {
+    const { client, threadId } = await stage([
+      stream(
+        responses.stream(
+          responses.call("exec_command", JSON.stringify({ login: false, cmd: `${curl()} -m 2` }), "call_1"),
+          responses.call("exec_command", JSON.stringify({ login: false, cmd: curl() }), "call_2"),
+        ),
+      ),
+      say("done"),
+    ]);
+    const turnId = await client.say(threadId, "go");
+    const first = await asked(client);
+    const isFirst = first.params.itemId === "call_1";
+    if (isFirst) {
+      const second = await asked(client, 2);
+      expect(second.params.itemId).toBe("call_2");
+      client.send({ id: second.id, result: { decision: "accept" } });
+    } else client.send({ id: first.id, result: { decision: "accept" } });
+    await client.turnCompleted(turnId);
+    expect(client.count(METHOD)).toBe(isFirst ? 2 : 1);
+    expect(served).toBe(isFirst ? 1 : 2);
+  });
 });
