@@ -12,7 +12,6 @@ import { withEvents } from "./rap/events.ts";
 import type { ThreadRecord } from "./records.ts";
 import { activeFlags } from "./requests/flags.ts";
 import { decideNetwork } from "./requests/network.ts";
-import { withoutNetworkQuestions } from "./requests/resolve.ts";
 import { decideReviews } from "./reviews/decide.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTerminals } from "./terminals/decide.ts";
@@ -33,7 +32,7 @@ export function decide(state: ThreadState, asked: Command, shown: ShownText): De
   const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
   const at = workedUntil(command);
-  const all = withEvents(state, withUnheard(state, withoutNetworkQuestions(state, outcome), at), at);
+  const all = withEvents(state, withUnheard(state, outcome, at), at);
   const notBefore = command === asked ? Number.NEGATIVE_INFINITY : state.lastAt;
   const records = withOrderedItems(state, withGoal(state, all, at), notBefore);
   return { kind: "accepted", ...withStatus(state, records) };

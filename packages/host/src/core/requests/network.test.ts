@@ -70,6 +70,7 @@ function ask(requestId: number, more: Partial<Extract<NetworkCommand, { kind: "a
     kind: "askNetwork",
     at: 6,
     requestId,
+    reviewId: `review-${requestId}`,
     itemId: "c",
     host: `h${requestId}.example`,
     port: 443,
@@ -133,6 +134,29 @@ describe("a question about a host", () => {
       "requestResolved",
       "turnEnded",
     ]);
+  });
+
+  it("[NETWORK-4] ends with a turn that only makes the conversation shorter", () => {
+    const over = after(
+      running(),
+      left,
+      spoken(1),
+      spoken(2),
+      { kind: "compact", at: 6, turnId: "turn-2" },
+      ask(1),
+    );
+    expect(over.requests).toHaveLength(1);
+    const outcome = {
+      kind: "done",
+      summary: "s",
+      kept: [],
+      contextTokens: 1,
+      usage,
+      contextWindow: null,
+    } as const;
+    const { attempt } = over.turn!;
+    const { records } = decided(over, { kind: "summarised", at: 7, turnId: "turn-2", attempt, outcome });
+    expect(types(records).slice(-2)).toEqual(["requestResolved", "turnEnded"]);
   });
 
   it("[NETWORK-4] ends with its command, before the command's item", () => {

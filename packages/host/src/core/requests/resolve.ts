@@ -44,27 +44,6 @@ export function clearNetwork(state: ThreadState, at: number): readonly ThreadRec
   ];
 }
 
-/**
- * What commands ask about hosts ends with the turn, however that ends: a command that is left running asks beside all
- * calls, so nothing else waits for the answer.
- */
-export function withoutNetworkQuestions(
-  { requests }: ThreadState,
-  records: readonly ThreadRecord[],
-): readonly ThreadRecord[] {
-  const open = requests.filter(
-    ({ id, aside }) =>
-      aside?.kind === "network" &&
-      !records.some((record) => record.type === "requestResolved" && record.requestId === id),
-  );
-  if (open.length === 0) return records;
-  return records.flatMap((record) =>
-    record.type === "turnEnded"
-      ? [...open.flatMap((request) => resolve(request, record.at, { kind: "cleared" })), record]
-      : [record],
-  );
-}
-
 /** It does not end with the turn: it is asked for a call that goes on without it. */
 export function outlivesTurn({ rap }: ThreadState, { callId }: PendingRequest): boolean {
   return rap.late.some((late) => late.callId === callId);

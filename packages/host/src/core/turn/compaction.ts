@@ -2,6 +2,7 @@ import type { ThreadItem, ThreadTokenUsage } from "@bobbin/protocol";
 import type { TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
+import { clearNetwork } from "../requests/resolve.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
 import { isCompaction } from "./own-items.ts";
@@ -84,7 +85,9 @@ export function summarised(
         }),
       ),
       { type: "compacted", turnId, at, attempt, summary, kept, spent: outcome.usage, usage },
-      turn.kind === "compact" ? turnEnded(turn, at, "completed", null) : requestSample(turn),
+      ...(turn.kind === "compact"
+        ? [...clearNetwork(state, at), turnEnded(turn, at, "completed", null)]
+        : [requestSample(turn)]),
     ];
   }
   const { error, retry } = outcome;
