@@ -119,6 +119,7 @@ export class ApprovalReviews {
   async #request(action: string, state: ThreadState): Promise<ModelRequest> {
     const { models } = this.#ports;
     const { settings, facts } = state;
+    const goal = JSON.stringify(state.goal?.goal.objective ?? null);
     const transcript = transcriptOf(await this.#model.past(), facts.parentThreadId !== null);
     return {
       model: models.reviewModel ?? settings.model,
@@ -128,7 +129,9 @@ export class ApprovalReviews {
       serviceTier: settings.serviceTier,
       outputSchema: REVIEW_SCHEMA,
       instructions: reviewInstructions(models.approvalReviewPolicy),
-      context: [message("user", `{"transcript":${JSON.stringify(transcript)},"action":${action}}`)],
+      context: [
+        message("user", `{"goal":${goal},"transcript":${JSON.stringify(transcript)},"action":${action}}`),
+      ],
       tools: [],
       parallelToolCalls: false,
       promptCacheKey: `${facts.id}-review`,

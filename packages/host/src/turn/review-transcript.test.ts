@@ -39,6 +39,12 @@ describe("what a reviewer is shown of a thread", () => {
     });
   });
 
+  it("has the commands that the user ran", () => {
+    const shell = item({ type: "commandExecution", source: "userShell", command: "make" });
+    const own = item({ type: "commandExecution", source: "agent", command: "rm" });
+    expect(transcriptOf([shell, own], false).entries).toEqual([{ by: "user", text: "(ran a command) make" }]);
+  });
+
   it("does not take the agent that started a thread for a person", () => {
     expect(transcriptOf([user("do it")], true).entries).toEqual([{ by: "parentAgent", text: "do it" }]);
   });

@@ -1,5 +1,6 @@
 import type { FunctionCallOutputBody, UserInput } from "@bobbin/protocol";
 import type { ThreadRecord } from "../core/records.ts";
+import { isShell } from "../core/terminals/decide.ts";
 import { cutMiddle } from "../tool/exec/cut-middle.ts";
 
 /** One thing that was said or done, and by whom. */
@@ -59,6 +60,7 @@ function entriesOf(record: ThreadRecord, user: "user" | "parentAgent"): readonly
       if (item.type === "userMessage") return [{ by: user, text: cut(wordsOf(item.content), SAID_TOKENS) }];
       if (item.type === "agentMessage" || item.type === "plan")
         return item.text === "" ? [] : [{ by: "agent", text: cut(item.text, SAID_TOKENS) }];
+      if (isShell(item)) return [{ by: user, text: cut(`(ran a command) ${item.command}`, SAID_TOKENS) }];
       return [];
     }
     case "toolCalled": {
