@@ -131,7 +131,7 @@ describe.runIf(hasSandbox && localName !== null)("a command that connects to a h
         startedAtMs: expect.any(Number),
         approvalId: `network#http#${name}#${port}`,
         environmentId: "local",
-        reason: null,
+        reason: `On port ${port}`,
         networkApprovalContext: { host: name, protocol: "http" },
         proposedNetworkPolicyAmendments: [
           { host: name, action: "allow" },

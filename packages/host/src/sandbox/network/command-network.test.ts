@@ -1,15 +1,17 @@
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createSecureServer } from "node:https";
+import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasSandbox } from "../../../../../test/support/sandbox-here.ts";
+import { TEST_CERTIFICATE } from "../../../../../test/support/test-certificate.ts";
 import { pinoLog } from "../../observe/log.ts";
 import { Supervisor } from "../../observe/supervise.ts";
 import { nodePlatform } from "../../platform/node.ts";
 import type { Platform, ProgramExit, RunningProgram } from "../../platform/platform.ts";
-import { createSandbox, type Sandbox } from "../sandbox.ts";
+import { type ConfinedCommand, createSandbox, type Sandbox } from "../sandbox.ts";
 import { CommandNetwork } from "./command-network.ts";
 import type { DomainRule } from "./hosts.ts";
 import type { ProxyPorts, Verdict } from "./proxy.ts";
@@ -71,9 +73,15 @@ async function run(
   return { ...exit, output };
 }
 
+interface StartOptions {
+  readonly tty?: boolean;
+  readonly ports?: Partial<ProxyPorts>;
+  readonly confined?: Partial<ConfinedCommand>;
+}
+
 async function start(
   script: string,
-  { tty = false, ports = {} }: { tty?: boolean; ports?: Partial<ProxyPorts> } = {},
+  { tty = false, ports = {}, confined: how = {} }: StartOptions = {},
 ): Promise<{ readonly running: RunningProgram; ended(): Promise<void> }> {
   const confined = await sandbox.confine({
     program: {
@@ -87,6 +95,7 @@ async function start(
     roots: [workspace],
     gitWritable: false,
     byHost: true,
+    ...how,
   });
   if (confined.kind === "unavailable") throw new Error(confined.reason);
   const running = await platform.spawn(confined.program);
@@ -269,5 +278,57 @@ describe.runIf(hasSandbox)("a command with the network by host", () => {
     );
     expect(output).toContain("over");
     expect(code).toBe(0);
+  });
+
+  it("[NETWORK-1] passes TLS on as it is, also of a program in Node", async () => {
+    const secure = createSecureServer(TEST_CERTIFICATE, (_, reply) => reply.end("secret\n"));
+    await new Promise<void>((done) => secure.listen(0, "127.0.0.1", done));
+    const at = (secure.address() as AddressInfo).port;
+    await writeFile(join(workspace, "ca.pem"), TEST_CERTIFICATE.cert);
+    const node = `
+      const socket = require("net").connect(3128, "127.0.0.1");
+      socket.write("CONNECT 127.0.0.1:${at} HTTP/1.1\\r\\n\\r\\n");
+      socket.once("data", () => {
+        const ca = require("fs").readFileSync("ca.pem");
+        const secure = require("tls").connect({ socket, host: "127.0.0.1", ca });
+        secure.write("GET / HTTP/1.0\\r\\n\\r\\n");
+        let text = "";
+        secure.on("data", (bytes) => (text += bytes));
+        secure.on("end", () => process.stdout.write(text.split("\\r\\n\\r\\n")[1]));
+      });
+    `;
+    const { output } = await run(
+      `curl -sS --cacert ca.pem https://127.0.0.1:${at}/; ${process.execPath} -e '${node}'`,
+    );
+    secure.closeAllConnections();
+    secure.close();
+    expect(output).toBe("secret\nsecret\n");
+    expect(asked).toEqual([1, 2].map(() => ({ host: "127.0.0.1", port: at, protocol: "https" })));
+  });
+
+  it("[NETWORK-1] leads git over SSH through the proxy", async () => {
+    const lines = createPlainServer((socket) => socket.on("data", (bytes) => socket.end(`heard ${bytes}`)));
+    await new Promise<void>((done) => lines.listen(0, "127.0.0.1", done));
+    const at = (lines.address() as AddressInfo).port;
+    // What ssh does with the command that it finds there.
+    const script = [
+      'eval "set -- $GIT_SSH_COMMAND"',
+      'command=$(printf %s "$3" | sed -e "s/^ProxyCommand=//" -e "s/%h/127.0.0.1/" -e "s/%p/$AT/")',
+      'printf "SSH-2.0-x" | sh -c "exec $command"',
+    ].join("; ");
+    expect(await run(`AT=${at}; ${script}`)).toMatchObject({ code: 0, output: "heard SSH-2.0-x" });
+    judge = async () => ({ kind: "refuse", words: "Nobody allowed it." });
+    expect(await run(`AT=${at}; ${script}`)).toMatchObject({ code: 1, output: "Nobody allowed it.\n" });
+    lines.close();
+  });
+
+  it("[NETWORK-1] works where a command sees its own folders and programs only", async () => {
+    const { running, ended } = await start("curl -sS http://127.0.0.1:$PORT/", {
+      confined: { within: [workspace] },
+    });
+    let output = "";
+    for await (const { bytes } of running.output) output += new TextDecoder().decode(bytes);
+    await ended();
+    expect(output).toContain("hello from outside");
   });
 });

@@ -28,14 +28,14 @@ export function proxyEnvironment(
     npm_config_https_proxy: proxy,
     npm_config_noproxy: direct,
     NODE_USE_ENV_PROXY: "1",
-    GIT_SSH_COMMAND: `ssh -o ProxyCommand='${node} -e "${evaluated(tunnel, port)}" %h %p'`,
+    GIT_SSH_COMMAND: `ssh -o ProxyCommand='"${node}" -e "${evaluated(tunnel, port)}" %h %p'`,
   };
 }
 
-/** JavaScript that survives every kind of quoting. */
+/** JavaScript without quotes, because it is quoted twice already: for the shell of git, and for that of ssh. */
 function evaluated(run: (...given: never[]) => void, port: number): string {
-  const source = `(${run.toString()})(require('net'),process,${port})`;
-  return `eval(Buffer.from(\`${Buffer.from(source).toString("base64")}\`,\`base64\`).toString())`;
+  const source = `(${run.toString()})(require("net"),process,${port})`;
+  return `eval(Buffer.from(/${Buffer.from(source).toString("base64url")}/.source,/base64url/.source).toString())`;
 }
 
 interface TunnelSocket {

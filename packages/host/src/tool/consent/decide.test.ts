@@ -423,4 +423,34 @@ describe("a tool, permissions and a host", () => {
       kind: "sandboxed",
     });
   });
+
+  it("[NETWORK-1] of a host follow what is listed, unless a rule is stricter", () => {
+    const network: Intent = { kind: "network", host: "example.com", port: 443, protocol: "https" };
+    const of = (decision: string): Rules =>
+      rules(`network_rule(host="example.com", protocol="https", decision="${decision}")`);
+    const listed = { ...network, listed: "allow" } as const;
+    expect(decide(listed, { policy: "never" })).toEqual({ kind: "sandboxed" });
+    expect(decide(listed, { rules: of("deny") })).toMatchObject({ kind: "refuse" });
+    expect(decide(listed, { rules: of("prompt") })).toMatchObject({ kind: "ask", amendment: null });
+    const denied = { ...network, listed: "deny" } as const;
+    expect(decide(denied, { rules: of("allow") })).toMatchObject({ kind: "refuse" });
+    expect(decide(denied, { grants: ["network https example.com:443"] })).toMatchObject({ kind: "refuse" });
+  });
+
+  it("[NETWORK-3] of a host can be remembered, for good only where the thread is the host's own user's", () => {
+    const network: Intent = { kind: "network", host: "example.com", port: 8443, protocol: "https" };
+    const grant = "network https example.com:8443";
+    expect(decide(network)).toMatchObject({
+      kind: "ask",
+      grant,
+      amendment: ["example.com"],
+      reason: "On port 8443",
+    });
+    expect(decide(network, { confined: true })).toMatchObject({ kind: "ask", grant, amendment: null });
+    expect(decide(network, { grants: [grant] })).toEqual({ kind: "sandboxed" });
+    expect(decide({ ...network, port: 443 }, { grants: [grant] })).toMatchObject({
+      kind: "ask",
+      reason: null,
+    });
+  });
 });

@@ -5,7 +5,7 @@ import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consen
 import { stdinGrant } from "./grants.ts";
 import { patchConsent } from "./patch-consent.ts";
 import { type Permissions, permissionWords } from "./permissions.ts";
-import { networkRuleFor, type PrefixRule, ruleFor } from "./rules.ts";
+import { type NetworkProtocol, networkRuleFor, type PrefixRule, ruleFor } from "./rules.ts";
 import type { ParsedCommand } from "./shell.ts";
 import { isShell } from "./shell-words.ts";
 
@@ -222,12 +222,18 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
     };
   return {
     kind: "ask",
-    reason: rule?.justification ?? null,
+    reason: rule?.justification ?? unusualPort(protocol, port),
     // A rule is for all threads of the host, and overrides no other rule.
     amendment: rule === null && !(request.confined ?? false) ? [host] : null,
     grant,
     runs: "sandboxed",
   };
+}
+
+/** Clients show the host and the protocol by themselves, and not the port. */
+function unusualPort(protocol: NetworkProtocol, port: number): string | null {
+  const usual = { http: 80, https: 443, socks5_tcp: null, socks5_udp: null }[protocol];
+  return port === usual ? null : `On port ${port}`;
 }
 
 /** Exactly this text, in this folder and shell, inside or outside of the sandbox, with these permissions beyond it. */

@@ -85,7 +85,14 @@ export class RunningCommand {
       await command.release();
       throw cause;
     }
-    const served = process.channel && (await command.serve?.(process.channel));
+    let served: { close(): string | undefined } | undefined;
+    try {
+      served = process.channel && (await command.serve?.(process.channel));
+    } catch (cause) {
+      await process.terminate();
+      await command.release();
+      throw cause;
+    }
     return new RunningCommand(ports, command, process, output, served);
   }
 
