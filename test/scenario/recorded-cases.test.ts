@@ -60,6 +60,8 @@ const AFTER: Record<string, (played: Played, host: Host) => unknown> = {
     expect(existsSync(join(cwd, "half.txt"))).toBe(false);
     expect(await readFile(join(cwd, "crlf.txt"), "utf8")).toBe("one\r\nTWO\r\nthree\r\n");
   },
+  "review-patch-approved": ({ outside }) => expect(existsSync(join(outside, "outside.txt"))).toBe(true),
+  "review-patch-denied": ({ outside }) => expect(existsSync(join(outside, "outside.txt"))).toBe(false),
 };
 
 describe.skipIf(!hasSandbox).each(["stdio", "ws"])("a recorded case on %s", (transport) => {

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { freshFolder } from "./folder.ts";
-import { type MockModel, type Reply, responses, stream } from "./mock-model.ts";
+import { type MockModel, type Reply, responses, silent, stream } from "./mock-model.ts";
 import type { RecordedCase, Step } from "./recorded-case.ts";
 import type { Received, WireClient } from "./wire-client.ts";
 
@@ -170,6 +170,7 @@ class Player {
   }
 
   #reply({ tool, args }: Extract<Step, { kind: "model" }>, callId: string): Reply {
+    if (tool === "hang") return silent("");
     return (response, asked) => {
       const filled = this.#filled(args);
       const text = tool === "apply_patch" || tool === "say" ? JSON.parse(filled) : filled;
@@ -282,6 +283,7 @@ function lineOf({ method, params, result, error }: Received, call: string | unde
   } else if (item?.type === "fileChange") words.push(item.type, item.status, kindsOf(item.changes));
   else if (item !== undefined) words.push(item.type);
   else if (method === "turn/completed") words.push(params.turn.status);
+  else if (params.review !== undefined) words.push(params.review.status, params.action.type);
   else if (params.stdin !== undefined) words.push(JSON.stringify(params.stdin));
   return words.join(" ");
 }

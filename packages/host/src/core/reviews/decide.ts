@@ -147,8 +147,7 @@ export function startAsideReview(
 }
 
 function declined(item: ThreadItem, at: number): ThreadItem {
-  const ended = { ...givenUp(item, at), completedAtMs: at };
-  return ended.type === "commandExecution" || ended.type === "fileChange"
-    ? { ...ended, status: "declined" }
-    : ended;
+  return item.type === "commandExecution" || item.type === "fileChange"
+    ? { ...item, status: "declined", completedAtMs: at }
+    : { ...givenUp(item, at), completedAtMs: at };
 }
