@@ -6,7 +6,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
-import { MockModel, type Reply, refuse, responses, silent, sse, torn } from "../support/mock-model.ts";
+import {
+  MockModel,
+  type Reply,
+  refuse,
+  responses,
+  silent,
+  sse,
+  stream,
+  torn,
+} from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { callTool, escalated, say } from "../support/model-replies.ts";
 import {
@@ -246,6 +255,18 @@ describe("a reviewer that does not do what it should", () => {
     expect(client.told("guardianWarning")[0]!.params.message).toMatch(reason);
     expect(cast.lastOutput).toMatch(/could not be reviewed/);
     expect(cast.reviewer).toHaveLength(calls);
+  });
+
+  it("[AUTOREV-7] may think aloud before its verdict", async () => {
+    const aloud = responses.message("First I look at the command.", "msg_0").map((event) => {
+      const { item } = event as { item?: object };
+      return item === undefined ? event : { ...event, item: { ...item, phase: "commentary" } };
+    });
+    const thinks = stream(responses.stream(aloud, responses.message('{"outcome":"allow"}', "msg_1")));
+    const { cast, client, threadId } = await reviewStage([escalated("echo hi"), say("done")], [thinks]);
+    await client.turn(threadId, "go");
+    expect(cast.lastOutput).toMatch(/hi/);
+    expect(cast.reviewer).toHaveLength(1);
   });
 
   it("[AUTOREV-7] is called again, and counts with its second answer", async () => {

@@ -19,8 +19,8 @@ import { waitUntil } from "./waiting.ts";
 /** How long a review may take, all attempts together. */
 const REVIEW_MS = 90_000;
 const MAX_ATTEMPTS = 3;
-/** A verdict is short. */
-const ANSWER_BYTES = 64 * 1024;
+/** A verdict is short, but a model may think at length before it. */
+const ANSWER_BYTES = 1024 * 1024;
 /** What a reviewer cannot be shown in full is not approved. */
 const ACTION_CHARACTERS = 200_000;
 
@@ -97,7 +97,12 @@ export class ApprovalReviews {
     const again = (afterMs?: number) =>
       backoff({ of: MAX_ATTEMPTS, ...(afterMs !== undefined && { afterMs }) }, attempt - 1, platform.ids);
     const provider = this.#ports.provider(state.settings.modelProvider);
-    const limits = { ...models.answerLimits, answerBytes: ANSWER_BYTES, itemBytes: ANSWER_BYTES };
+    const { answerLimits } = models;
+    const limits = {
+      ...answerLimits,
+      answerBytes: Math.min(answerLimits.answerBytes, ANSWER_BYTES),
+      itemBytes: Math.min(answerLimits.itemBytes, ANSWER_BYTES),
+    };
     const said = await this.#model.words(provider, request, state, signal, limits);
     if (said === undefined)
       return { kind: "failed", problem: "the reviewer's answer broke off", retryMs: again() };
@@ -112,7 +117,7 @@ export class ApprovalReviews {
     spent.usage = addUsage(spent.usage ?? undefined, said.event.usage);
     const problem = { kind: "failed", retryMs: again() } as const;
     if (said.calledTools) return { ...problem, problem: "the reviewer called a tool in place of an answer" };
-    const read = readVerdict(said.text);
+    const read = readVerdict(said.final);
     return "problem" in read ? { ...problem, ...read } : { kind: "verdict", review: read };
   }
 

@@ -49,6 +49,7 @@ describe("a reviewer's answer", () => {
     ["an unknown authorization", '{"outcome":"allow","user_authorization":"full"}'],
     ["a rationale that is no text", '{"outcome":"allow","rationale":{}}'],
     ["a member that nobody asked for", '{"outcome":"allow","sandbox":"off"}'],
+    ["far too long", `{"outcome":"allow"}${" ".repeat(64 * 1024)}`],
     ["nested too deep", "[".repeat(50_000)],
   ])("is not %s", (_what, text) => {
     expect(readVerdict(text)).toEqual({ problem: expect.stringContaining("the reviewer") });

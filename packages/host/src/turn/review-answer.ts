@@ -5,6 +5,8 @@ const RISKS: readonly GuardianRiskLevel[] = ["low", "medium", "high", "critical"
 const AUTHORIZATIONS: readonly GuardianUserAuthorization[] = ["unknown", "low", "medium", "high"];
 const OUTCOMES = ["allow", "deny"] as const;
 
+/** Much more than a verdict has. */
+const ANSWER_CHARACTERS = 64 * 1024;
 /** How much of a rationale people and the model are shown. */
 const RATIONALE_CHARACTERS = 2000;
 
@@ -26,6 +28,7 @@ export const REVIEW_SCHEMA = {
  * does not count: it may be a quotation of what the reviewer was shown. Only `outcome` must be there.
  */
 export function readVerdict(answer: string): Verdict | { readonly problem: string } {
+  if (answer.length > ANSWER_CHARACTERS) return { problem: "the reviewer's answer is far too long" };
   const text = withoutFence(answer.trim());
   if (text === "") return { problem: "the reviewer gave no answer" };
   let value: unknown;

@@ -19,6 +19,8 @@ type Words =
   | {
       readonly kind: "said";
       readonly text: string;
+      /** Without what the model says to itself and to others on the way to its answer. */
+      readonly final: string;
       readonly calledTools: boolean;
       readonly event: EventOf<"done">;
     }
@@ -75,14 +77,20 @@ export class ThreadModel {
     limits?: AnswerLimits,
   ): Promise<Words | undefined> {
     const texts: string[] = [];
+    const finals: string[] = [];
     let calledTools = false;
     for await (const events of this.listen(provider, request, state, signal, limits)) {
       if (signal.aborted) return undefined;
       for (const event of events) {
-        if (event.type === "messageDone") texts.push(event.text);
-        else if (event.type === "toolCall") calledTools = true;
+        if (event.type === "messageDone") {
+          texts.push(event.text);
+          if (event.phase !== "commentary") finals.push(event.text);
+        } else if (event.type === "toolCall") calledTools = true;
         else if (event.type === "failed") return { kind: "failed", event };
-        else if (event.type === "done") return { kind: "said", text: texts.join("\n\n"), calledTools, event };
+        else if (event.type === "done") {
+          const said = { text: texts.join("\n\n"), final: finals.join("\n\n") };
+          return { kind: "said", ...said, calledTools, event };
+        }
       }
     }
     return undefined;
