@@ -130,7 +130,7 @@ export const NETWORK_ATTEMPTS: readonly Attempt[] = [
     "reach the host's own listener through the proxy, at an address that is listed",
     (stage) =>
       withServer(async (port) => {
-        const { output } = await stage.confined(SETTING, `curl -s http://127.0.0.1:${port}/`, {
+        const { output } = await stage.confined(SETTING, `curl -s --noproxy "" http://127.0.0.1:${port}/`, {
           proxy: { listed: ["127.0.0.1"] },
         });
         return output.includes("inside");
