@@ -437,4 +437,14 @@ describe.runIf(hasSandbox && localName !== null)("a command that connects to a h
     expect(client.count(METHOD)).toBe(2);
     expect(served).toBe(1);
   });
+
+  it("[NETWORK-1] says why a program that ignores the proxy has no network", async () => {
+    const { model, client, threadId } = await stage([
+      run("curl -sS --noproxy '*' http://host.example/"),
+      say("done"),
+    ]);
+    await client.turnCompleted(await client.say(threadId, "go"));
+    expect(client.count(METHOD)).toBe(0);
+    expect(outputOf(model)).toMatch(/resolve host[\s\S]*A program that does not use it has no network/);
+  });
 });

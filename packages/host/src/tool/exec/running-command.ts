@@ -19,6 +19,12 @@ const KILLED = -1;
 /** The exit code of a command that has taken too long, as `timeout` has it. */
 const TIMED_OUT = 124;
 
+/** What serves the channel of a command. */
+export interface ServedChannel {
+  /** Called with its output once the command is gone; gives back what the model is to know, if there is something. */
+  close(output: string): string | undefined;
+}
+
 export interface CommandProcess {
   readonly owner: ProcessOwner;
   /** As it was typed. */
@@ -29,7 +35,7 @@ export interface CommandProcess {
   /** Called once it is gone: undoes what confining it has left behind. What it resolves to is added to the output. */
   release(): Promise<string | undefined>;
   /** Serves its channel, if it has one; what that gives back is called once it is gone. */
-  serve?(channel: ByteStream): Promise<{ close(): string | undefined }>;
+  serve?(channel: ByteStream): Promise<ServedChannel>;
   /** Where all of the output goes that the model is not shown. */
   readonly file: OutputFile | undefined;
   readonly live: LiveOutput;
@@ -64,7 +70,7 @@ export class RunningCommand {
     command: CommandProcess,
     process: ManagedProcess,
     output: OutputText,
-    served: { close(): string | undefined } | undefined,
+    served: ServedChannel | undefined,
   ) {
     this.#ports = ports;
     this.#process = process;
@@ -85,7 +91,7 @@ export class RunningCommand {
       await command.release();
       throw cause;
     }
-    let served: { close(): string | undefined } | undefined;
+    let served: ServedChannel | undefined;
     try {
       served = process.channel && (await command.serve?.(process.channel));
     } catch (cause) {
@@ -171,12 +177,9 @@ export class RunningCommand {
     this.#ports.supervisor.take("ending a command", this.#process.endGently());
   }
 
-  async #end(
-    { release, file }: CommandProcess,
-    served: { close(): string | undefined } | undefined,
-  ): Promise<CommandEnd> {
+  async #end({ release, file }: CommandProcess, served: ServedChannel | undefined): Promise<CommandEnd> {
     const { code } = await this.#process.ended;
-    const refused = served?.close();
+    const refused = served?.close(this.text);
     const undone = await release().catch((cause: Error) => cause.message);
     const notes = [refused, undone].filter((note) => note !== undefined);
     await this.#output.finish(notes.length === 0 ? undefined : notes.join("\n"));
