@@ -32,9 +32,12 @@ export async function doctor(options: { json?: boolean; config?: readonly string
   // Two checks need it, and each tells its own side of a failure.
   const config = loadConfig(platform.files, home, options.config ?? []);
   config.catch(() => {});
+  // It makes a home and removes it again: a sandbox that hides the home must not be set up in between.
+  const homeChecked = homeFinding(home);
+  const afterHome = () => homeChecked.catch(() => {});
   const checks: readonly Check[] = [
     { name: "node", needed: true, look: async () => nodeFinding(process.versions.node) },
-    { name: "home", needed: true, look: () => homeFinding(home) },
+    { name: "home", needed: true, look: () => homeChecked },
     { name: "config", needed: true, look: () => configFinding(home, config) },
     {
       name: "model",
@@ -54,9 +57,13 @@ export async function doctor(options: { json?: boolean; config?: readonly string
     {
       name: "environment",
       needed: false,
-      look: (signal) => environmentFinding(config, { platform, home }, signal),
+      look: (signal) => afterHome().then(() => environmentFinding(config, { platform, home }, signal)),
     },
-    { name: "sandbox", needed: false, look: (signal) => sandboxFinding(platform, home, signal) },
+    {
+      name: "sandbox",
+      needed: false,
+      look: (signal) => afterHome().then(() => sandboxFinding(platform, home, signal)),
+    },
     { name: "port", needed: false, look: (signal) => portFinding(DEFAULT_PORT, signal) },
     { name: "git", needed: false, look: gitFinding },
   ];

@@ -15,6 +15,7 @@ const SCRIPT = `printf '${MARK.replaceAll("\0", "\\000")}'; command env -0`;
 
 const USUAL_MS = 5_000;
 const MAX_BYTES = 1024 * 1024;
+const MAX_COMPLAINT = 500;
 /** How often a shell is asked that does not answer. */
 const ATTEMPTS = 2;
 
@@ -125,6 +126,7 @@ export class LoginEnvironments {
     const { platform, processes, maxMs = USUAL_MS } = this.#ports;
     const pieces: Uint8Array[] = [];
     let bytes = 0;
+    let complaint = "";
     let problem: string | undefined;
     let running: ManagedProcess | undefined;
     const giveUp = (why: string): void => {
@@ -132,7 +134,10 @@ export class LoginEnvironments {
       void running?.endGently();
     };
     running = await processes.start(this, program, (piece) => {
-      if (piece.stream !== "stdout") return;
+      if (piece.stream === "stderr") {
+        if (complaint.length < MAX_COMPLAINT) complaint += Buffer.from(piece.bytes).toString();
+        return;
+      }
       bytes += piece.bytes.length;
       if (bytes <= MAX_BYTES) pieces.push(piece.bytes);
       else giveUp(`${shell} -l printed more than ${MAX_BYTES} bytes`);
@@ -148,9 +153,17 @@ export class LoginEnvironments {
     const printed = Buffer.concat(pieces).toString();
     const at = printed.indexOf(MARK);
     if (code !== 0 || at < 0)
-      return { problem: `${shell} -l ended with ${code} and did not print its environment` };
+      return {
+        problem: `${shell} -l ended with ${code} and did not print its environment${said(complaint)}`,
+      };
     return { text: printed.slice(at + MARK.length) };
   }
+}
+
+/** The last line that a shell wrote to its standard error, in brackets. */
+function said(complaint: string): string {
+  const line = complaint.slice(0, MAX_COMPLAINT).trimEnd().split("\n").at(-1)?.trim();
+  return line ? ` (${line})` : "";
 }
 
 function parse(printed: string): PartialEnvironment {
