@@ -52,6 +52,7 @@ export const toolLines = {
   "PROC-11": "What a host and its watchdog left running is ended by the next start on the same home.",
   "PROC-12": "Ending a program, or its owner, also ends what it started in sessions of their own.",
   "PROC-13": "A command is asked to end before it is killed, so that it can tidy up.",
+  "EXEC-16": "A command whose item was lost with a damaged part of the journal still has one for clients.",
   "PROC-9": "The output that a program wrote before its exit reaches its client, however slowly it is read.",
 
   // The environment of commands.

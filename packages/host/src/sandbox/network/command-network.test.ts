@@ -298,7 +298,7 @@ describe.runIf(hasSandbox)("a command with the network by host", () => {
       });
     `;
     const { output } = await run(
-      `curl -sS --cacert ca.pem https://127.0.0.1:${at}/; ${process.execPath} -e '${node}'`,
+      `curl -sS --cacert ca.pem https://127.0.0.1:${at}/; ${process.execPath} --no-warnings -e '${node}'`,
     );
     secure.closeAllConnections();
     secure.close();

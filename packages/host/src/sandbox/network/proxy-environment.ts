@@ -28,7 +28,7 @@ export function proxyEnvironment(
     npm_config_https_proxy: proxy,
     npm_config_noproxy: direct,
     NODE_USE_ENV_PROXY: "1",
-    GIT_SSH_COMMAND: `ssh -o ProxyCommand='"${node}" -e "${evaluated(tunnel, port)}" %h %p'`,
+    GIT_SSH_COMMAND: `ssh -o ProxyCommand='"${node}" --no-warnings -e "${evaluated(tunnel, port)}" %h %p'`,
   };
 }
 

@@ -60,10 +60,10 @@ export async function heardAboutCommand(
     kind: "settle",
     output,
     success: false,
-    item: declinedCommand(shownItem(invocation), invocation.now),
+    item: declinedCommand(shownItem(ports, invocation), invocation.now),
   });
   if (decision.kind === "cancel")
-    return { kind: "interrupt", item: declinedCommand(shownItem(invocation), invocation.now) };
+    return { kind: "interrupt", item: declinedCommand(shownItem(ports, invocation), invocation.now) };
   const additional = await additionalPermissions(
     ports,
     invocation.thread,

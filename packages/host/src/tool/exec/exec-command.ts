@@ -81,7 +81,12 @@ async function perform(
     notes.warnOfLogin(thread.facts.id, problem);
     const confined = await ports.confine(thread, program, { outside, text: cmd, permissions });
     if (confined.kind === "unavailable")
-      return failed(invocation, processId, `The command was not run: ${confined.reason}. ${confined.advice}`);
+      return failed(
+        ports,
+        invocation,
+        processId,
+        `The command was not run: ${confined.reason}. ${confined.advice}`,
+      );
     running = await RunningCommand.start(ports, {
       owner: commands.owner(thread.facts.id),
       command: cmd,
@@ -94,7 +99,7 @@ async function perform(
       live,
     });
   } catch (cause) {
-    return failed(invocation, processId, `The command cannot be started: ${(cause as Error).message}`);
+    return failed(ports, invocation, processId, `The command cannot be started: ${(cause as Error).message}`);
   }
   commands.add(thread.facts.id, itemId, running);
   await running.waitFor(yieldTime(yieldMs, YIELD_MS), signal);
@@ -127,7 +132,7 @@ async function perform(
     return { kind: "settle", output, success: true, left };
   }
   commands.delete(thread.facts.id, itemId);
-  const item = endedCommand(startedItem(invocation, processId), now, end);
+  const item = endedCommand(startedItem(ports, invocation, processId), now, end);
   return { kind: "settle", output, success: true, item };
 }
 
@@ -156,8 +161,8 @@ function outputFile(ports: ExecPorts, { thread, call }: Invocation): OutputFile 
   return new OutputFile(() => ports.openOutput(thread.facts.id, `${call.callId}.txt`));
 }
 
-function failed(invocation: Invocation, processId: string, output: string): Step {
+function failed(ports: ExecPorts, invocation: Invocation, processId: string, output: string): Step {
   const end = { exitCode: -1, output };
-  const item = endedCommand(startedItem(invocation, processId), invocation.now, end);
+  const item = endedCommand(startedItem(ports, invocation, processId), invocation.now, end);
   return { kind: "settle", output, success: false, item };
 }

@@ -11,28 +11,38 @@ export async function shownCommand(
   invocation: Invocation,
   processId: string | null,
 ): Promise<CommandItem> {
-  const { cmd } = argumentsOf(invocation);
+  const actions = await ports.actions(argumentsOf(invocation).cmd, workdirOf(invocation));
+  return newItem(ports, invocation, processId, actions);
+}
+
+/** The item as clients were shown it. A damaged journal may have lost it: then it is made anew. */
+export function shownItem(ports: ExecPorts, invocation: Invocation): CommandItem {
+  const { thread, call } = invocation;
+  const item = thread.turn?.open.find(({ id }) => id === call.callId);
+  return item?.type === "commandExecution" ? item : newItem(ports, invocation, null, []);
+}
+
+/** The same once the command runs. */
+export function startedItem(ports: ExecPorts, invocation: Invocation, processId: string): CommandItem {
+  return { ...shownItem(ports, invocation), processId, source: "unifiedExecStartup" };
+}
+
+function newItem(
+  ports: ExecPorts,
+  invocation: Invocation,
+  processId: string | null,
+  commandActions: CommandItem["commandActions"],
+): CommandItem {
   const { shell, login } = shellOf(ports, invocation);
-  const cwd = workdirOf(invocation);
   return commandItem(
     {
       id: invocation.call.callId,
-      command: shellLine(shell, cmd, login).shown,
-      cwd,
-      commandActions: await ports.actions(cmd, cwd),
+      command: shellLine(shell, argumentsOf(invocation).cmd, login).shown,
+      cwd: workdirOf(invocation),
+      commandActions,
       source: processId === null ? "agent" : "unifiedExecStartup",
       processId,
     },
     invocation.startedAt,
   );
-}
-
-/** The item as clients were shown it. */
-export function shownItem({ thread, call }: Invocation): CommandItem {
-  return thread.turn?.open.find(({ id }) => id === call.callId) as CommandItem;
-}
-
-/** The same once the command runs. */
-export function startedItem(invocation: Invocation, processId: string): CommandItem {
-  return { ...shownItem(invocation), processId, source: "unifiedExecStartup" };
 }
