@@ -169,6 +169,8 @@ export const toolLines = {
     "After a kill at any step of a patch the next host makes every file new; a full disk at any step leaves all as they were, or the model gets the names of those that are new.",
   "PATCH-14": "A moved file keeps its mode, and a link to a patched file stays a link.",
   "PATCH-15": "Patches come to what their fixtures say, and to what a simple reference makes of them.",
+  "PATCH-17":
+    "A patch of a thread with a permission profile changes unasked only what the profile lets write.",
   "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
   "PATCH-16":
     "A patch shows the model nothing of files that its commands would not see, and replaces none of them.",

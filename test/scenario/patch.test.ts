@@ -1,5 +1,5 @@
 // apply_patch on the real program, with real files and a local model.
-import { chmod, lstat, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asked, type CommandStage, commandStage, storyOf } from "../support/command-stage.ts";
@@ -8,6 +8,7 @@ import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { callTool, outputOf, patchOf, say } from "../support/model-replies.ts";
+import { hasSandbox } from "../support/sandbox-here.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const patchCall = (input: string, callId?: string): Reply => callTool("apply_patch", { input }, callId);
@@ -102,6 +103,38 @@ describe("a patch within what may be written", () => {
     expect(outputOf(model, 1)).toContain('at line 1 it expects "nope", and there is "one"');
     expect(outputOf(model, 2)).toContain("The first line of a patch is");
     expect(await filesBelow(cwd)).toEqual(["a.txt"]);
+  });
+});
+
+describe.runIf(hasSandbox)("a patch of a thread with a profile of people's own", () => {
+  it("[PATCH-17] changes unasked what the profile lets write, and nothing that it hides", async () => {
+    const data = await freshFolder("data");
+    const add = (path: string, callId: string): Reply =>
+      patchCall(patchOf(`*** Add File: ${path}`, "+x"), callId);
+    const { model, client, threadId, cwd } = await stage(
+      [
+        add("plain.txt", "a"),
+        add(join(data, "new.txt"), "b"),
+        add("vendor/new.txt", "c"),
+        patchCall(patchOf("*** Update File: secret.env", "@@", "-x", "+y"), "d"),
+        say("done"),
+      ],
+      [
+        'approval_policy = "never"',
+        'default_permissions = "careful"',
+        'permissions.careful.extends = ":workspace"',
+        `permissions.careful.filesystem = { "${data}" = "write", ":workspace_roots" = { "vendor" = "read", "*.env" = "deny" } }`,
+      ],
+    );
+    await mkdir(join(cwd, "vendor"));
+    await writeFile(join(cwd, "secret.env"), "x\n");
+    await client.turn(threadId, "change them");
+    expect(outputOf(model, 1)).toContain("The patch was applied.");
+    expect(outputOf(model, 2)).toContain("The patch was applied.");
+    expect(outputOf(model, 3)).toContain("may not be written in this sandbox");
+    expect(outputOf(model, 4)).toContain("There is no file");
+    expect(await filesBelow(cwd)).toEqual(["a.txt", "plain.txt", "secret.env"]);
+    expect(await filesBelow(data)).toEqual(["new.txt"]);
   });
 });
 

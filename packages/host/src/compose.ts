@@ -123,7 +123,11 @@ export function compose(options: HostOptions): {
     const { cwd, sandbox: policy, permissionProfile: profile, roots = [cwd] } = settings;
     // A subject's files are those in its roots already.
     if (facts.owner.startsWith(SUBJECT))
-      return { files: reachLookup.of(facts.owner).files, isVisible: async () => true };
+      return {
+        files: reachLookup.of(facts.owner).files,
+        isVisible: async () => true,
+        unwritable: async () => null,
+      };
     return visibleFiles(sandbox, platform.files, { policy, profile: profile ?? null, roots, cwd });
   };
   const marks = new ProcessMarks({ home, platform, log });

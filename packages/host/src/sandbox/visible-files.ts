@@ -8,6 +8,8 @@ export interface VisibleFiles {
   readonly files: ReadableFiles;
   /** Whether a file of this real path could be seen. */
   isVisible(path: string): Promise<boolean>;
+  /** Those of some real paths that a profile of people's own keeps from being written; null without such a profile. */
+  unwritable(paths: readonly string[]): Promise<readonly string[] | null>;
 }
 
 /** The files that a command of a thread would see: tools that read for a model see no others. */
@@ -29,12 +31,29 @@ export function visibleFiles(
   const program = { argv: ["true"], cwd, env: {}, stdin: "closed" } as const;
   const command = { program, policy, profile: profile ?? null, roots, gitWritable: false };
   let looked: Promise<Access | null> | undefined;
-  const isVisible = async (path: string): Promise<boolean> => {
+  const look = (): Promise<Access | null> => {
     looked ??= sandbox.access(command);
-    const access = await looked;
+    return looked;
+  };
+  const isVisible = async (path: string): Promise<boolean> => {
+    const access = await look();
     return access === null || isShown(path, access);
   };
-  return { files: files.within(isVisible), isVisible };
+  return {
+    files: files.within(isVisible),
+    isVisible,
+    async unwritable(paths) {
+      const access = profile == null || profile.startsWith(":") ? null : await look();
+      return access && paths.filter((path) => !isWritable(path, access));
+    },
+  };
+}
+
+/** Of what is writable and what is protected in it, the longer path counts. */
+function isWritable(path: string, { writable, protected: kept }: Access): boolean {
+  const longest = (folders: readonly string[]): number =>
+    Math.max(-1, ...folders.filter((folder) => isWithin(path, folder)).map(({ length }) => length));
+  return longest(writable) > longest(kept);
 }
 
 function isShown(path: string, { readOnly, readable, writable, hidden }: Access): boolean {

@@ -34,10 +34,15 @@ type VisibleTo = (thread: ThreadState) => {
   readonly files: ReadableFiles;
   /** Whether a file of this real path could be seen. */
   isVisible(path: string): Promise<boolean>;
+  unwritable(paths: readonly string[]): Promise<readonly string[] | null>;
 };
 
 function everything(reachOf: (owner: string) => FileReach): VisibleTo {
-  return ({ facts }) => ({ files: reachOf(facts.owner).files, isVisible: async () => true });
+  return ({ facts }) => ({
+    files: reachOf(facts.owner).files,
+    isVisible: async () => true,
+    unwritable: async () => null,
+  });
 }
 
 /** What patches need of the machine. */
@@ -57,6 +62,7 @@ export function patchPorts(
     workspace,
     files,
     filesOf: (thread) => viewOf(thread).files,
+    unwritable: (thread, paths) => viewOf(thread).unwritable(paths),
     // What cannot be seen must not be replaced unseen.
     mayWrite: (thread, path) =>
       reachOf(thread.facts.owner)

@@ -22,7 +22,12 @@ export type Intent =
   /** Input to a process. `outside`: it runs outside of the sandbox, or in one that was widened for it. */
   | { readonly kind: "stdin"; readonly process: string; readonly outside: boolean }
   /** Real paths: all links are followed. */
-  | { readonly kind: "patch"; readonly paths: readonly string[] }
+  | {
+      readonly kind: "patch";
+      readonly paths: readonly string[];
+      /** Those of the paths that a permission profile does not let write; null: the policy of the sandbox decides. */
+      readonly unwritable?: readonly string[] | null;
+    }
   /** A call of a tool server, an MCP server or a client. `asks`: its settings say that people are asked first. */
   | { readonly kind: "tool"; readonly key: string; readonly asks: boolean }
   | { readonly kind: "permissions"; readonly key: string; readonly reason: string | null }

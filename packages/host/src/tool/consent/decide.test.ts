@@ -389,6 +389,15 @@ describe("a patch", () => {
     expect(decide(patch("/work/a"), { policy: "untrusted" })).toMatchObject({ kind: "ask", reason: null });
     expect(decide(patch("/etc/b"), { sandbox: FULL })).toEqual({ kind: "sandboxed" });
   });
+
+  it("[PATCH-17] goes by the profile of its thread, and asks about what hosts act on in any case", () => {
+    const by = (unwritable: readonly string[], ...paths: string[]) =>
+      decide({ kind: "patch", paths, unwritable });
+    expect(by([], "/work/a", "/srv/b")).toEqual({ kind: "sandboxed" });
+    expect(by(["/work/a"], "/work/a", "/srv/b")).toMatchObject({ kind: "ask" });
+    expect(by([], "/work/.codex/config.toml")).toMatchObject({ kind: "ask" });
+    expect(by([], "/srv/.git/hooks/x")).toMatchObject({ kind: "ask" });
+  });
 });
 
 describe("a tool, permissions and a host", () => {

@@ -26,7 +26,7 @@ export function decideConsent(request: ConsentRequest): Consent {
     case "stdin":
       return stdinConsent(request, what);
     case "patch":
-      return strictly(request, patchConsent(request, what.paths));
+      return strictly(request, patchConsent(request, what));
     case "tool":
       if (!what.asks || request.grants.includes(what.key)) return SANDBOXED;
       if (!mayAsk(request.policy, "mcp_elicitations")) return { kind: "refuse", reason: NEEDS_APPROVAL };

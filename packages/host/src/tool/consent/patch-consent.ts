@@ -1,13 +1,20 @@
 import { sep } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
-import { type Consent, type ConsentRequest, mayAsk } from "./consent.ts";
+import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
 
 /** Decides whether a patch is applied, asked about or refused. Paths are real ones: all links are followed. */
-export function patchConsent(request: ConsentRequest, paths: readonly string[]): Consent {
+export function patchConsent(
+  request: ConsentRequest,
+  { paths, unwritable = null }: Extract<Intent, { kind: "patch" }>,
+): Consent {
   const { policy, sandbox, roots } = request;
   const granted = grantedPaths(request.grants);
   const unknown = paths.filter((path) => !granted.includes(path));
-  const outside = unknown.filter((path) => !isWritable(path, sandbox, roots));
+  const isOutside = (path: string): boolean =>
+    unwritable === null
+      ? !isWritable(path, sandbox, roots)
+      : unwritable.includes(path) || isProtected(inRoot(path, roots) ?? path);
+  const outside = unknown.filter(isOutside);
   if (outside.length === 0 && (policy !== "untrusted" || unknown.length === 0)) return { kind: "sandboxed" };
   const where = outside.slice(0, 3).join(", ");
   if (!mayAsk(policy, "sandbox_approval"))
@@ -42,8 +49,8 @@ function isWritable(path: string, sandbox: SandboxPolicy, roots: readonly string
     case "readOnly":
       return false;
     case "workspaceWrite": {
-      const root = [...roots, ...(sandbox.writableRoots ?? [])].find((one) => isInside(path, one));
-      return root !== undefined && !isProtected(path.slice(root.length));
+      const within = inRoot(path, [...roots, ...(sandbox.writableRoots ?? [])]);
+      return within !== undefined && !isProtected(within);
     }
   }
 }
@@ -52,6 +59,12 @@ const PROTECTED: ReadonlySet<string> = new Set([".git", ".codex", ".bobbin", ".a
 
 function isProtected(within: string): boolean {
   return within.split(sep).some((part) => PROTECTED.has(part));
+}
+
+/** The part of a path behind the root that it is in. */
+function inRoot(path: string, roots: readonly string[]): string | undefined {
+  const root = roots.find((one) => isInside(path, one));
+  return root === undefined ? undefined : path.slice(root.length);
 }
 
 function isInside(path: string, folder: string): boolean {

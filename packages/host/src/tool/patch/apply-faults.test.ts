@@ -108,6 +108,7 @@ function stage() {
     files: { realPath: async (path) => path },
     filesOf: () => ({ openRead: open }),
     mayWrite: async () => true,
+    unwritable: async () => null,
   });
   const thread: ThreadState = newThread();
   const settings = { ...thread.settings, sandbox: { type: "dangerFullAccess" } as const };

@@ -32,6 +32,8 @@ export interface PatchPorts {
   filesOf(thread: ThreadState): Pick<ReadableFiles, "openRead">;
   /** Whether a thread may ever change a file, whatever its users allow. The path is a real one. */
   mayWrite(thread: ThreadState, path: string): Promise<boolean>;
+  /** Those of some real paths that the thread's permission profile does not let write; null without one. */
+  unwritable(thread: ThreadState, paths: readonly string[]): Promise<readonly string[] | null>;
 }
 
 /** `apply_patch`: freeform for models that were trained with it, a function for all others. */
@@ -196,7 +198,7 @@ async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchP
   const reason = await refusalOf(ports, thread, planned, paths);
   if (reason !== undefined) return { kind: "refuse", reason };
   return decideConsent({
-    what: { kind: "patch", paths },
+    what: { kind: "patch", paths, unwritable: await ports.unwritable(thread, paths) },
     policy,
     sandbox,
     roots,
