@@ -17,7 +17,7 @@ import {
   torn,
 } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import { callTool, escalated, say } from "../support/model-replies.ts";
+import { callTool, escalated, patchOf, say } from "../support/model-replies.ts";
 import {
   APPROVED,
   Cast,
@@ -351,21 +351,31 @@ describe("what a reviewer denied", () => {
     expect((await client.refusal(method, { threadId, event: denied })).data.code).toBe("unknownDenial");
   });
 
-  it("[AUTOREV-8] is judged again if a path that it asks for leads elsewhere", async () => {
+  it.each([
+    [
+      "a command",
+      (link: string, callId: string) =>
+        callTool(
+          "exec_command",
+          {
+            cmd: `echo x > ${link}/a`,
+            login: false,
+            sandbox_permissions: "with_additional_permissions",
+            additional_permissions: { file_system: { write: [link] } },
+          },
+          callId,
+        ),
+    ],
+    [
+      "a patch",
+      (link: string, callId: string) =>
+        callTool("apply_patch", { input: patchOf(`*** Add File: ${link}/a`, "+x") }, callId),
+    ],
+  ])("[AUTOREV-8] is judged again if a path of %s leads elsewhere", async (_, asking) => {
     const [folder, other] = [await freshFolder(), await freshFolder()];
     const link = join(await freshFolder(), "link");
     await symlink(folder, link);
-    const widened = (callId: string): Reply =>
-      callTool(
-        "exec_command",
-        {
-          cmd: `echo x > ${link}/a`,
-          login: false,
-          sandbox_permissions: "with_additional_permissions",
-          additional_permissions: { file_system: { write: [link] } },
-        },
-        callId,
-      );
+    const widened = (callId: string): Reply => asking(link, callId);
     const { cast, client, threadId } = await reviewStage(
       [widened("call_1"), say("sorry"), widened("call_2"), say("done")],
       [verdict("deny")],

@@ -14,7 +14,6 @@ import type {
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
-import type { Ask } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import { threadTime } from "../core/thread-time.ts";
 import type { CallStep } from "../core/turn/calls.ts";
@@ -313,22 +312,24 @@ export class Runner {
       turnId,
       callId: call.callId,
       from: stage.kind,
-      step: recordable(step, platform.ids, (ask) => fingerprintOf(call, state, ask), before),
+      step: recordable(step, platform.ids, (asked) => fingerprintOf(call, state, asked), before),
     } as const;
     this.#actor.offer(command, mustOutlivePower(step));
   }
 }
 
+type AskStep = Extract<Step, { kind: "ask" }>;
+
 /** A step as the thread takes it. */
 function recordable(
   step: Step,
   ids: Platform["ids"],
-  fingerprint: (ask: Ask) => string,
+  fingerprint: (asked: AskStep) => string,
   before: FilesBefore | undefined,
 ): CallStep {
   switch (step.kind) {
     case "ask":
-      return { ...step, requestId: ids.integer(), reviewId: ids.uuid(), fingerprint: fingerprint(step.ask) };
+      return { ...step, requestId: ids.integer(), reviewId: ids.uuid(), fingerprint: fingerprint(step) };
     case "dispatch": {
       const { changes: _, ...dispatch } = step;
       return before === undefined ? dispatch : { ...dispatch, before };
@@ -342,14 +343,11 @@ function recordable(
 function fingerprintOf(
   { namespace, name, arguments: args }: ToolCall,
   { settings }: ThreadState,
-  { params }: Ask,
+  { question, ask }: AskStep,
 ): string {
-  // Of paths in the arguments, these are where they lead: a link may have been replaced since.
-  const { permissions, additionalPermissions } = params as {
-    readonly permissions?: unknown;
-    readonly additionalPermissions?: unknown;
-  };
-  const exact = JSON.stringify([namespace, name, args, settings.cwd, permissions, additionalPermissions]);
+  // The name of a question, and permissions, stand for where paths of the arguments lead: a link may have been replaced since.
+  const { permissions } = ask.params as { readonly permissions?: unknown };
+  const exact = JSON.stringify([namespace, name, args, settings.cwd, question, permissions]);
   return createHash("sha256").update(exact).digest("hex");
 }
 
