@@ -28,12 +28,17 @@ const UNLOADED = 60;
 
 const idOf = (nth: number): string => `01a1e11e-8538-7000-8000-${nth.toString(16).padStart(12, "0")}`;
 
+/** The child of the golden journal. No two threads have the same one. */
+const GOLDEN_CHILD = "01a1e11f-0009-7000-8000-000000000009";
+const childOf = (nth: number): string => `01a1e11f-0009-7000-8001-${nth.toString(16).padStart(12, "0")}`;
+
 function put(home: string, nth: number, text: string): string {
   const id = idOf(nth);
   const path = sessionPath(home, id);
   mkdirSync(dirname(path), { recursive: true });
   // What flipped bits left may be no UTF-8: each character is a byte.
-  writeFileSync(path, text.replaceAll(GOLDEN_ID, id), "latin1");
+  const own = text.replaceAll(GOLDEN_ID, id).replaceAll(GOLDEN_CHILD, childOf(nth));
+  writeFileSync(path, own, "latin1");
   return id;
 }
 
