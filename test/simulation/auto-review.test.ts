@@ -1,6 +1,6 @@
 // Approvals that a model judges, while hosts die: a review that had not ended starts again, one that had is not repeated.
 import assert from "node:assert/strict";
-import { describe } from "vitest";
+import { afterAll, describe } from "vitest";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { ModelRequest } from "../../packages/host/src/model/model.ts";
 import { withApproval } from "../../packages/host/src/tool/approval.ts";
@@ -79,6 +79,10 @@ function endedReviews({ frames }: SimClient): readonly Review[] {
   });
 }
 
+/** In all schedules: in one of them every turn may be interrupted. */
+let deedsDone = 0;
+afterAll(() => assert(deedsDone > 0, "nothing was ever done"));
+
 describe("approvals that a model judges", () => {
   simulate(
     "[AUTOREV-10] are judged again if their host died meanwhile, and never after a verdict; nothing is done that was not allowed",
@@ -98,6 +102,8 @@ describe("approvals that a model judges", () => {
       };
       let threadId: string | undefined;
       let deed = 0;
+      /** A power cut may take the record that a call was dispatched, which is not synced: then it is done again. */
+      let powerCut = false;
       const live = async (client: SimClient) => {
         client.heard = () => {
           for (const { deed: ended, status } of endedReviews(client))
@@ -118,7 +124,11 @@ describe("approvals that a model judges", () => {
         const host = await start();
         const client = host.connect();
         client.rules.onlyReplies = true;
-        const dead = host.crashIn(random.between(40, 300), () => random.pick(["kill", "power"]));
+        const dead = host.crashIn(random.between(40, 300), () => {
+          const way = random.pick(["kill", "power"] as const);
+          powerCut ||= way === "power";
+          return way;
+        });
         await Promise.all([dead, live(client).catch(() => {})]);
       }
       const host = await start();
@@ -130,9 +140,9 @@ describe("approvals that a model judges", () => {
           [],
           "done without being allowed",
         );
-        assert.deepEqual(done, [...new Set(done)], "done twice");
-        assert(done.length > 0, "nothing was done");
+        if (!powerCut) assert.deepEqual(done, [...new Set(done)], "done twice");
       });
+      deedsDone += done.length;
     },
   );
 
