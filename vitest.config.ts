@@ -1,31 +1,51 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LONG } from "./test/support/long-form.ts";
 
-/** Tests inside of one process, on fakes or on small pieces. They share workers: starting one costs more than most of them. */
+/** Tests that run inside the worker, on fakes or on small pieces. They share workers, because starting one costs more than most of them. */
 const INSIDE = ["packages/*/src/**/*.test.ts", "test/simulation/**/*.test.ts", "test/model/**/*.test.ts"];
 /** Tests that run whole programs. */
 const PROGRAMS = ["test/**/*.test.ts", "examples/**/*.test.ts"];
-const REAL_MODEL = "test/model/real.test.ts";
-// As long as one asks for: `npm run storm`.
+/** Crowds, kills, sweeps, published clients, escapes and walks through the docs. `npm test` alone leaves them to `.ci/run`. */
+const LONG_ONLY = [
+  "test/long/**",
+  "test/clients/**",
+  "test/escapes/**",
+  "test/runtimes/**",
+  "test/packages/**",
+  "test/docs/commands.test.ts",
+  "test/docs/deploy.test.ts",
+  "test/docs/how-to.test.ts",
+  "test/docs/quick-starts.test.ts",
+  "test/docs/shell-lines.test.ts",
+  "test/docs/tool-servers.test.ts",
+  "test/docs/transcripts.test.ts",
+  "test/import-homes/**",
+];
+// Runs for as long as `npm run storm` is asked to.
 const STORM = process.env.BOBBIN_STORM_MINUTES === undefined ? ["test/storm/**"] : [];
+
+/** A test file or folder that the command line names is run, whatever its length. */
+const named = process.argv.some((argument) => /^(test|packages|examples)\b/.test(argument));
 
 export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/clean-up.ts"],
     // Tests of programs mostly wait, so there is room for more of them than there are cores.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: Math.ceil(availableParallelism() * 2),
     // Waits have limits of their own, which follow the machine (test/support/patience.ts). These only end what is stuck.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     projects: [
-      { extends: true, test: { name: "inside", include: INSIDE, exclude: [REAL_MODEL], isolate: false } },
+      { extends: true, test: { name: "inside", include: INSIDE, isolate: false } },
       {
         extends: true,
         test: {
           name: "programs",
-          include: [...PROGRAMS, REAL_MODEL],
-          exclude: ["test/simulation/**", "test/model/!(real).test.ts", ...STORM],
+          isolate: false,
+          include: PROGRAMS,
+          exclude: ["test/simulation/**", "test/model/**", ...STORM, ...(LONG || named ? [] : LONG_ONLY)],
         },
       },
     ],

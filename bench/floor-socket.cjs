@@ -1,5 +1,5 @@
-// The floor on a socket: a Node program that listens with `ws` and answers every message with an empty result, and does
-// nothing else. Whatever a host takes beyond this until its first answer is the host's own doing.
+// The baseline ("floor") for a start on a WebSocket: a minimal Node program that listens with `ws` and answers every
+// message with an empty result. The time that a host takes beyond this is its own.
 "use strict";
 const { WebSocketServer } = require("ws");
 

@@ -1,5 +1,5 @@
-// The floor: what Node itself costs. It imports nothing and answers every line with an empty result,
-// so whatever a host takes beyond this is the host's own doing.
+// The baseline ("floor") for a start on stdio: a minimal Node program that imports nothing and answers every line with
+// an empty result. The time that a host takes beyond this is its own.
 let rest = "";
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", (chunk) => {

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-// Measures a server command beside the peer's and the floor's, on the same work, in the same run.
+// Runs the benchmarks: the same work on Bobbin ("ours"), the Codex CLI ("peer") and a minimal Node program ("floor").
 import { readdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { ensurePeer } from "../scripts/peer.mjs";
+import { ensurePeer, PEER_VERSION } from "../scripts/install-peer.mjs";
 import { cleanUpAtExit } from "./lib/cleanup.mjs";
 import { result } from "./lib/result.mjs";
+import { notes, table } from "./lib/result-table.mjs";
 import { commandOf, Subject } from "./lib/subjects.mjs";
-import { notes, table } from "./lib/table.mjs";
 
 /**
  * @typedef {object} Context
- * @property {(...names: ("ours" | "peer" | "floor")[]) => Subject[]} subjects those of them that take part in this run
- * @property {number} [runs] asked for on the command line
+ * @property {(...names: ("ours" | "peer" | "floor")[]) => Subject[]} subjects the named subjects, without the peer if it is not available
+ * @property {number} [runs] the option --runs
  * @property {(round: number, of: number) => void} onRound
  */
 /** @typedef {(context: Context) => Promise<import("./lib/result.mjs").Result | import("./lib/result.mjs").Result[]>} Measure */
@@ -25,22 +25,22 @@ const measures = await Promise.all(
     .map((file) => import(new URL(file, folder).href)),
 );
 
-const help = `Measures Bobbin beside its peer and beside an empty Node program, on the same work.
+const help = `Measures Bobbin, the Codex CLI (the "peer") and a minimal Node program (the "floor") on the same work.
 
 Usage: npm run bench -- [NAMES…] [options]
        node bench/run.mjs [NAMES…] [options]
 
-Measures (all, if none is named):
-${measures.map(({ name, about }) => `  ${name.padEnd(16)}${about}`).join("\n")}
+Measures (default: all):
+${measures.map(({ name, about }) => `  ${name.padEnd(18)}${about}`).join("\n")}
 
 Options:
-  --runs N      samples (clients for ws-churn) instead of each measure's own number
+  --runs N      number of samples (clients for ws-churn), instead of each measure's default
   --ours CMD    server command to measure      (default: node bin/bobbin app-server)
-  --peer CMD    server command to compare with (default: the pinned peer, installed on demand)
-  --no-peer     go without the peer
-  --json FILE   write everything that was measured to FILE
-  --check       exit with 1 if a bar is missed
-  --help        this text
+  --peer CMD    server command to compare with (default: the pinned Codex CLI, installed on demand)
+  --no-peer     measure without the peer
+  --json FILE   write all results to FILE
+  --check       exit with code 1 if a bar is missed
+  --help        print this text
 
 Examples:
   npm run bench -- cold-start rpc-roundtrip
@@ -87,8 +87,12 @@ function readArguments() {
 async function findPeer(args) {
   if (args["no-peer"]) return undefined;
   if (args.peer) return new Subject("peer", commandOf(args.peer));
-  const binary = await ensurePeer();
-  if (!binary) console.error("The peer is not here and can not be installed: measuring without it.");
+  const present = await ensurePeer({ install: false });
+  if (!present)
+    console.error(`Installing the Codex CLI ${PEER_VERSION} into .cache/, which takes a minute …`);
+  const binary = present ?? (await ensurePeer());
+  if (!binary)
+    console.error("The Codex CLI is not installed and cannot be installed: measuring without the peer.");
   return binary ? new Subject("peer", [binary, "app-server"]) : undefined;
 }
 
@@ -119,6 +123,7 @@ async function main() {
   const results = [];
   for (const one of measures) {
     if (args.names.length > 0 && !args.names.includes(one.name)) continue;
+    step(`measuring ${one.name} …`);
     const taken = await take(one, {
       subjects: (...names) => names.flatMap((name) => present[name] ?? []),
       ...(args.runs && { runs: Number(args.runs) }),
@@ -126,7 +131,7 @@ async function main() {
     });
     progress("");
     results.push(...taken);
-    if (taken.length === 0) console.error(`${one.name}: can not be measured on this system, left out.`);
+    if (taken.length === 0) console.error(`${one.name} cannot be measured on this system, and is skipped.`);
   }
 
   console.log(table(results));
@@ -141,7 +146,7 @@ async function main() {
 }
 
 /**
- * A measure that breaks is a bar missed, and no reason to lose the others.
+ * Runs one measure. An error counts as a missed bar, so that the other measures still run.
  * @param {{ name: string, measure: Measure }} one
  * @param {Context} context
  */
@@ -157,6 +162,11 @@ async function take(one, context) {
 /** @param {string} text */
 function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+/** A line for those who look at a file or a pipe, where nothing would show for minutes. @param {string} text */
+function step(text) {
+  if (!process.stderr.isTTY) process.stderr.write(`${text}\n`);
 }
 
 await main();

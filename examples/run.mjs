@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs an example from its sources: node examples/run.mjs reminder
+// Bundles an example and runs it: node examples/run.mjs reminder
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -14,7 +14,7 @@ if (!names.includes(name)) {
   process.exit(2);
 }
 
-// Node 20 reads no TypeScript, so it is made into one file first.
+// Node 20 cannot run TypeScript, so the example is bundled first.
 const folder = mkdtempSync(join(tmpdir(), "bobbin-example-"));
 const outfile = join(folder, "main.mjs");
 process.setSourceMapsEnabled(true);
@@ -27,11 +27,11 @@ try {
     platform: "node",
     target: "node20",
     sourcemap: "inline",
-    // Packages in CommonJS, such as ws, ask for Node's own modules.
+    // CommonJS packages such as ws use `require` for Node's modules.
     banner: {
       js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
     },
-    // It prints what is wrong by itself.
+    // esbuild prints its errors itself.
     logLevel: "error",
   });
 } catch {
@@ -49,7 +49,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** The line of the examples that an error comes from. */
+/** The first stack frame of an error that is in the examples' sources. */
 function lineIn(cause) {
   const frames = String(cause?.stack).matchAll(/\(?((?:file:\/\/)?\/[^()\s]+\.ts)(:\d+:\d+)\)?$/gm);
   for (const [, file, position] of frames) {

@@ -1,10 +1,11 @@
-// The static checks. All of them run, then the results are printed.
+// Runs all static checks in parallel, then prints their results.
 import { spawn } from "node:child_process";
 
 const checks = [
   ["format and lint", "biome", ["check", "."]],
   ["promises and ports", "oxlint", ["--type-aware", "--deny-warnings"]],
   ["types", "tsc", ["--noEmit"]],
+  ["types of the console", "tsc", ["--noEmit", "-p", "packages/console"]],
   ["unused code", "knip", ["--no-progress"]],
 ];
 const results = await Promise.all(checks.map(([, command, args]) => run(command, args)));

@@ -1,16 +1,16 @@
-// Prepares a fresh clone, and does nothing on the next run: installs the dependencies when node_modules differs from
-// the lockfile, and builds when a source is newer than the bundle. Needs only Node and npm.
+// Prepares a clone: installs the dependencies if node_modules differs from the lockfile, and builds if a source is
+// newer than the bundle. Needs only Node and npm.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isInstalled } from "./installed.mjs";
+import { isInstalled } from "./installed-packages.mjs";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19))
   fail(`Node 20.19 or newer is needed; this is ${process.version}`);
 
 if (!isInstalled(".")) {
-  // A program that runs from node_modules must not have it replaced.
+  // A running program must not have its node_modules replaced.
   if (process.argv.includes("--no-install")) fail("the dependencies changed; run npm ci first");
   process.stderr.write("installing dependencies …\n");
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);

@@ -1,9 +1,9 @@
-// Vitest's usual report, with a count of the test files that are done, so that a long run shows how far it is.
+// Vitest's default reporter, plus a count of finished test files as progress of a long run.
 import { DefaultReporter } from "vitest/node";
 
 const EVERY = 10;
 
-// biome-ignore lint/style/noDefaultExport: Vitest takes a reporter so.
+// biome-ignore lint/style/noDefaultExport: Vitest requires a default export.
 export default class ProgressReporter extends DefaultReporter {
   #files = 0;
   #done = 0;

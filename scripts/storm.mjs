@@ -1,4 +1,5 @@
-// Runs test/storm: three hosts on one home under twenty clients, killed again and again, for --minutes (1 without it).
+// Runs the stress test in test/storm for --minutes (default 1): three hosts on one home directory with twenty clients,
+// killed again and again.
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 

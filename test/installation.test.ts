@@ -57,11 +57,11 @@ describe("the lockfile", () => {
 describe("the preparation", () => {
   const linux = { platform: "linux", arch: "x64" };
 
-  it("takes a whole installation of this platform as it is", async () => {
+  it("leaves a complete installation of this platform unchanged", async () => {
     expect(await judge(packagesOn(linux), linux)).toBe(true);
   });
 
-  it("installs again when there is none, or one that was cut off", async () => {
+  it("installs again if the installation is missing or incomplete", async () => {
     expect(await judge(undefined, linux)).toBe(false);
   });
 
@@ -119,7 +119,7 @@ function packagesOn({ platform, arch }: Machine): Record<string, Entry> {
 }
 
 async function judge(installed: Record<string, Entry> | undefined, machine: Machine) {
-  const { isInstalled } = await import(new URL("../scripts/installed.mjs", import.meta.url).href);
+  const { isInstalled } = await import(new URL("../scripts/installed-packages.mjs", import.meta.url).href);
   const folder = await freshFolder("clone");
   await cp(join(root, "package-lock.json"), join(folder, "package-lock.json"));
   await mkdir(join(folder, "node_modules"));

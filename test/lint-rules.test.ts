@@ -34,7 +34,7 @@ describe("bobbin/no-pattern-in-matcher", () => {
     expect(await reported("no-pattern-in-matcher", bad.join("\n"))).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it("takes patterns that compare texts", async () => {
+  it("accepts patterns that compare texts", async () => {
     const good = [
       "expect(a).toMatchObject({ b: expect.stringMatching(/x/) });",
       "expect(a).toMatch(/x/);",
@@ -43,5 +43,29 @@ describe("bobbin/no-pattern-in-matcher", () => {
       "expect(() => a()).toThrow(/x/);",
     ];
     expect(await reported("no-pattern-in-matcher", good.join("\n"))).toEqual([]);
+  });
+});
+
+describe("bobbin/no-wall-clock-wait", () => {
+  it("refuses waits of Vitest, whose limits a busy machine exceeds", async () => {
+    const bad = [
+      "await expect.poll(() => a).toBe(1);",
+      "await expect.poll(() => a, { timeout: 60_000 }).toBe(1);",
+      "await vi.waitFor(() => expect(a).toBe(1));",
+      "await vi.waitUntil(() => a);",
+      'await vi["waitFor"](() => a);',
+      "const { until = vi.waitUntil } = options;",
+    ];
+    expect(await reported("no-wall-clock-wait", bad.join("\n"))).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("accepts waits of test/support, and methods of other objects with these names", async () => {
+    const good = [
+      'await eventually(() => a, "a is set");',
+      "await eventuallyPasses(() => expect(a).toBe(1));",
+      'await page.getByText("a").waitFor();',
+      "queue.poll();",
+    ];
+    expect(await reported("no-wall-clock-wait", good.join("\n"))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
-// What a turn can not do without: one request to the model, and its answer read to the end, on a connection that stays
-// open. By the two clients that Node has.
+// The minimum of a turn: one HTTP request to the model on an open connection, whose answer is read to the end. Once by
+// `fetch` and once by `node:http`.
 import { Agent, request } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });

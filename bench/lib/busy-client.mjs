@@ -1,8 +1,8 @@
-// A WebSocket client for many requests at once: one listener for all of them, and notifications are parsed only if
-// somebody waits for their method.
+// A WebSocket client for many concurrent requests. It has one listener for all of them, and parses a notification only
+// if its method has a listener.
 
-import { within } from "./server.mjs";
-import { connectClient } from "./socket.mjs";
+import { within } from "./server-process.mjs";
+import { connectClient } from "./socket-server.mjs";
 
 const REPLY = /^\{"id":(\d+),/;
 const REFUSAL = /,"id":(\d+)\}$/;
@@ -26,7 +26,11 @@ export class BusyClient {
     return new BusyClient(await connectClient(url));
   }
 
-  /** Called with the params of every notification of that method. @param {string} method @param {(params: any) => void} heard */
+  /**
+   * Calls `heard` with the params of every notification of a method.
+   * @param {string} method
+   * @param {(params: any) => void} heard
+   */
   on(method, heard) {
     this.#listeners.set(method, heard);
   }

@@ -1,6 +1,5 @@
-// Whatever a run leaves behind (processes, folders) is registered here, and is gone when the run ends:
-// by itself, by an error or by a signal. Only processes that the bench started, and their descendants,
-// are ever ended, each by its own id.
+// Removes the processes and folders of a benchmark run when the run ends, also by an error or a signal. Kills only
+// processes that the bench started and their descendants, each by its id.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,12 +28,12 @@ export function removeFolder(path) {
     rmSync(path, { recursive: true, force: true, maxRetries: 3 });
     folders.delete(path);
   } catch {
-    // A process that is still on its way out may hold a file; removeAll tries again at exit.
+    // A process that is still exiting may hold a file open; removeAll tries again at exit.
   }
 }
 
 /**
- * Kills a child and what it started. Descendants are looked up first: they lose their parent with it.
+ * Kills a child and its descendants. The descendants are looked up first, because they lose their parent.
  * @param {import("node:child_process").ChildProcess} child
  */
 export function killTree(child) {

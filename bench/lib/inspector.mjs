@@ -1,25 +1,25 @@
-// Looks into a Node program that was started with `--inspect`: what lives in it once garbage is collected.
+// Counts the live objects of a Node program that was started with `--inspect`, after a garbage collection.
 import { once } from "node:events";
 import WebSocket from "ws";
-import { within } from "./server.mjs";
+import { within } from "./server-process.mjs";
 
-/** For the environment of the program. */
+/** Environment variables of a program that is to be inspected. */
 export const INSPECTED = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };
 
 /**
- * @typedef {object} Residue what is there when garbage is gone
- * @property {number} heap bytes of JavaScript, buffers included
- * @property {Record<string, number>} counts what is left behind when work does not clean up, by name
+ * @typedef {object} Residue what remains after a garbage collection
+ * @property {number} heap bytes of the JavaScript heap, buffers included
+ * @property {Record<string, number>} counts numbers of timers, emitters, listeners and other things that a leak leaves behind
  */
 
-/** Run in the program: everything that has this prototype, and what is counted of it. */
+/** Code that runs in the inspected program: `count` is called with an array of all objects that have `prototype`. */
 const KINDS = {
   timers: {
     prototype: "Object.getPrototypeOf(setTimeout(() => {}, 0).unref())",
     count: "function () { return { timers: this.length } }",
   },
   emitters: {
-    // Streams, sockets and servers; the process itself is one, too.
+    // The prototype of EventEmitter, found through `process`. Streams, sockets and servers have it too.
     prototype: "Object.getPrototypeOf(Object.getPrototypeOf(process))",
     count: `function () {
       let listeners = 0;
@@ -47,7 +47,7 @@ const KINDS = {
   promises: { prototype: "Promise.prototype", count: "function () { return { promises: this.length } }" },
 };
 
-/** What keeps the event loop busy, by kind. */
+/** Number of active resources of the event loop, by type. */
 const RESOURCES = `process.getActiveResourcesInfo().reduce((all, kind) => {
   all[kind] = (all[kind] ?? 0) + 1;
   return all;
@@ -85,13 +85,13 @@ export class Inspector {
     const counts = {};
     for (const kind of Object.values(KINDS)) Object.assign(counts, await this.#count(kind));
     Object.assign(counts, await this.#value(RESOURCES));
-    // Behind the counting, which makes a little of its own.
+    // The heap is measured last, after a collection, because the counting itself creates objects.
     await this.#call("Runtime.releaseObjectGroup", { objectGroup: "residue" });
     await this.#call("HeapProfiler.collectGarbage");
     return { heap: await this.#value(HEAP), counts };
   }
 
-  /** How many connections, streams and servers there are; quicker than all of it. */
+  /** Number of event emitters (connections, streams, servers). Quicker than `residue`. */
   async emitters() {
     return Number((await this.#count(KINDS.emitters)).emitters);
   }

@@ -1,5 +1,5 @@
-// Memory of a process tree, from /proc. PSS counts a page that n processes share as 1/n of a page, so that
-// a tree's sum counts none twice.
+// Measures the memory of a process tree from /proc. PSS counts a page that n processes share as 1/n page, so that the
+// sum over the tree counts no page twice.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "./stats.mjs";
@@ -21,7 +21,7 @@ export function processTree(root) {
     if (!/^\d+$/.test(name)) continue;
     const stat = readProc(`/proc/${name}/stat`);
     if (stat === undefined) continue;
-    // The command's name may hold spaces and parentheses; the fields that follow it do not.
+    // The command name may contain spaces and parentheses; the fields after it do not.
     const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
     childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)]);
   }
@@ -39,14 +39,34 @@ export function treeMemory(root) {
     const found = readProc(`/proc/${pid}/smaps_rollup`)?.match(/^Pss:\s+(\d+) kB$/m);
     return found ? [Number(found[1]) / KIB_A_MIB] : [];
   });
-  if (shares.length === 0) throw new Error(`process ${root} is gone, or its memory can not be read`);
+  if (shares.length === 0) throw new Error(`process ${root} is gone, or its memory cannot be read`);
   return shares.reduce((sum, share) => sum + share);
 }
 
 /**
- * Samples until the tree's memory has stopped moving: a window of samples within `tolerance`, not before
- * `atLeastMs`, given up at `atMostMs` (the last window's median then, with `settled: false`).
- * `until` may ask for more than stillness, for example that memory has come back to where it was.
+ * Memory of one process, without its children.
+ * @param {number} pid
+ * @returns {number} PSS in MiB
+ */
+export function ownMemory(pid) {
+  const found = readProc(`/proc/${pid}/smaps_rollup`)?.match(/^Pss:\s+(\d+) kB$/m);
+  if (!found) throw new Error(`process ${pid} is gone, or its memory cannot be read`);
+  return Number(found[1]) / KIB_A_MIB;
+}
+
+/**
+ * Number of processes in a process tree whose command line contains a text.
+ * @param {number} root
+ * @param {string} text
+ */
+export function processesNamed(root, text) {
+  return processTree(root).filter((pid) => readProc(`/proc/${pid}/cmdline`)?.includes(text)).length;
+}
+
+/**
+ * Samples the memory of a process tree until it is stable: all samples of a window are within `tolerance`, after at
+ * least `atLeastMs`. Gives up after `atMostMs`, with the last window's median and `settled: false`. `until` may add a
+ * condition, for example that memory has fallen back to its earlier value.
  * @param {number} root
  * @param {{ atLeastMs?: number, atMostMs?: number, tolerance?: number, until?: (pss: number) => boolean }} [options]
  */
@@ -71,7 +91,7 @@ export async function settledMemory(root, options = {}) {
 }
 
 /**
- * Samples a process's resident memory. The returned function stops that, and gives by how many MB it grew at the most.
+ * Samples a process's resident memory. The returned function stops the sampling and returns the largest growth in MB.
  * @param {number} pid
  */
 export async function watchResident(pid) {

@@ -1,20 +1,21 @@
-// A model server that answers at once in the Responses wire format (SSE). It runs in a process of its own,
-// so that it does not take time from the client that measures. Started as a program it prints its base URL. What
-// it was asked last can be had from /v1/asked. One that has a tool calls it first, and answers when it has the result.
+// A mock model server that answers at once in the Responses format (SSE). It runs in its own process, so that it takes
+// no time from the measuring client. Run as a program, it prints its base URL. `/v1/asked` returns the last request
+// body. With a tool, it first calls the tool, and answers when it gets the tool's output.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { killTree, trackChild } from "./cleanup.mjs";
-import { within } from "./server.mjs";
+import { within } from "./server-process.mjs";
 
 const self = fileURLToPath(import.meta.url);
 
 /**
- * @param {{ deltas?: number, keepAliveMs?: number, tool?: string, args?: object | string }} [options] in how many pieces the answer is streamed;
- * how long a connection stays open that nobody uses: one that is closed while a client thinks would be measured with its
- * next turn; the tool that it calls, and with what: a text is for a freeform tool
+ * @param {{ deltas?: number, keepAliveMs?: number, tool?: string, args?: object | string }} [options] `deltas`: number of
+ * pieces in which the answer is streamed. `keepAliveMs`: how long an idle connection stays open; long enough, so that no
+ * turn has to reconnect. `tool`: the tool to call, as `NAME` or `NAMESPACE.NAME`. `args`: its arguments; a string for a
+ * freeform tool.
  * @returns {Promise<{ url: string, close: () => void }>}
  */
 export async function startMockModel({ deltas = 4, keepAliveMs = 60_000, tool = "", args = {} } = {}) {
@@ -37,11 +38,11 @@ export async function startMockModel({ deltas = 4, keepAliveMs = 60_000, tool = 
 /** @param {number} deltas */
 const wordsOf = (deltas) => Array.from({ length: deltas }, (_, i) => `word${i} `);
 
-/** What the model says. @param {number} deltas */
+/** The text of the model's answer. @param {number} deltas */
 export const answerText = (deltas) => wordsOf(deltas).join("");
 
 /**
- * The whole body of one answer: the same bytes each time, made once.
+ * The whole response body of one answer. It is the same for every request.
  * @param {number} deltas
  */
 export function answerBody(deltas) {
@@ -86,7 +87,8 @@ export function answerBody(deltas) {
  * @param {string} args
  */
 function callBody(tool, nth, args) {
-  const of = { call_id: `call_${nth}`, name: tool };
+  const [name, namespace] = tool.split(".").reverse();
+  const of = { call_id: `call_${nth}`, name, ...(namespace && { namespace }) };
   const given = JSON.parse(args);
   const item =
     typeof given === "string"
@@ -112,7 +114,7 @@ if (process.argv[1] === self) {
   const tool = process.argv[4] ?? "";
   const args = process.argv[5] ?? "{}";
   let nth = 0;
-  /** Whether the result of its call is the last that it is shown. @param {string} text */
+  /** Whether the last input item of a request is the output of a tool call. @param {string} text */
   const isAnswered = (text) => /_call_output$/.test(JSON.parse(text).input.at(-1)?.type);
   /** @type {Buffer[]} */
   let asked = [];

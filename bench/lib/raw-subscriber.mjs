@@ -1,18 +1,18 @@
-// A WebSocket client that does next to nothing with what it gets: with many of them on one machine, what is measured
-// should still be the server. It knows replies and the turn's end by their bytes, and parses no delta.
+// A WebSocket client that spends almost no time on incoming data, so that many of them on one machine still measure the
+// server. It recognizes replies and the end of a turn by their bytes, and parses no delta.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { initializeParams, within } from "./server.mjs";
+import { initializeParams, within } from "./server-process.mjs";
 
 export class RawSubscriber {
   #socket;
   #nextId = 1;
-  /** The last bytes that came, so that what is looked for may be cut anywhere. */
+  /** The last received bytes, because a searched text may be split between chunks. */
   #tail = Buffer.alloc(0);
   /** @type {{ needle: string, found: () => void } | undefined} */
   #wanted;
-  /** Bytes that have come. */
+  /** Number of received bytes. */
   bytes = 0;
 
   /** @param {import("node:net").Socket} socket */
@@ -40,7 +40,7 @@ export class RawSubscriber {
   }
 
   /**
-   * Resolves when the reply has begun to come; what is in it is not looked at.
+   * Resolves when the start of a successful reply has arrived. The result is not parsed.
    * @param {string} method
    * @param {unknown} params
    */
@@ -51,12 +51,12 @@ export class RawSubscriber {
     return replied;
   }
 
-  /** Sends, and looks at nothing that comes back. @param {string} method @param {unknown} params */
+  /** Sends a request and ignores its reply. @param {string} method @param {unknown} params */
   post(method, params) {
     this.#send({ id: this.#nextId++, method, params });
   }
 
-  /** Resolves when these bytes have come. @param {string} needle @param {number} [atMostMs] */
+  /** Resolves when a text has arrived. @param {string} needle @param {number} [atMostMs] */
   seen(needle, atMostMs = 30_000) {
     /** @type {Promise<void>} */
     const found = new Promise((resolve) => {
@@ -85,7 +85,7 @@ export class RawSubscriber {
       );
   }
 
-  /** A client's frame is masked; a mask of zeros is one too. @param {object} message */
+  /** Clients must mask their frames. A mask of zeros leaves the payload unchanged. @param {object} message */
   #send(message) {
     const payload = Buffer.from(JSON.stringify(message));
     const head = Buffer.alloc(8);

@@ -1,9 +1,9 @@
-// What a measure hands back, and how it is judged. Bars are about ratios wherever possible: those hold on
-// any machine, a number of milliseconds does not.
+// The result of a measure, and its comparison with bars (targets). Bars are ratios where possible, because ratios hold
+// on any machine and milliseconds do not.
 
 /**
  * @typedef {object} Bar
- * @property {string} of a ratio's name ("ours/peer", "ours/floor" or one that the measure made), or "ours" for the bare value
+ * @property {string} of name of a ratio ("ours/peer", "ours/floor" or one of the measure's own), or "ours" for the value itself
  * @property {number} [max]
  * @property {number} [min]
  */
@@ -16,8 +16,8 @@
  * @property {import("./stats.mjs").Summary} [peer]
  * @property {import("./stats.mjs").Summary} [floor]
  * @property {Record<string, number>} ratios
- * @property {Bar[]} bar empty: for information only
- * @property {boolean | null} pass null: nothing to judge, or nothing to judge it by (no peer)
+ * @property {Bar[]} bar empty for a result without a target
+ * @property {boolean | null} pass null if there is no bar, or none that can be judged (without the peer)
  * @property {string[]} notes
  */
 
@@ -25,9 +25,9 @@
  * @param {object} parts
  * @param {string} parts.name
  * @param {string} parts.unit
- * @param {Record<string, import("./rotate.mjs").Samples>} parts.samples by subject: ours, peer, floor
+ * @param {Record<string, import("./rotate-subjects.mjs").Samples>} parts.samples by subject: ours, peer, floor
  * @param {Bar[]} [parts.bar]
- * @param {Record<string, number>} [parts.ratios] more than the usual ours/peer and ours/floor
+ * @param {Record<string, number>} [parts.ratios] further ratios besides ours/peer and ours/floor
  * @param {string[]} [parts.notes]
  * @returns {Result}
  */
@@ -72,5 +72,7 @@ export function judge(bar, value) {
 function unjudged(bar, verdicts, measured) {
   if (!measured) return [];
   const missing = bar.filter((_, i) => verdicts[i] === null).map((one) => one.of);
-  return missing.length > 0 ? [`not judged, the other side was not measured: ${missing.join(", ")}`] : [];
+  return missing.length > 0
+    ? [`bars not judged, because the other program was not measured: ${missing.join(", ")}`]
+    : [];
 }

@@ -1,10 +1,10 @@
 /**
  * @typedef {object} Summary
- * @property {number} value what the table shows and ratios are made of: the median
+ * @property {number} value the median, which the table shows and the ratios use
  * @property {number} p95
  * @property {number} min
  * @property {number} max
- * @property {number} spread distance between the quartiles as a share of the median: how noisy it was
+ * @property {number} spread noise: the distance between the quartiles, relative to the median
  * @property {number} n
  */
 
@@ -27,8 +27,8 @@ export const median = (values) => percentile(values, 0.5);
 
 /**
  * @param {number[]} values
- * @param {number[]} rounds where samples come in batches, each batch's median: calls differ by nature, and
- * only what differs from batch to batch is noise
+ * @param {number[]} rounds median of each batch, if the samples come in batches. Only differences between batches count as
+ * noise, because single calls differ anyway.
  * @returns {Summary}
  */
 export function summarize(values, rounds = values) {

@@ -1,34 +1,34 @@
-// What is measured: ours, the peer, the floor. A subject is a command that serves stdio as it stands and a
-// socket with `--listen URL` added; every start gets a home of its own and an environment without the
-// user's keys, proxies and settings, so that nothing of theirs is read, written or measured.
+// The subjects of the benchmarks: ours, the peer, the floor. A subject is a command that serves on stdio, and on a
+// socket with `--listen URL`. Every start gets its own home directory, and an environment without the user's keys,
+// proxies and settings.
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { removeFolder, temporaryFolder } from "./cleanup.mjs";
-import { StdioServer } from "./server.mjs";
-import { startSocketServer } from "./socket.mjs";
+import { StdioServer } from "./server-process.mjs";
+import { startSocketServer } from "./socket-server.mjs";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 /**
  * @typedef {object} HomeOptions
- * @property {string} [modelUrl] a model server to use; without one ours has its built-in offline model, and
- * the peer a provider that nobody answers for
- * @property {string} [top] more for the top of config.toml; needs a model server
- * @property {string} [config] more for its end
- * @property {string} [sandbox] what commands may touch: a `sandbox_mode`
- * @property {boolean} [alone] run a copy of the program: PSS divides an executable's pages by the number of
- * processes that run it, and the bench itself is one more Node
- * @property {Record<string, string>} [env] more for its environment
+ * @property {string} [modelUrl] URL of the model server. Without it, ours uses its built-in offline model, and the peer a
+ * provider URL that does not answer
+ * @property {string} [top] text for the start of config.toml; needs `modelUrl`
+ * @property {string} [config] text for the end of config.toml
+ * @property {string} [sandbox] the `sandbox_mode` of config.toml
+ * @property {boolean} [alone] runs a copy of the executable: PSS divides the pages of an executable by the number of
+ * processes that run it, and the bench itself is another Node process
+ * @property {Record<string, string>} [env] further environment variables
  */
 
 /**
- * @typedef {object} Home a folder for one subject, kept over several starts
- * @property {"ours" | "peer" | "floor"} name whose it is
+ * @typedef {object} Home the home directory of one subject, for one or more starts
+ * @property {"ours" | "peer" | "floor"} name of the subject
  * @property {string} path
- * @property {() => StdioServer} stdio starts the command on stdio; initialize is the caller's
+ * @property {() => StdioServer} stdio starts the command on stdio; the caller initializes it
  * @property {(more?: { tryEveryMs?: number }) => ReturnType<typeof startSocketServer>} socket
  * @property {() => void} close
  */
@@ -51,6 +51,8 @@ export class Subject {
     const path = temporaryFolder();
     const url = modelUrl ?? (this.name === "peer" ? "http://127.0.0.1:9/v1" : undefined);
     if (url) writeFileSync(join(path, "config.toml"), top + configFor(url, sandbox) + config);
+    const temporary = join(path, "temporary");
+    mkdirSync(temporary);
     const command = alone ? copyProgram(this.command, path) : this.command;
     const options = {
       cwd: path,
@@ -60,6 +62,8 @@ export class Subject {
         HOME: path,
         BOBBIN_HOME: path,
         CODEX_HOME: path,
+        // The Codex CLI uses no sandbox if its home directory is inside the folder for temporary files.
+        TMPDIR: temporary,
         ...env,
       },
     };
@@ -72,7 +76,7 @@ export class Subject {
     };
   }
 
-  /** What `--version` says in place of the last word of the command, which is the subcommand. */
+  /** Output of the command with `--version` instead of its last word, the subcommand. */
   async version() {
     const [program, ...rest] = this.command;
     try {
@@ -86,7 +90,7 @@ export class Subject {
 }
 
 /**
- * Gives each subject a home for the time of `work`.
+ * Gives each subject a home directory while `work` runs.
  * @template T
  * @param {Subject[]} subjects
  * @param {HomeOptions | ((name: string) => HomeOptions)} options
@@ -109,9 +113,9 @@ export async function withHomes(subjects, options, work) {
  * @param {string} folder
  */
 function copyProgram([program, ...rest], folder) {
-  // One that is looked up on the PATH may be a script or a launcher; then a copy would change nothing.
+  // A program on the PATH may be a script or a launcher, for which a copy has no effect.
   if (!isAbsolute(program)) return [program, ...rest];
-  // Under its own name: some programs look at that.
+  // The copy keeps its name, because some programs depend on it.
   const copy = join(folder, "alone", basename(program));
   mkdirSync(dirname(copy));
   copyFileSync(program, copy);
@@ -138,8 +142,8 @@ supports_websockets = false
 `;
 
 /**
- * A command line as a person types it: words, with quotes around those that hold spaces. `node` is this
- * Node, so that ours and the floor run on the same one; a file of the project is found from any folder.
+ * Splits a command line into words, with quotes around words that contain spaces. `node` becomes the path of the
+ * running Node, so that ours and the floor use the same one, and paths of the project become absolute.
  * @param {string} line
  */
 export function commandOf(line) {

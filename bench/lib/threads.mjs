@@ -1,10 +1,10 @@
-// Threads for the measures that need many of them, or long ones.
+// Starts threads and runs turns, for the measures.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * A small repository to work in, as most people have: instructions, a commit, an origin.
+ * Creates a small git repository with AGENTS.md, a commit and an origin, as the folder for threads.
  * @param {import("./subjects.mjs").Home} home
  */
 export function makeProject(home) {
@@ -27,8 +27,8 @@ export function makeProject(home) {
 }
 
 /**
- * Starts threads, a few at once, and keeps them loaded: the connection follows them.
- * @param {import("./server.mjs").StdioServer} server
+ * Starts threads, a few at once. They stay loaded, because the connection is subscribed to them.
+ * @param {import("./server-process.mjs").StdioServer} server
  * @param {{ cwd: string, count: number, atOnce?: number, atMostMs?: number }} options
  */
 export async function startThreads(server, { cwd, count, atOnce = 8, atMostMs = 60_000 }) {
@@ -47,7 +47,7 @@ export async function startThreads(server, { cwd, count, atOnce = 8, atMostMs = 
 
 /**
  * Runs one turn to its end.
- * @param {import("./server.mjs").StdioServer} server
+ * @param {import("./server-process.mjs").StdioServer} server
  * @param {string} threadId
  * @param {string} text
  */

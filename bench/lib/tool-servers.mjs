@@ -1,5 +1,5 @@
-// Tool servers in a process of their own: one made with the SDK, and many plain ones, well or not. Started as a program
-// it prints their addresses.
+// Tool servers in a separate process: one made with the SDK, or several plain ones, some of them faulty. Run as a
+// program, this file prints their URLs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,16 +9,16 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { killTree, trackChild } from "./cleanup.mjs";
-import { within } from "./server.mjs";
+import { within } from "./server-process.mjs";
 
 const self = fileURLToPath(import.meta.url);
 
-/** What a plain one does with a notice. @typedef {"good" | "hang" | "refuse" | "reset" | "fail" | "move" | "drip"} Kind */
+/** How a plain tool server reacts to a notice. @typedef {"good" | "hang" | "refuse" | "reset" | "fail" | "move" | "drip"} Kind */
 
 /**
  * @param {"sdk" | Kind[]} kinds
- * @returns {Promise<{ config: string, heard: () => Promise<Record<string, number>>, close: () => void }>} lines for
- * config.toml; how many requests came, by path
+ * @returns {Promise<{ config: string, heard: () => Promise<Record<string, number>>, close: () => void }>} `config`: lines
+ * for config.toml. `heard`: number of requests by path
  */
 export async function startToolServers(kinds) {
   const child = spawn(process.execPath, [self, String(kinds)], { stdio: ["ignore", "pipe", "inherit"] });
@@ -34,7 +34,7 @@ export async function startToolServers(kinds) {
   };
 }
 
-/** A server whose tool is done at once. */
+/** A tool server made with the SDK whose tool returns at once. */
 async function sdkServer() {
   const { build } = await import("esbuild");
   const folder = mkdtempSync(join(tmpdir(), "bobbin-bench-sdk-"));
@@ -61,7 +61,7 @@ async function sdkServer() {
 /** @type {Record<string, number>} */
 const heard = {};
 
-/** One that takes every call and never answers it. @param {Kind} kind @param {number} at */
+/** A tool server that acknowledges every call and never sends a result. @param {Kind} kind @param {number} at */
 async function plainServer(kind, at) {
   const server = createServer((request, response) => {
     const path = request.url ?? "";

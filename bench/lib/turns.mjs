@@ -1,18 +1,19 @@
-// Turns on a server under test. One listener serves all of them, so that a hundred at once cost the client little.
-import { within } from "./server.mjs";
+// Runs turns on a server under test. One listener serves all turns, so that a hundred concurrent ones cost the client
+// little time.
+import { within } from "./server-process.mjs";
 
 const input = [{ type: "text", text: "Say a few words.", text_elements: [] }];
 
 export class Turns {
   /** @type {Map<string, (ended: { turn: any, at: number }) => void>} */
   #waiting = new Map();
-  /** @type {import("./server.mjs").StdioServer} */
+  /** @type {import("./server-process.mjs").StdioServer} */
   #server;
-  /** Pieces of text that have come, and their characters. */
+  /** Number of received deltas, and of their characters. */
   deltas = 0;
   characters = 0;
 
-  /** @param {import("./server.mjs").StdioServer} server */
+  /** @param {import("./server-process.mjs").StdioServer} server */
   constructor(server) {
     this.#server = server;
     server.listeners.add(({ method, params }) => {
@@ -26,7 +27,7 @@ export class Turns {
   }
 
   /**
-   * From `turn/start` to `turn/completed`, in milliseconds.
+   * Runs a turn. Resolves with the time from `turn/start` to `turn/completed`, in milliseconds.
    * @param {string} threadId
    * @param {number} [atMostMs]
    */
@@ -49,7 +50,7 @@ export class Turns {
   }
 
   /**
-   * A new thread, and turns in it, one after the other.
+   * Starts a thread and runs turns in it, one after the other. Resolves with their durations.
    * @param {string} cwd
    * @param {number} turns
    */

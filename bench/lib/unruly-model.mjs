@@ -1,7 +1,6 @@
-// A model server that does too much, in the Responses wire format (SSE). What it does depends on the last message
-// that it is shown: "flood" is answered with text without end, as fast as it is read; "call N" with N calls of
-// update_plan in one answer; anything else with a few words. It runs in a process of its own. Started as a program it
-// prints its base URL.
+// A mock model server that produces excessive output, in the Responses format (SSE). The last message of a request
+// decides: "flood" gets text without end, as fast as it is read; "call N" gets N calls of update_plan in one answer;
+// anything else gets a short text. It runs in its own process. Run as a program, it prints its base URL.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -9,7 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { killTree, trackChild } from "./cleanup.mjs";
 import { answerBody, encoded } from "./mock-model.mjs";
-import { within } from "./server.mjs";
+import { within } from "./server-process.mjs";
 
 const self = fileURLToPath(import.meta.url);
 
@@ -33,7 +32,7 @@ const FLOOD_START = encoded([
     item: { type: "message", id: "msg_1", role: "assistant", status: "in_progress", content: [] },
   },
 ]);
-/** Written again and again: 250 pieces of 100 characters. */
+/** 250 deltas of 100 characters, written repeatedly. */
 const FLOOD_PIECES = Buffer.from(
   encoded(
     Array.from({ length: 250 }, () => ({
@@ -46,7 +45,7 @@ const FLOOD_PIECES = Buffer.from(
   ),
 );
 
-/** As fast as it is read. @param {import("node:http").ServerResponse} response */
+/** Writes without end, as fast as the client reads. @param {import("node:http").ServerResponse} response */
 function flood(response) {
   response.write(FLOOD_START);
   const pour = () => {
@@ -80,7 +79,7 @@ function callsBody(count) {
 
 if (process.argv[1] === self) {
   const words = answerBody(4);
-  /** The text of the last item, unless that is the output of a call. @param {string} asked */
+  /** The text of a request's last input item; empty if that is the output of a tool call. @param {string} asked */
   const lastText = (asked) => JSON.parse(asked).input.at(-1)?.content?.at(-1)?.text ?? "";
   const server = createServer((request, response) => {
     /** @type {Buffer[]} */

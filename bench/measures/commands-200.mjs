@@ -1,19 +1,19 @@
 import { BusyClient } from "../lib/busy-client.mjs";
 import { watchResident } from "../lib/memory.mjs";
 import { startMockModel } from "../lib/mock-model.mjs";
-import { startProber } from "../lib/prober.mjs";
+import { startProber } from "../lib/request-prober.mjs";
 import { result } from "../lib/result.mjs";
-import { within } from "../lib/server.mjs";
+import { within } from "../lib/server-process.mjs";
 import { percentile, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "commands-200";
-export const about = "requests of another client, and memory, while 200 threads run a command at once";
+export const about = "response times of another client, and memory, while 200 threads run a command at once";
 
 const THREADS = 200;
 const ARGS = { cmd: "sleep 2; seq 1 1000", login: false, yield_time_ms: 30_000 };
 const AT_MOST_MS = 120_000;
-/** The 99th percentile of what others wait, and by how much the host may grow meanwhile. */
+/** Limits: the 99th percentile of other clients' response times, and the growth of the host's memory. */
 const BARS = { ms: 100, mb: 100 };
 const MODES = { "commands-200": "danger-full-access", "commands-200 sandboxed": "workspace-write" };
 
@@ -89,7 +89,10 @@ async function sample(home) {
   }
 }
 
-/** Resolves when all turns have ended; rejects if a command failed or its output is not whole. @param {BusyClient} client */
+/**
+ * Resolves when all turns have ended. Rejects if a command failed or its output is incomplete.
+ * @param {BusyClient} client
+ */
 function allEnded(client) {
   return new Promise((resolve, reject) => {
     let commands = 0;

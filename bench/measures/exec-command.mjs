@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { removeFolder, temporaryFolder } from "../lib/cleanup.mjs";
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { median, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "exec-command";
 export const about =
-  "a turn that runs `true`, outside of the sandbox and in it, beyond a bare spawn of the same";
+  "a turn that runs `true`, outside of the sandbox and in it, minus the time of a bare spawn";
 
 const STARTS = 3;
 const TURNS = { ours: 60, peer: 15, floor: 0 };

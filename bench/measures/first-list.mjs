@@ -1,11 +1,11 @@
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { startThreads } from "../lib/threads.mjs";
 
 export const name = "first-list";
 export const about =
-  "the first thread/list of a host after another one started 3,000 threads, against after 30";
+  "the first thread/list of a host after another host started 3,000 threads, compared with 30 threads";
 
 const FEW = 30;
 const MANY = 3000;
@@ -18,7 +18,7 @@ export async function measure({ subjects, runs = 5, onRound }) {
     { name: "many", count: MANY },
   ];
   const options = { runs, warmups: 1, atMostMs: 120_000, onRound };
-  // In a home of its own each time: the first list of all may leave an index behind that later ones use.
+  // Each sample has a new home directory, because the first list may create an index that later lists use.
   const samples = await rotate(sides, options, ({ count }) =>
     withHomes([ours], {}, async ([home]) => {
       await start(home, count);
@@ -36,7 +36,7 @@ export async function measure({ subjects, runs = 5, onRound }) {
 }
 
 /**
- * The threads are unloaded when the host ends, which has asked for no list.
+ * Starts threads on a host that is never asked for a list. They are unloaded when the host ends.
  * @param {import("../lib/subjects.mjs").Home} home
  * @param {number} count
  */

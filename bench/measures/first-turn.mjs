@@ -1,11 +1,11 @@
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "first-turn";
 export const about =
-  "from thread/start to turn/completed in a fresh process, each on a model that answers at once";
+  "from thread/start to turn/completed in a fresh process, with a model that answers at once";
 
 /** @type {import("../run.mjs").Measure} */
 export async function measure({ subjects, runs = 7, onRound }) {

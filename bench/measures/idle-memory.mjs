@@ -1,7 +1,7 @@
 import { canMeasureMemory, settledMemory } from "../lib/memory.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
-import { leave } from "../lib/socket.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
+import { leave } from "../lib/socket-server.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "idle-memory";

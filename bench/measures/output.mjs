@@ -1,41 +1,49 @@
 import { BusyClient } from "../lib/busy-client.mjs";
 import { watchResident } from "../lib/memory.mjs";
-import { startProber } from "../lib/prober.mjs";
+import { startMockModel } from "../lib/mock-model.mjs";
 import { RawSubscriber } from "../lib/raw-subscriber.mjs";
+import { startProber } from "../lib/request-prober.mjs";
 import { result } from "../lib/result.mjs";
 import { percentile, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "output";
 export const about =
-  "requests of another client, and memory, while a program writes 100 MB as fast as it can";
+  "response times of another client, and memory, while a program writes 100 MB as fast as it can";
 
 const BYTES = 100_000_000;
 const LINE = "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const COMMAND = `yes '${LINE}' | head -c ${BYTES}`;
 const AT_MOST_MS = 120_000;
-/** The 99th percentile of what others wait, and by how much the host may grow meanwhile. */
+/** Limits: the 99th percentile of other clients' response times, and the growth of the host's memory. */
 const BARS = { ms: 20, mb: 100 };
 
 /** @typedef {{ cwd: string, client: BusyClient, reader: RawSubscriber }} Stage */
 
 /** @type {Record<string, (stage: Stage) => Promise<void>>} */
-const WAYS = { spawn: spawned, shell: shellCommand };
+const WAYS = { spawn: spawned, shell: shellCommand, exec: modelCommand };
 
 /** @type {import("../run.mjs").Measure} */
 export async function measure({ subjects, runs = 3, onRound }) {
-  return withHomes(subjects("ours"), {}, async ([home]) => {
-    const results = [];
-    for (const [way, run] of Object.entries(WAYS)) {
-      const rows = [];
-      for (let round = 0; round < runs; round++) {
-        onRound(round + 1, runs);
-        rows.push(await onStage(home, run));
+  const args = { cmd: COMMAND, login: false, yield_time_ms: 30_000 };
+  const model = await startMockModel({ tool: "exec_command", args });
+  const options = { modelUrl: model.url, sandbox: "workspace-write", env: { SHELL: "/bin/bash" } };
+  try {
+    return await withHomes(subjects("ours"), options, async ([home]) => {
+      const results = [];
+      for (const [way, run] of Object.entries(WAYS)) {
+        const rows = [];
+        for (let round = 0; round < runs; round++) {
+          onRound(round + 1, runs);
+          rows.push(await onStage(home, run));
+        }
+        results.push(...rowsOf(way, rows));
       }
-      results.push(...rowsOf(way, rows));
-    }
-    return results;
-  });
+      return results;
+    });
+  } finally {
+    model.close();
+  }
 }
 
 /** @param {string} way @param {Awaited<ReturnType<typeof onStage>>[]} rows */
@@ -61,7 +69,7 @@ function rowsOf(way, rows) {
 }
 
 /**
- * On a host of its own, so that one way does not measure what another one has left.
+ * Runs one kind of command on a new host, so that leftovers of another kind are not measured.
  * @param {import("../lib/subjects.mjs").Home} home
  * @param {(stage: Stage) => Promise<void>} run
  */
@@ -85,7 +93,7 @@ async function onStage(home, run) {
   }
 }
 
-/** All of it is streamed to its client. @param {Stage} stage */
+/** `process/spawn`: all output is streamed to the client. @param {Stage} stage */
 async function spawned({ cwd, reader }) {
   const before = reader.bytes;
   const limits = { timeoutMs: null, outputBytesCap: null };
@@ -100,11 +108,21 @@ async function spawned({ cwd, reader }) {
   if (reader.bytes - before < BYTES) throw new Error(`only ${reader.bytes - before} bytes came`);
 }
 
-/** A thread's command, whose item has a part of it. @param {Stage} stage */
+/** `thread/shellCommand`: the item contains a part of the output. @param {Stage} stage */
 async function shellCommand({ cwd, client, reader }) {
   const { thread } = await client.request("thread/start", { cwd });
   await reader.request("thread/resume", { threadId: thread.id });
   const ended = reader.seen('"method":"turn/completed"', AT_MOST_MS);
   await client.request("thread/shellCommand", { threadId: thread.id, command: COMMAND });
+  await ended;
+}
+
+/** `exec_command` of the model in the sandbox: the rest of the output goes into a file. @param {Stage} stage */
+async function modelCommand({ cwd, client, reader }) {
+  const { thread } = await client.request("thread/start", { cwd });
+  await reader.request("thread/resume", { threadId: thread.id });
+  const ended = reader.seen('"method":"turn/completed"', AT_MOST_MS);
+  const input = [{ type: "text", text: "Run it.", text_elements: [] }];
+  await client.request("turn/start", { threadId: thread.id, input });
   await ended;
 }

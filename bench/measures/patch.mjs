@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { removeFolder, temporaryFolder } from "../lib/cleanup.mjs";
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { Turns } from "../lib/turns.mjs";
 
@@ -15,7 +15,7 @@ const TURNS = { ours: 60, peer: 15, floor: 0 };
 const WARM_UP = { ours: 60, peer: 2, floor: 0 };
 const FILES = Array.from({ length: 10 }, (_, nth) => `file-${nth}.txt`);
 const CONTENT = Array.from({ length: 200 }, (_, nth) => `line ${nth}\n`).join("");
-/** Fits again and again: each time another line comes behind the tenth. */
+/** A patch that can be applied repeatedly: each time it inserts a line after the tenth. */
 const PATCH = [
   "*** Begin Patch",
   ...FILES.flatMap((file) => [`*** Update File: ${file}`, "@@", " line 8", " line 9", "+new"]),
@@ -50,7 +50,7 @@ async function sample(home) {
       if (params.item.status === "completed" && params.item.changes.length === FILES.length) patches++;
     });
     const turns = new Turns(server);
-    // Models of this name are given the freeform tool.
+    // A model name for which apply_patch is a freeform tool.
     const { thread } = await server.request("thread/start", { cwd, model: "gpt-5.5" });
     for (let turn = 0; turn < WARM_UP[home.name]; turn++) await turns.run(thread.id);
     const times = [];

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readFileEnds } from "../lib/file-ends.mjs";
+import { readFileEnds } from "../lib/read-file-ends.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { percentile, summarize } from "../lib/stats.mjs";
-import { makeTemplate, storeCopies } from "../lib/stored.mjs";
+import { makeTemplate, storeCopies } from "../lib/stored-threads.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "power-cut";
@@ -14,7 +14,7 @@ export const about = "the pass over 10,000 stored threads after a power cut, our
 const FEW = 10_000;
 const MANY = 40_000;
 const WITHIN_MS = 120_000;
-/** No run of any machine has this name. */
+/** A boot id that no real machine has. */
 const OTHER_RUN = "00000000-0000-0000-0000-000000000000";
 
 /** @type {import("../run.mjs").Measure} */
@@ -23,7 +23,7 @@ export async function measure({ subjects, runs = 3, onRound }) {
   return withHomes([ours, ours], {}, async ([few, many]) => {
     await fill(few, FEW);
     await fill(many, MANY);
-    /** @type {number[]} what other requests took meanwhile */
+    /** @type {number[]} response times of other requests meanwhile */
     const others = [];
     const sides = [
       { name: "ours", take: async () => pass(few, others) },
@@ -58,7 +58,7 @@ export async function measure({ subjects, runs = 3, onRound }) {
 }
 
 /**
- * Stores threads, and lets the host make its index of them.
+ * Stores threads, and lets the host build its index of them.
  * @param {import("../lib/subjects.mjs").Home} home
  * @param {number} count
  */
@@ -74,7 +74,8 @@ async function fill(home, count) {
 }
 
 /**
- * Starts a host that finds the mark of another run of the machine, and waits until it has written its own.
+ * Starts a host that finds the boot id of an earlier boot, as after a power cut. Waits until the host has stored the
+ * present one, which ends its pass.
  * @param {import("../lib/subjects.mjs").Home} home
  * @param {number[]} others
  */
@@ -86,7 +87,7 @@ async function pass(home, others) {
   try {
     await server.initialize();
     const begun = performance.now();
-    // The first request waits for the host to be loaded, with or without a pass.
+    // Not measured: the first request also waits until the host is loaded.
     await server.request("thread/loaded/list");
     while (readFileSync(mark, "utf8") === OTHER_RUN) {
       if (performance.now() - begun > WITHIN_MS) throw new Error(`the pass took longer than ${WITHIN_MS} ms`);

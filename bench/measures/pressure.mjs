@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BusyClient } from "../lib/busy-client.mjs";
-import { startProber } from "../lib/prober.mjs";
 import { RawSubscriber } from "../lib/raw-subscriber.mjs";
+import { startProber } from "../lib/request-prober.mjs";
 import { result } from "../lib/result.mjs";
-import { within } from "../lib/server.mjs";
+import { within } from "../lib/server-process.mjs";
 import { percentile, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { startUnrulyModel } from "../lib/unruly-model.mjs";
@@ -13,19 +13,23 @@ export const name = "pressure";
 export const about =
   "the slowest request of another client while models stream without end, call 10,000 tools, or 2,000 turns start";
 
-/** Models that stream without end at the same time, and for how long they are watched. */
+/** Number of concurrent models that stream without end, and the duration of the measurement. */
 const FLOODS = 4;
 const FLOOD_MS = 4000;
-/** As many as the largest limit that can be configured. */
+/** The largest value that can be configured for `model_answer_max_calls`. */
 const CALLS = 10_000;
 const LIMITS = `model_answer_max_calls = ${CALLS}\n`;
 const TURNS = 2000;
-/** A connection takes at most 1,024 requests at once. */
+/** Twice as many turns must not take much more than twice as long. */
+const FEWER_TURNS = TURNS / 2;
+const MOST_TIMES = 2.5;
+/** Below the host's limit of 1,024 concurrent requests per connection. */
 const TURNS_PER_CLIENT = 500;
 const BAR_MS = 100;
 const END = '"method":"turn/completed"';
 
 /** @typedef {{ cwd: string, url: string, client: BusyClient }} Stage */
+/** @typedef {{ note: string, acceptedMs?: number }} Work what the work adds to a row: a note, and the time until all turns were accepted */
 
 /** @type {import("../run.mjs").Measure} */
 export async function measure({ subjects, runs = 3, onRound }) {
@@ -33,13 +37,22 @@ export async function measure({ subjects, runs = 3, onRound }) {
   try {
     return await withHomes(subjects("ours"), { modelUrl: model.url, top: LIMITS }, async ([home]) => {
       const results = [];
-      for (const [kind, work] of Object.entries({ stream: floods, calls: manyCalls, turns: manyTurns })) {
+      /** @type {Record<string, (stage: Stage) => Promise<Work>>} */
+      const kinds = {
+        stream: floods,
+        calls: manyCalls,
+        turns: (stage) => manyTurns(stage, TURNS),
+      };
+      const fewer = [];
+      for (const [kind, work] of Object.entries(kinds)) {
         const rows = [];
         for (let round = 0; round < runs; round++) {
           onRound(round + 1, runs);
           rows.push(await onStage(home, work));
+          if (kind === "turns") fewer.push(await onStage(home, (stage) => manyTurns(stage, FEWER_TURNS)));
         }
-        results.push(rowOf(kind, rows));
+        results.push(...rowsOf(kind, rows));
+        if (kind === "turns") results.push(acceptedRow(rows, fewer));
       }
       return results;
     });
@@ -48,26 +61,47 @@ export async function measure({ subjects, runs = 3, onRound }) {
   }
 }
 
-/** @param {string} kind @param {Awaited<ReturnType<typeof onStage>>[]} rows */
-function rowOf(kind, rows) {
+/** @typedef {Awaited<ReturnType<typeof onStage>>} Row */
+
+/** The slowest request, and the 99th percentile. @param {string} kind @param {Row[]} rows */
+function rowsOf(kind, rows) {
   const most = Math.max(...rows.map(({ peakMb }) => peakMb));
-  const p99 = Math.max(...rows.map((row) => row.p99));
+  return [
+    result({
+      name: `${name} ${kind}`,
+      unit: "ms",
+      samples: { ours: { summary: summarize(rows.map(({ slowest }) => slowest)) } },
+      bar: [{ of: "ours", max: BAR_MS }],
+      notes: [`at most ${most.toFixed(0)} MB resident`, ...rows.map(({ note }) => note)],
+    }),
+    result({
+      name: `${name} ${kind} p99`,
+      unit: "ms",
+      samples: { ours: { summary: summarize(rows.map(({ p99 }) => p99)) } },
+      bar: [{ of: "ours", max: BAR_MS }],
+      notes: [`of ${rows.map(({ requests }) => requests).join(", ")} requests`],
+    }),
+  ];
+}
+
+/** How long it takes to accept all turns, and half as many. @param {Row[]} rows @param {Row[]} fewer */
+function acceptedRow(rows, fewer) {
+  const [ours, before] = [rows, fewer].map((some) => summarize(some.map(({ acceptedMs = 0 }) => acceptedMs)));
+  const ratio = `${TURNS}/${FEWER_TURNS}`;
   return result({
-    name: `${name} ${kind}`,
+    name: `${name} turns accepted`,
     unit: "ms",
-    samples: { ours: { summary: summarize(rows.map(({ slowest }) => slowest)) } },
-    bar: [{ of: "ours", max: BAR_MS }],
-    notes: [
-      `99 of 100 took at most ${p99.toFixed(1)} ms; at most ${most.toFixed(0)} MB resident`,
-      ...rows.map(({ note }) => note),
-    ],
+    samples: { ours: { summary: ours } },
+    ratios: { [ratio]: ours.value / before.value },
+    bar: [{ of: ratio, max: MOST_TIMES }],
+    notes: [`${FEWER_TURNS} turns were accepted in ${before.value.toFixed(0)} ms`],
   });
 }
 
 /**
- * Works on a host of its own, so that one kind of pressure does not measure what another one has left.
+ * Runs one kind of load on a new host, so that leftovers of another kind are not measured.
  * @param {import("../lib/subjects.mjs").Home} home
- * @param {(stage: Stage) => Promise<string>} work returns a note for the table
+ * @param {(stage: Stage) => Promise<Work>} work
  */
 async function onStage(home, work) {
   const { server, url, client: first } = await home.socket();
@@ -75,9 +109,10 @@ async function onStage(home, work) {
   const peak = watchMemory(server.pid);
   try {
     const other = await startProber(url, home.path);
-    const note = await work({ cwd: home.path, url, client });
+    const done = await work({ cwd: home.path, url, client });
     const times = await other.stop();
-    return { slowest: Math.max(...times), p99: percentile(times, 0.99), note, peakMb: peak() };
+    const [slowest, p99] = [Math.max(...times), percentile(times, 0.99)];
+    return { ...done, slowest, p99, requests: times.length, peakMb: peak() };
   } finally {
     peak();
     client.close();
@@ -86,7 +121,7 @@ async function onStage(home, work) {
   }
 }
 
-/** Several models stream without end; a turn that ends at a limit is followed by the next. @param {Stage} stage */
+/** Several models stream without end. A turn that ends at a limit is followed by another. @param {Stage} stage */
 async function floods(stage) {
   const { client, url } = stage;
   const until = performance.now() + FLOOD_MS;
@@ -105,7 +140,7 @@ async function floods(stage) {
       }
       const start = performance.now();
       await client.request("turn/interrupt", { threadId, turnId: turn.id }).catch((cause) => {
-        // It may have ended at its limit a moment ago.
+        // The turn may have just ended at a limit.
         if (!/no active turn/.test(String(cause))) throw cause;
       });
       interruptMs = performance.now() - start;
@@ -115,7 +150,7 @@ async function floods(stage) {
     return interruptMs;
   };
   const interrupts = await Promise.all(Array.from({ length: FLOODS }, lane));
-  return `turn/interrupt ${Math.max(...interrupts).toFixed(1)} ms, ${ends} turns ended at a limit`;
+  return { note: `turn/interrupt ${Math.max(...interrupts).toFixed(1)} ms, ${ends} turns ended at a limit` };
 }
 
 /** @param {Stage} stage */
@@ -127,20 +162,20 @@ async function manyCalls(stage) {
   await stage.client.request("turn/start", { threadId, input: [text(`call ${CALLS}`)] });
   await ended;
   reader.close();
-  return `the turn took ${(performance.now() - start).toFixed(0)} ms`;
+  return { note: `the turn took ${(performance.now() - start).toFixed(0)} ms` };
 }
 
-/** @param {Stage} stage */
-async function manyTurns({ cwd, url }) {
+/** @param {Stage} stage @param {number} count */
+async function manyTurns({ cwd, url }, count) {
   const begun = performance.now();
-  let left = TURNS;
+  let left = count;
   /** @type {() => void} */
   let allEnded = () => {};
   const ended = new Promise((resolve) => {
     allEnded = () => resolve(undefined);
   });
   const crowd = await Promise.all(
-    Array.from({ length: TURNS / TURNS_PER_CLIENT }, async () => {
+    Array.from({ length: count / TURNS_PER_CLIENT }, async () => {
       const client = await BusyClient.connect(url);
       client.on("turn/completed", () => {
         if (--left === 0) allEnded();
@@ -161,13 +196,13 @@ async function manyTurns({ cwd, url }) {
   await within(60_000, "not all turns ended", ended);
   for (const { client } of crowd) client.close();
   const seconds = (/** @type {number} */ from, /** @type {number} */ to) => ((to - from) / 1000).toFixed(2);
-  return (
-    `${TURNS} threads in ${seconds(begun, loaded)} s, their turns accepted in ${seconds(loaded, accepted)} s ` +
-    `and ended in ${seconds(loaded, performance.now())} s`
-  );
+  const note =
+    `${count} threads in ${seconds(begun, loaded)} s, their turns accepted in ${seconds(loaded, accepted)} s ` +
+    `and ended in ${seconds(loaded, performance.now())} s`;
+  return { note, acceptedMs: accepted - loaded };
 }
 
-/** A new thread that only the reader follows. @param {Stage} stage @param {RawSubscriber} reader */
+/** Starts a thread to which only `reader` is subscribed. @param {Stage} stage @param {RawSubscriber} reader */
 async function followedThread({ cwd, client }, reader) {
   const { thread } = await client.request("thread/start", { cwd });
   await reader.request("thread/resume", { threadId: thread.id });
@@ -178,7 +213,10 @@ async function followedThread({ cwd, client }, reader) {
 /** @param {string} words */
 const text = (words) => ({ type: "text", text: words, text_elements: [] });
 
-/** Samples a process's resident memory. The returned function stops that and gives the maximum in MB. @param {number} pid */
+/**
+ * Samples a process's resident memory. The returned function stops the sampling and returns the maximum in MB.
+ * @param {number} pid
+ */
 function watchMemory(pid) {
   let most = 0;
   const timer = setInterval(() => {
@@ -186,7 +224,7 @@ function watchMemory(pid) {
       const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
       most = Math.max(most, Number(found?.[1] ?? 0) / 1000);
     } catch {
-      // It has ended, or the system has no /proc.
+      // The process has ended, or the system has no /proc.
     }
   }, 20);
   return () => {

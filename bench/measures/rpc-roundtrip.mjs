@@ -1,12 +1,12 @@
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
-import { within } from "../lib/server.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
+import { within } from "../lib/server-process.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "rpc-roundtrip";
-export const about = "one cheap call after the other on stdio, from write to parsed reply";
+export const about = "a cheap call on stdio, from the write to the parsed reply";
 
-// A process tends to stay on the core where it began, and which one that is matters: several starts, not one.
+// Several starts, because a process tends to stay on the core where it started, and cores differ.
 const STARTS = 10;
 const WARM_UP = 200;
 const CHEAP = "thread/loaded/list";
@@ -40,7 +40,7 @@ export async function measure({ subjects, runs = 2000, onRound }) {
 }
 
 /**
- * @param {import("../lib/server.mjs").StdioServer} server
+ * @param {import("../lib/server-process.mjs").StdioServer} server
  * @param {string} method
  * @param {number} count
  */

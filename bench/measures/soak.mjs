@@ -3,7 +3,8 @@ import { leftBehind, soakOurs } from "../lib/soak.mjs";
 import { summarize } from "../lib/stats.mjs";
 
 export const name = "soak";
-export const about = "what lives in the host after 20,000 turns over 500 threads, against before";
+export const about =
+  "heap and leftover objects of the host after 20,000 turns in 500 threads, compared with before";
 
 const THREADS = 500;
 const MIB = 1024 * 1024;

@@ -1,13 +1,13 @@
 import { answerText, startMockModel } from "../lib/mock-model.mjs";
 import { RawSubscriber } from "../lib/raw-subscriber.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
-import { call } from "../lib/socket.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
+import { call } from "../lib/socket-server.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "stream-50";
 export const about =
-  "the time of a turn of 5,000 deltas for 50 subscribers on sockets, against the time for one";
+  "the time of a turn of 5,000 deltas for 50 subscribers on sockets, compared with one subscriber";
 
 const DELTAS = 5000;
 const CHARACTERS = answerText(DELTAS).length;
@@ -22,11 +22,11 @@ export async function measure({ subjects, runs = 15, onRound }) {
     return await withHomes(subjects("ours"), { modelUrl: model.url }, async ([home]) => {
       const { server, url, client } = await home.socket();
       try {
-        // Both kinds of crowd on one host, in turns; each turn in a thread of its own.
+        // One subscriber and 50 subscribers alternate on one host. Each turn has a new thread.
         const crowds = [await gather("one", url, 1), await gather("ours", url, MANY)];
         const samples = await rotate(crowds, { runs, warmups: WARM_UP, onRound }, async (one) => {
           const { thread } = await call(client, "thread/start", { cwd: home.path });
-          // It should not follow: then it would be one subscriber more.
+          // The starting client unsubscribes, so that it is not an additional subscriber.
           await call(client, "thread/unsubscribe", { threadId: thread.id });
           return turn(one, thread.id);
         });

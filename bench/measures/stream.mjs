@@ -1,16 +1,16 @@
 import { answerText, startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "stream";
-export const about = "deltas a second of a turn whose answer comes in 5,000 pieces, all there at once";
+export const about = "deltas per second of a turn whose answer has 5,000 deltas, all sent at once";
 
 const STARTS = 5;
 const DELTAS = 5000;
 const CHARACTERS = answerText(DELTAS).length;
-/** Each in a thread of its own: what was said before is not part of it. */
+/** Number of turns. Each has a new thread, so that the history is always empty. */
 const TURNS = { ours: 10, peer: 2, floor: 0 };
 const WARM_UP = { ours: 10, peer: 1, floor: 0 };
 
@@ -41,7 +41,7 @@ async function sample(home) {
       const took = await turns.run(threadId);
       if (turns.characters !== CHARACTERS)
         throw new Error(`${turns.characters} of ${CHARACTERS} characters came`);
-      // Those that came: a server may put neighbours together for a client that reads too slowly.
+      // Counts received deltas: a server may merge deltas for a client that reads too slowly.
       if (i >= WARM_UP[home.name]) rates.push(turns.deltas / (took / 1000));
     }
     return rates;

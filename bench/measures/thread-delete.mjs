@@ -1,11 +1,11 @@
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { runTurn, startThreads } from "../lib/threads.mjs";
 
 export const name = "thread-delete";
 export const about =
-  "thread/delete beside 3,000 threads that were started and never used, against beside none";
+  "thread/delete with 3,000 other threads that were started and never used, compared with none";
 
 const UNUSED = 3000;
 const DELETED = 6;
@@ -47,7 +47,7 @@ async function deletions(home, unused) {
     }
     const times = [];
     for (const threadId of used) {
-      // Before each: what one deletion does about those that are there, the next would find done.
+      // New unused threads before each deletion, because a deletion may handle the existing ones for the next.
       await startThreads(server, { cwd: home.path, count: unused / DELETED });
       const begun = performance.now();
       await server.request("thread/delete", { threadId });

@@ -1,10 +1,10 @@
 import { result } from "../lib/result.mjs";
 import { summarize } from "../lib/stats.mjs";
-import { onStoredThread } from "../lib/stored.mjs";
+import { onStoredThread } from "../lib/stored-threads.mjs";
 
 export const name = "thread-fork";
 export const about =
-  "thread/fork of a stored thread with 2,500 turns, and its oldest page against its newest";
+  "thread/fork of a stored thread with 2,500 turns, and its oldest page compared with its newest";
 
 const TURNS = 2500;
 const PAGES = 20;
@@ -37,7 +37,7 @@ export async function measure({ subjects, runs = 5, onRound }) {
 }
 
 /**
- * @param {import("../lib/server.mjs").StdioServer} server
+ * @param {import("../lib/server-process.mjs").StdioServer} server
  * @param {string} threadId
  * @param {Record<"asc" | "desc", number[]>} pages
  */
@@ -46,7 +46,7 @@ async function takePages(server, threadId, pages) {
     for (const sortDirection of /** @type {const} */ (["asc", "desc"])) {
       const begun = performance.now();
       const { data } = await server.request("thread/turns/list", { threadId, limit: LIMIT, sortDirection });
-      // The first of a process are of code that nobody has run before.
+      // The first pages of a process are not counted: they run cold code.
       if (at >= PAGES / 4) pages[sortDirection].push(performance.now() - begun);
       if (data.length !== LIMIT) throw new Error(`a page has ${data.length} turns, not ${LIMIT}`);
     }

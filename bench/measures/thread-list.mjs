@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
-import { makeTemplate, storeCopies } from "../lib/stored.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
+import { makeTemplate, storeCopies } from "../lib/stored-threads.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "thread-list";
-export const about = "thread/list, 50 of 10,000 stored threads; ours of 100,000 as well";
+export const about = "thread/list, 50 of 10,000 stored threads; for ours also of 100,000";
 
 const PAGE = 50;
 const SMALL = 10_000;
@@ -22,7 +22,7 @@ export async function measure({ subjects, runs = STARTS, onRound }) {
     const modelFor = (/** @type {string} */ who) => (who === "peer" ? { modelUrl: model.url } : {});
     const options = { runs, atMostMs: 30_000, onRound };
     return await withHomes(subjects("ours", "peer"), modelFor, async (homes) => {
-      /** @type {Map<string, import("../lib/stored.mjs").Template>} */
+      /** @type {Map<string, import("../lib/stored-threads.mjs").Template>} */
       const templates = new Map();
       /** @type {string[]} */
       const notes = [];
@@ -52,7 +52,7 @@ export async function measure({ subjects, runs = STARTS, onRound }) {
       const ours = homes.filter((home) => home.name === "ours");
       let grown = false;
       const large = await rotate(ours, options, async (home) => {
-        // An index that is there follows what its own host writes; one that is gone is made of all journals.
+        // The index is deleted, so that the host builds it from all journals: an existing one would miss copied files.
         if (!grown) await fill(await withoutIndex(home), SMALL, LARGE);
         grown = true;
         return listTimes(home);
@@ -84,7 +84,7 @@ async function withoutIndex(home) {
 }
 
 /**
- * Until the program's own index has all of them, or time is up.
+ * Waits until the program's own index has all threads. Resolves with the seconds that it took.
  * @param {import("../lib/subjects.mjs").Home} home
  * @param {number} count
  */
@@ -95,7 +95,6 @@ async function waitForIndex(home, count) {
   try {
     await server.initialize();
     for (;;) {
-      // From the far end: the oldest thread is the last one that is found.
       const known = await countThreads(server, count, left);
       if (known >= count) return (performance.now() - start) / 1000;
       if (left() < 1000)
@@ -108,7 +107,7 @@ async function waitForIndex(home, count) {
 }
 
 /**
- * @param {import("../lib/server.mjs").StdioServer} server
+ * @param {import("../lib/server-process.mjs").StdioServer} server
  * @param {number} count
  * @param {() => number} left
  */

@@ -1,15 +1,15 @@
 import { canMeasureMemory, settledMemory } from "../lib/memory.mjs";
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { makeProject, startThreads } from "../lib/threads.mjs";
 
 export const name = "thread-memory";
-export const about = "memory that one more loaded thread takes, over many of them";
+export const about = "memory per loaded thread, averaged over many";
 
 const KIB = 1024;
-/** Not from none: the first ones bring in code, and ours keeps up to 256 resident. */
+/** Threads before the measurement: the first ones load code, and ours keeps up to 256 threads in memory. */
 const BEFORE = { ours: 500, peer: 20, floor: 0 };
 const MORE = { ours: 2000, peer: 200, floor: 0 };
 const SETTLE = { atLeastMs: 1500, atMostMs: 8000 };

@@ -1,9 +1,9 @@
 import { result } from "../lib/result.mjs";
-import { onStoredThread } from "../lib/stored.mjs";
+import { onStoredThread } from "../lib/stored-threads.mjs";
 
 export const name = "thread-resume";
 export const about =
-  "thread/resume of a stored thread with 1,000 turns, all of them in the reply, in a fresh process";
+  "thread/resume of a stored thread with 1,000 turns, all in the reply, in a fresh process";
 
 const TURNS = 1000;
 
@@ -14,7 +14,7 @@ export async function measure({ subjects, runs = 7, onRound }) {
   return result({ name, unit: "ms", samples, bar: [{ of: "ours/peer", max: 1 / 5 }] });
 }
 
-/** @param {import("../lib/server.mjs").StdioServer} server @param {string} threadId */
+/** @param {import("../lib/server-process.mjs").StdioServer} server @param {string} threadId */
 async function sample(server, threadId) {
   const start = performance.now();
   const { thread } = await server.request("thread/resume", { threadId });

@@ -1,18 +1,19 @@
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { makeProject } from "../lib/threads.mjs";
 
 export const name = "thread-start";
-export const about = "thread/start, one after the other in one process, in a repository and in a bare folder";
+export const about =
+  "thread/start, one after the other in one process, in a repository and in an empty folder";
 
 const STARTS = 5;
 const CALLS = { ours: 300, peer: 20, floor: 0 };
-// A host lives for days, so a warm one is measured. Native code is warm at once; V8 needs some 2,000 calls for it.
+// A host runs for days, so a warm one is measured. V8 needs some 2,000 calls for that; native code is warm at once.
 const WARM_UP = { ours: 2000, peer: 20, floor: 0 };
-/** The first of a process are told apart: what someone sees who has just begun. */
+/** The first starts of a process are a result of their own: they are what a new user sees. */
 const FIRST = 20;
 
 /** @type {import("../run.mjs").Measure} */

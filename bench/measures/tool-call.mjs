@@ -1,13 +1,13 @@
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { startToolServers } from "../lib/tool-servers.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "tool-call";
 export const about =
-  "a call of a tool server that is done at once: from its start to its end, as a client sees it";
+  "a call of a tool server that returns at once: from its start to its end, as a client sees it";
 
 const STARTS = 5;
 const THREADS = 20;

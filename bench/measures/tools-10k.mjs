@@ -50,7 +50,7 @@ export async function measure({ subjects, runs = 10_000 }) {
 }
 
 /**
- * @param {import("../lib/server.mjs").StdioServer} server
+ * @param {import("../lib/server-process.mjs").StdioServer} server
  * @param {string} cwd
  * @param {number} count
  */

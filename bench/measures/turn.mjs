@@ -1,19 +1,20 @@
 import { byFetch, byHttp } from "../lib/bare-exchange.mjs";
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
-import { within } from "../lib/server.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
+import { within } from "../lib/server-process.mjs";
 import { median, summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "turn";
-export const about = "turn/start to turn/completed, one after the other, on a model that answers at once";
+export const about =
+  "from turn/start to turn/completed, one turn after the other, with a model that answers at once";
 
 const STARTS = 5;
 const TURNS_A_THREAD = 10;
 const THREADS = { ours: 20, peer: 2, floor: 0 };
-/** Until the code is compiled that a turn runs: a host lives long. */
+/** Turns that are not measured, until V8 has compiled the code of a turn: a host runs for long. */
 const WARM_UP = { ours: 300, peer: 1, floor: 0 };
 
 /** @type {import("../run.mjs").Measure} */
@@ -44,9 +45,9 @@ export async function measure({ subjects, runs = STARTS, onRound }) {
   }
 }
 
-/** One by one between the turns of ours: whatever else the machine does hits both alike. */
+/** Bare HTTP exchanges between the turns of ours, so that other load on the machine affects both equally. */
 class BareExchanges {
-  /** @type {{ fetch: number[], http: number[] }[]} one a round */
+  /** @type {{ fetch: number[], http: number[] }[]} one entry per round */
   #rounds = [];
   #url;
   #body;
@@ -89,7 +90,7 @@ class BareExchanges {
 }
 
 /**
- * What ours sends in the middle of a thread, so that the bare exchange sends the same.
+ * The request that ours sends to the model in the middle of a thread. The bare exchange sends the same.
  * @param {import("../lib/subjects.mjs").Home} home
  * @param {string} modelUrl
  */

@@ -1,15 +1,15 @@
 import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
-import { rotate } from "../lib/rotate.mjs";
+import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "turns-100";
-export const about = "turns a second of 100 threads that all have one running, one after the other in each";
+export const about = "turns per second of 100 threads that always have a turn running";
 
 const STARTS = 3;
 const THREADS = 100;
-/** In each thread. */
+/** Turns per thread. */
 const TURNS = { ours: 20, peer: 3, floor: 0 };
 const WARM_UP = { ours: 10, peer: 1, floor: 0 };
 

@@ -6,7 +6,7 @@ import { startToolServers } from "../lib/tool-servers.mjs";
 
 export const name = "unload-notices";
 export const about =
-  "replies to thread/unload, 500 of them, with 20 tool servers to tell of which half are bad";
+  "replies to thread/unload, 500 times, with 20 tool servers to notify, half of them faulty";
 
 /** @type {import("../lib/tool-servers.mjs").Kind[]} */
 const KINDS = [

@@ -1,11 +1,12 @@
 import { canMeasureMemory, settledMemory } from "../lib/memory.mjs";
 import { result } from "../lib/result.mjs";
-import { connectClient, leave } from "../lib/socket.mjs";
+import { connectClient, leave } from "../lib/socket-server.mjs";
 import { summarize } from "../lib/stats.mjs";
 import { withHomes } from "../lib/subjects.mjs";
 
 export const name = "ws-churn";
-export const about = "memory after 1,000 WebSocket clients came, initialized and left, against before";
+export const about =
+  "memory after 1,000 WebSocket clients connected, initialized and left, compared with before";
 
 const WARM_UP = 200;
 const AT_ONCE = 50;
@@ -23,7 +24,7 @@ export async function measure({ subjects, runs = 1000, onRound }) {
       const start = performance.now();
       await churn(url, runs, onRound);
       const seconds = (performance.now() - start) / 1000;
-      // Garbage is collected when the collector finds it worth while: give it time to come back.
+      // Waits for the garbage collector, which runs only when it finds it worthwhile.
       const until = (/** @type {number} */ pss) => pss <= before.pss * MOST;
       const after = await settledMemory(server.pid, { atLeastMs: 1000, atMostMs: 30_000, until });
       return result({

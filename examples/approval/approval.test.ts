@@ -6,7 +6,7 @@ import { freshFolder } from "../../test/support/folder.ts";
 import { RapWorld } from "../../test/support/rap-world.ts";
 import { createApprovalServer } from "./server.ts";
 
-it("deploys what the user agrees to, and asks again unless told not to", async () => {
+it("deploys what the user agrees to, and asks again unless the answer is remembered", async () => {
   const world = new RapWorld();
   const folder = await freshFolder("approval");
   const server = createApprovalServer({ auth: noAuth, data: memoryData(), folder, platform: world.platform });

@@ -1,4 +1,4 @@
-import { start } from "../start.ts";
+import { start } from "../start-example.ts";
 import { createApprovalServer } from "./server.ts";
 
-await start("approval", 8792, (surroundings) => createApprovalServer(surroundings));
+await start("approval", 8792, (environment) => createApprovalServer(environment));

@@ -8,11 +8,11 @@ const ALWAYS = "Deploy, and do not ask again in this thread";
 const NO = "Do not deploy";
 
 export interface ApprovalOptions extends Omit<ToolServerOptions, "name" | "tools"> {
-  /** Where the list of deployments is written. */
+  /** Folder of the file deployments.jsonl. */
   readonly folder: string;
 }
 
-/** Deploys, in that it writes down that it did: an example of a tool that asks first. */
+/** An example of a tool that asks the user first. It does not deploy, but appends each deployment to a file. */
 export function createApprovalServer({ folder, ...options }: ApprovalOptions): ToolServer {
   const deploy = tool({
     name: "deploy",
@@ -23,7 +23,7 @@ export function createApprovalServer({ folder, ...options }: ApprovalOptions): T
     }),
     annotations: { longRunning: true },
     async run({ service, environment }, ctx) {
-      // Asked before anything is done: after a restart of this server the call begins again here.
+      // Asks before any side effect: if this server restarts during the wait, `run` starts again.
       const { label } = await ctx.choose({
         prompt: `Deploy ${service} to ${environment}?`,
         choices: [ONCE, ALWAYS, NO],

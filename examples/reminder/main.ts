@@ -1,4 +1,4 @@
-import { start } from "../start.ts";
+import { start } from "../start-example.ts";
 import { createReminderServer } from "./server.ts";
 
-await start("reminder", 8791, (surroundings) => createReminderServer(surroundings));
+await start("reminder", 8791, (environment) => createReminderServer(environment));

@@ -67,7 +67,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-it("[RAPS-85] [RAPS-88] a reminder survives that its server is killed, and arrives as one", async () => {
+it("[RAPS-85] [RAPS-88] a reminder survives a kill of its server, and arrives once", async () => {
   const data = await freshFolder("reminder");
   let taking = false;
   const host = await hosting(({ type }) => (type === "tool_result" || taking ? 200 : 503));
@@ -110,7 +110,7 @@ it("[RAPS-85] [RAPS-88] a reminder survives that its server is killed, and arriv
   expect(await readdir(join(data, "entries"))).toHaveLength(1);
 });
 
-it("a reminder of next year comes, however long nothing was heard of it", async () => {
+it("a reminder of next year arrives, though its subscription had no event until then", async () => {
   const world = new RapWorld();
   world.time = Date.now();
   const server = createReminderServer({

@@ -2,7 +2,7 @@ import { createToolServer, type ToolServer, type ToolServerOptions, tool } from 
 import { z } from "zod";
 
 const DAY_S = 24 * 3600;
-const LONGEST_S = 366 * DAY_S;
+const MAX_DELAY_S = 366 * DAY_S;
 
 const remindMe = tool({
   name: "remind_me",
@@ -10,7 +10,7 @@ const remindMe = tool({
     "Reminds this conversation of something later. Answers at once; the reminder comes as an event when it is time.",
   input: z.object({
     text: z.string().min(1).max(2000).describe("What to be reminded of"),
-    in_seconds: z.number().positive().max(LONGEST_S).describe("How long from now"),
+    in_seconds: z.number().positive().max(MAX_DELAY_S).describe("How long from now"),
   }),
   annotations: { readOnly: true },
   async run({ text, in_seconds }, ctx) {
@@ -18,23 +18,23 @@ const remindMe = tool({
     const { id } = await ctx.subscribe({ text, at });
     return `I will remind you at ${new Date(at).toISOString()}. Subscription ID: ${id}`;
   },
-  // Runs when the reminder was set, and again whenever the server starts.
+  // Called when the reminder is set, and again at every start of the server.
   async listen(subscription) {
     const { text, at } = subscription.state;
     if (!(await subscription.sleepUntil(Number(at)))) return;
-    // It belongs into the conversation that asked for it.
+    // `associative`: the event goes into the conversation that asked for it.
     await subscription.emit(`Reminder: ${text}`, { associative: true, final: true });
   },
 });
 
-/** Reminds conversations of things: an example of subscriptions. */
+/** An example of subscriptions: reminds a conversation of something later. */
 export function createReminderServer(options: Omit<ToolServerOptions, "name" | "tools">): ToolServer {
   return createToolServer({
     name: "reminder",
     description: "Reminders",
     tools: [remindMe],
     ...options,
-    // One that says nothing until its time must not be over before.
-    limits: { subscriptionTtlMs: (LONGEST_S + DAY_S) * 1000, ...options.limits },
+    // A reminder has no event until its time, so the subscription must not expire earlier.
+    limits: { subscriptionTtlMs: (MAX_DELAY_S + DAY_S) * 1000, ...options.limits },
   });
 }

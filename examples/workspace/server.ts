@@ -17,12 +17,12 @@ export interface WorkspaceOptions extends Omit<ToolServerOptions, "name" | "tool
   readonly repository: string;
 }
 
-const OUTPUT = 64 * 1024;
+const MAX_OUTPUT = 64 * 1024;
 
-/** Gives each thread a git worktree of its own: an example of what is kept for a thread, and cleaned up. */
+/** An example of data per thread and its cleanup: gives each thread a git worktree of its own. */
 export function createWorkspaceServer({ repository, ...options }: WorkspaceOptions): ToolServer {
   const log = options.log ?? (() => {});
-  // On disk, so that a restart of the server finds it: closing the resource leaves it there.
+  // The tree stays on disk when the resource is closed, so that it is found after a restart of the server.
   const treeOf = ({ thread }: ToolContext): Promise<string> =>
     thread.resource(
       "tree",
@@ -92,11 +92,12 @@ export function createWorkspaceServer({ repository, ...options }: WorkspaceOptio
     name: "workspace",
     description: "A git worktree for each conversation",
     tools: [readOne, writeOne, runOne, showAll],
-    // Called after a restart too, and for threads of which nothing was heard any more. If it fails, the folder stays.
+    // Also called for threads that expire, and after a restart. If it fails, the thread's folder is not deleted.
     async onThreadClosed({ id, directory }) {
       if (directory === undefined) return;
       const kept = await closeTree(repository, directory, id);
-      if (kept !== undefined) log({ level: "info", says: "work was kept aside", thread: id, kept });
+      if (kept !== undefined)
+        log({ level: "info", says: "work of a closed thread was saved", thread: id, kept });
     },
     ...options,
   });
@@ -109,12 +110,12 @@ function runIn(
   signal: AbortSignal,
 ): Promise<{ readonly code: string; readonly output: string }> {
   return new Promise((resolve, reject) => {
-    // What lets hosts call this server is none of the program's business.
+    // The program must not get the token by which hosts call this server.
     const { RAP_TOKEN: _, ...env } = process.env;
     const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], signal });
     let output = "";
     const take = (chunk: Buffer): void => {
-      if (output.length < OUTPUT) output += chunk.toString("utf8").slice(0, OUTPUT - output.length);
+      if (output.length < MAX_OUTPUT) output += chunk.toString("utf8").slice(0, MAX_OUTPUT - output.length);
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);

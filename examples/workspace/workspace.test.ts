@@ -18,14 +18,14 @@ async function repositoryOf(): Promise<string> {
   return repository;
 }
 
-interface Place {
+interface Setup {
   readonly world: RapWorld;
   readonly repository: string;
   readonly root: string;
   readonly make: () => ToolServer;
 }
 
-async function place(limits: object = {}): Promise<Place> {
+async function setUp(limits: object = {}): Promise<Setup> {
   const world = new RapWorld();
   const [repository, root] = [await repositoryOf(), await freshFolder("rap")];
   const make = (): ToolServer =>
@@ -42,7 +42,7 @@ async function place(limits: object = {}): Promise<Place> {
 
 let calls = 0;
 async function use(
-  { world }: Place,
+  { world }: Setup,
   server: ToolServer,
   tool: string,
   args: object,
@@ -52,17 +52,17 @@ async function use(
   return text!;
 }
 
-const worktrees = async ({ repository }: Place): Promise<number> =>
+const worktrees = async ({ repository }: Setup): Promise<number> =>
   (await git(repository, "worktree", "list", "--porcelain"))
     .split("\n")
     .filter((line) => line.startsWith("worktree ")).length - 1;
 
-const kept = async ({ repository }: Place): Promise<string[]> =>
+const kept = async ({ repository }: Setup): Promise<string[]> =>
   (await git(repository, "for-each-ref", "--format=%(refname)", "refs/kept")).split("\n").filter(Boolean);
 
 describe("a workspace", () => {
-  it("is a tree of a thread's own, and what changes in it is shown", async () => {
-    const here = await place();
+  it("belongs to one thread, and its changes are shown", async () => {
+    const here = await setUp();
     const server = here.make();
     await use(here, server, "write_file", { path: "src/a.txt", text: "of one\n" }, "one");
     await use(here, server, "write_file", { path: "src/a.txt", text: "of two\n" }, "two");
@@ -81,8 +81,8 @@ describe("a workspace", () => {
     ]);
   });
 
-  it("is removed when its thread is closed, and uncommitted work is kept aside", async () => {
-    const here = await place();
+  it("is removed when its thread is closed, and uncommitted work is saved", async () => {
+    const here = await setUp();
     const server = here.make();
     await use(here, server, "read_file", { path: "README.md" }, "clean");
     await use(here, server, "write_file", { path: "README.md", text: "changed\n" }, "dirty");
@@ -95,11 +95,13 @@ describe("a workspace", () => {
     expect(refs).toHaveLength(1);
     expect(await git(here.repository, "show", `${refs[0]}:README.md`)).toBe("changed\n");
     expect(await git(here.repository, "show", `${refs[0]}:new.txt`)).toBe("new\n");
-    expect(here.world.logs).toMatchObject([{ says: "work was kept aside", thread: "dirty", kept: refs[0] }]);
+    expect(here.world.logs).toMatchObject([
+      { says: "work of a closed thread was saved", thread: "dirty", kept: refs[0] },
+    ]);
   });
 
   it("keeps commits that are in no branch", async () => {
-    const here = await place();
+    const here = await setUp();
     const server = here.make();
     await use(here, server, "write_file", { path: "new.txt", text: "new\n" });
     await use(here, server, "run", { program: "git", args: ["add", "."] });
@@ -111,8 +113,8 @@ describe("a workspace", () => {
     expect(await git(here.repository, "log", "-1", "--format=%s", ref!)).toBe("Mine\n");
   });
 
-  it("is removed after its time if nobody says that its thread was closed, and is found again until then", async () => {
-    const here = await place({ threadTtlMs: 3_600_000 });
+  it("is removed when its thread expires, and is found again until then", async () => {
+    const here = await setUp({ threadTtlMs: 3_600_000 });
     const first = here.make();
     await use(here, first, "write_file", { path: "new.txt", text: "new\n" });
     await first.close();
@@ -125,8 +127,8 @@ describe("a workspace", () => {
     expect(await use(here, server, "read_file", { path: "new.txt" })).toMatch(/^Error: There is no file/);
   });
 
-  it("is moved aside as it is if its work can not be kept in the repository", async () => {
-    const here = await place();
+  it("is moved aside if its work cannot be saved in the repository", async () => {
+    const here = await setUp();
     const server = here.make();
     await use(here, server, "write_file", { path: "precious.txt", text: "mine\n" });
     await writeFile(join(here.repository, ".git", "refs", "kept"), "in the way");
@@ -136,13 +138,13 @@ describe("a workspace", () => {
     const [name] = await readdir(aside);
     expect(await readFile(join(aside, name!, "tree", "precious.txt"), "utf8")).toBe("mine\n");
     expect(here.world.logs[1]).toMatchObject({
-      says: "a thread's folder was set aside",
+      says: "the folder of a closed thread was set aside, because its hook failed",
       path: join(aside, name!),
     });
   });
 
-  it("can not be left by a path or a link, whatever the thread is called", async () => {
-    const here = await place();
+  it("cannot be escaped by a path or a symlink, whatever the id of the thread", async () => {
+    const here = await setUp();
     const server = here.make();
     const outside = await freshFolder("outside");
     await writeFile(join(outside, "secret"), "secret");
@@ -178,11 +180,15 @@ describe("a workspace", () => {
   });
 
   it("ends a program when its call is cancelled", async () => {
-    const here = await place();
+    const here = await setUp();
     const server = here.make();
-    const wait = ["-e", "setInterval(() => {}, 1000)"];
+    const sign = join(here.root, "running");
+    const wait = [
+      "-e",
+      `require("fs").writeFileSync(${JSON.stringify(sign)}, ""); setInterval(() => {}, 1000)`,
+    ];
     await here.world.call(server, "run", { program: process.execPath, args: wait }, { id: "long" });
-    await eventually(async () => (await worktrees(here)) === 1, "it has begun");
+    await eventually(async () => (await readdir(here.root)).includes("running"), "it has begun");
     await here.world.post(server, "/cancel_tool_call", { thread_id: "thread_1", tool_call_id: "long" });
     expect((await here.world.next("tool_result")).text).toBe("Error: The call was cancelled.");
   });

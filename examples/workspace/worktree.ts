@@ -7,8 +7,8 @@ import { ToolError } from "@bobbin/rap";
 
 const run = promisify(execFile);
 
-/** Who keeps work aside; people have names of their own. */
-const KEEPER = {
+/** Author and committer of the commits that save uncommitted work. */
+const SAVED_BY = {
   GIT_AUTHOR_NAME: "workspace server",
   GIT_AUTHOR_EMAIL: "workspace@localhost",
   GIT_COMMITTER_NAME: "workspace server",
@@ -16,16 +16,16 @@ const KEEPER = {
 };
 
 export async function git(folder: string, ...args: readonly string[]): Promise<string> {
-  const env = { ...process.env, ...KEEPER, GIT_TERMINAL_PROMPT: "0" };
+  const env = { ...process.env, ...SAVED_BY, GIT_TERMINAL_PROMPT: "0" };
   const { stdout } = await run("git", args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }
 
-/** The tree of a thread: made with its first call, and found again after a restart. */
+/** Path of a thread's worktree, which is created if it does not exist. */
 export async function openTree(repository: string, folder: string): Promise<string> {
   const tree = join(folder, "tree");
   if (!(await isTree(tree))) {
-    // A start that broke off has left its name behind.
+    // An interrupted creation may have left an entry in the repository.
     await git(repository, "worktree", "prune");
     await git(repository, "worktree", "add", "--force", "--detach", tree, "HEAD");
   }
@@ -38,13 +38,15 @@ const isTree = (tree: string): Promise<boolean> =>
     () => false,
   );
 
-/** What differs from where the tree began, new files too. */
+/** Diff of the worktree against its HEAD, including new files. */
 export async function changes(tree: string): Promise<string> {
   await git(tree, "add", "--all", "--intent-to-add");
   return git(tree, "diff", "HEAD");
 }
 
-/** Removes a tree. Work that is in no branch is kept as a commit under refs/kept/, whose name is returned. */
+/**
+ * Removes a worktree. Saves work that is in no branch as a commit under refs/kept/, and returns the name of that ref.
+ */
 export async function closeTree(
   repository: string,
   folder: string,
@@ -52,7 +54,7 @@ export async function closeTree(
 ): Promise<string | undefined> {
   const tree = join(folder, "tree");
   if (!(await isTree(tree))) return undefined;
-  // Ids come from outside and may be anything.
+  // The thread's id comes from the host and may contain anything, so it is hashed for the ref name.
   const name = `${createHash("sha256").update(thread).digest("hex").slice(0, 12)}-${Date.now()}`;
   const kept = await keep(tree, thread, `refs/kept/${name}`);
   await git(repository, "worktree", "remove", "--force", tree);
@@ -71,19 +73,19 @@ async function keep(tree: string, thread: string, ref: string): Promise<string |
   return ref;
 }
 
-/** A path inside of the tree, whatever was asked for and wherever links lead. */
+/** Resolves a path within the worktree. Throws if it leads outside, also through symlinks. */
 export async function inside(tree: string, path: string): Promise<string> {
   const wanted = resolve(tree, path);
   if (path.includes("\0") || isAbsolute(path) || !isBelow(tree, wanted))
-    throw new ToolError("The path must be relative, and inside of the workspace.");
-  // The nearest part that is there shows where the rest would come to be.
+    throw new ToolError("The path must be relative and inside the workspace.");
+  // Resolves symlinks in the deepest existing part of the path: the rest would be created below it.
   let there = wanted;
   while (!(await lstat(there).catch(() => undefined))) there = dirname(there);
   const real = await realpath(there).catch(() => undefined);
   if (real === undefined || !isBelow(await realpath(tree), real, true))
     throw new ToolError("The path leads out of the workspace.");
   if (relative(tree, wanted).split(sep)[0] === ".git")
-    throw new ToolError("The .git file is not yours to change.");
+    throw new ToolError("The .git file must not be read or changed.");
   return wanted;
 }
 

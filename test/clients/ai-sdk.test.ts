@@ -1,6 +1,6 @@
 // The published provider for the AI SDK, with our program in place of its own.
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
+import { sleepers } from "../support/processes.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
 import { ensureClient, goWithout } from "./install.ts";
 
@@ -21,7 +22,7 @@ const folder = await ensureClient(`${PACKAGE}-${VERSION}`, [
   `ai@${AI}`,
   "zod@4.6.7",
 ]);
-if (folder === undefined) goWithout(PACKAGE, `${VERSION} can not be installed`);
+if (folder === undefined) goWithout(PACKAGE, `${VERSION} cannot be installed`);
 
 /** As much of the two as is used here: their own types are not here to be checked against. */
 interface Provider {
@@ -39,6 +40,7 @@ interface Ai {
   generateText(options: object): Promise<Answer>;
   streamText(options: object): {
     readonly textStream: AsyncIterable<string>;
+    readonly fullStream: AsyncIterable<{ readonly type: string }>;
     readonly finishReason: Promise<string>;
   };
 }
@@ -79,7 +81,7 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     expect(second.text).toContain("message 2 of this thread");
   });
 
-  it("[CLIENT-10] streams a text in pieces, and is cut off when it is told to stop", async () => {
+  it("[CLIENT-10] streams a text in pieces, and stops when it is aborted", async () => {
     let session: Session | undefined;
     const { ai, model } = await open({ onSessionCreated: (made: Session) => (session = made) });
     const { textStream, finishReason } = ai.streamText({ model, prompt: "hello stream" });
@@ -133,12 +135,40 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     expect(refused.text).toContain("`exec_command` failed:");
     expect(await readFile(join(cwd, "made"), "utf8")).toBe("slowly-2\n");
 
-    const { textStream } = ai.streamText({ model, prompt: "run: touch running; sleep 1000" });
+    // So many seconds that no other test sleeps as long.
+    const seconds = `${400_000 + Math.floor(Math.random() * 100_000)}`;
+    const { textStream } = ai.streamText({ model, prompt: `run: sleep ${seconds}` });
     const ended = (async () => {
       for await (const _piece of textStream);
     })();
-    await eventually(() => existsSync(join(cwd, "running")), "the command runs");
+    await eventually(() => sleepers(seconds).length === 1, "the command runs");
     await session!.interrupt();
     await ended;
+    await eventually(() => sleepers(seconds).length === 0, "its process is gone");
+  });
+
+  it("[CLIENT-15] cannot answer an approval, which waits until the turn is interrupted", async () => {
+    const cwd = await realpath(await freshFolder("project"));
+    await writeFile(join(cwd, "kept"), "");
+    let session: Session | undefined;
+    const { ai, model } = await open({
+      cwd,
+      sandboxMode: "danger-full-access",
+      approvalMode: "on-request",
+      onSessionCreated: (made: Session) => (session = made),
+    });
+    const { fullStream } = ai.streamText({ model, prompt: "run: rm -rf kept # slowly" });
+    const seen: string[] = [];
+    for await (const { type } of fullStream) {
+      seen.push(type);
+      // The command is shown, and asked about in the next moment. The provider drops every request of the host.
+      if (type === "tool-call") await session!.interrupt();
+    }
+    // What was asked about has an end for the provider, too.
+    expect(seen).toContain("tool-error");
+    expect(seen.at(-1)).toBe("finish");
+    expect(existsSync(join(cwd, "kept"))).toBe(true);
+    const { text } = await ai.generateText({ model, prompt: "still there, slowly?" });
+    expect(text).toContain("You said: still there");
   });
 });

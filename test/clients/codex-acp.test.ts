@@ -3,8 +3,11 @@ import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
+import { EVERYTHING } from "../support/mcp-stage.ts";
+import { sleepers, withMark } from "../support/processes.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
 import { AcpClient } from "./acp-client.ts";
 import { ensureClient, goWithout } from "./install.ts";
@@ -12,7 +15,7 @@ import { ensureClient, goWithout } from "./install.ts";
 const PACKAGE = "@agentclientprotocol/codex-acp";
 const VERSION = "2.6.0";
 const folder = await ensureClient(`codex-acp-${VERSION}`, [`${PACKAGE}@${VERSION}`]);
-if (folder === undefined) goWithout(PACKAGE, `${VERSION} can not be installed`);
+if (folder === undefined) goWithout(PACKAGE, `${VERSION} cannot be installed`);
 
 const work = await mkdtemp(join(tmpdir(), "bobbin-acp-"));
 const clients: AcpClient[] = [];
@@ -115,16 +118,42 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
       expect(await exists("three")).toBe(false);
 
       const from = client.told.length;
-      const long = editor.prompt("run: sleep 1000");
+      // So many seconds that no other test sleeps as long.
+      const seconds = `${300_000 + Math.floor(Math.random() * 100_000)}`;
+      const long = editor.prompt(`run: sleep ${seconds}`);
       const isNew = (message: object): boolean => client.told.indexOf(message) >= from;
       await client.waitFor(
         (message) => isNew(message) && message.params?.update?.status === "in_progress",
         "a command that runs",
       );
+      await eventually(() => sleepers(seconds).length === 1, "its process runs");
       client.notify("session/cancel", { sessionId });
       expect(await long).toBe("cancelled");
+      await eventually(() => sleepers(seconds).length === 0, "its process is gone");
     },
   );
+
+  it("[CLIENT-20] uses an MCP server that the editor names, asks about its tools, and leaves no process", async () => {
+    const server = { name: "every", command: process.execPath, args: [EVERYTHING, "stdio"], env: [] };
+    const editor = await Editor.open("mcp", [
+      { ...server, env: [{ name: "GREETING", value: "hello-editor" }] },
+    ]);
+    const { client } = editor;
+    expect(await editor.prompt('call echo {"message": "hi"}')).toBe("end_turn");
+    expect(client.text()).toContain("Echo: hi");
+    expect(await editor.prompt("call get_env {}")).toBe("end_turn");
+    expect(client.text()).toContain("hello-editor");
+    expect(client.text()).not.toContain("CODEX_PATH");
+    await client.call("session/set_mode", { sessionId: editor.sessionId, modeId: "read-only" });
+    const gzip = 'call gzip_file_as_resource {"name": "a.gz", "data": "data:text/plain,hi"}';
+    expect(await editor.prompt(gzip, "allow_once")).toBe("end_turn");
+    expect(client.text()).toContain("a.gz");
+    expect(client.told.filter(({ params }) => params?.update?.status === "failed")).toEqual([]);
+    const running = withMark("GREETING=hello-editor");
+    expect(running.length).toBe(1);
+    await client.close();
+    await eventually(() => withMark("GREETING=hello-editor").length === 0, "the server has ended");
+  });
 });
 
 /** Somebody with an editor, and a session in a folder. */
@@ -139,10 +168,15 @@ class Editor {
     this.cwd = cwd;
   }
 
-  static async open(name: string): Promise<Editor> {
+  static async open(name: string, mcpServers: readonly object[] = []): Promise<Editor> {
     const client = await open(join(work, name));
     const cwd = await realpath(await freshFolder("project"));
-    const { sessionId } = await client.call("session/new", { cwd, mcpServers: [] });
+    const { sessionId } = await client.call("session/new", {
+      cwd,
+      mcpServers,
+      // A first turn does not wait for servers that nobody knows; an editor can.
+      _meta: { mcpStartupAwaitTimeoutMs: 20_000 },
+    });
     return new Editor(client, sessionId, cwd);
   }
 

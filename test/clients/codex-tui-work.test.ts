@@ -57,7 +57,7 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     });
     const terminal = await openTui(host, { args: ["--cd", cwd], cwd });
     await terminal.shows("Trust this folder?");
-    await terminal.press("Enter");
+    await terminal.answer(/Trust this folder\?/, "Enter");
     await terminal.shows("Offline (built in)");
     const config = await readFile(join(host.home, "config.toml"), "utf8");
     expect(config).toContain('trust_level = "trusted"');
@@ -71,6 +71,25 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     await eventually(() => existsSync(join(cwd, "notes.txt")), "the patch is applied without a question");
   });
 
+  it("[CLIENT-30] finds files with @, and puts the chosen one into the message", async () => {
+    const { terminal, host, cwd } = await stage("read-only");
+    await mkdir(join(cwd, "src", "deep"), { recursive: true });
+    await writeFile(join(cwd, "src", "deep", "chocolate-cake.ts"), "");
+    await writeFile(join(cwd, "src", "carrot-cake.ts"), "");
+    await writeFile(join(cwd, ".ignore"), "carrot*\n");
+    await terminal.press("@");
+    await terminal.type("chocake");
+    await terminal.shows(/chocolate-cake\.ts +src\/deep\//);
+    await terminal.press("Enter");
+    await terminal.gone(/@chocake/);
+    await terminal.say("is that one");
+    await terminal.shows(/You said: .*chocolate-cake\.ts is that one/);
+    const called = await calls(host);
+    expect([...called].filter(([, outcomes]) => outcomes.some((outcome) => outcome !== "ok"))).toEqual([]);
+    // It walks the folder by itself, also with a remote host: this says nothing about `fuzzyFileSearch`.
+    expect([...called.keys()].filter((method) => method.startsWith("fuzzyFileSearch"))).toEqual([]);
+  });
+
   it("[CLIENT-17] shows what has changed with /diff", async () => {
     const { terminal, cwd } = await stage("workspace-write");
     const git = (...args: readonly string[]) =>
@@ -79,11 +98,13 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     git("init", "-q");
     git("add", ".");
     git("commit", "-qm", "begin");
-    await terminal.say("patch:*** Delete File: old.txt");
-    await terminal.shows("The patch was applied.");
+    // Changed by no patch: a patch would show these lines by itself.
+    await writeFile(join(cwd, "old.txt"), "after\n");
     await terminal.say("/diff");
-    await terminal.shows("-before");
+    await terminal.shows(/^\s*-before\s*\n\s*\+after\s*$/m);
     await terminal.press("q");
+    await terminal.say("are you there");
+    await terminal.shows("You said: are you there");
   });
 
   it.skipIf(!hasSandbox)(

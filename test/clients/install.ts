@@ -1,5 +1,5 @@
 // Published clients are only ever a measure for tests: they are installed on demand into .cache/, never listed as a
-// dependency, and a machine that can not have them goes without, unless it is told that it must not.
+// dependency, and a machine that cannot have them goes without, unless `BOBBIN_REQUIRE_PEER` is set.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const CACHE = join(import.meta.dirname, "../../.cache");
 const PATIENCE_MS = 300_000;
 
-/** The folder that has the packages in its node_modules, or undefined when they can not be had. */
+/** The folder that has the packages in its node_modules, or undefined when they cannot be had. */
 export async function ensureClient(name: string, packages: readonly string[]): Promise<string | undefined> {
   const folder = join(CACHE, name);
   if (existsSync(folder)) return folder;

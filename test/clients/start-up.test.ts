@@ -35,7 +35,7 @@ async function skill(root: string, name: string, text?: string): Promise<string>
 }
 
 describe("a client that starts", () => {
-  it("[CLIENT-1] is told that there is no account, that none is needed, and of no limits", async () => {
+  it("[CLIENT-1] reads that there is no account, that none is needed, and that there are no limits", async () => {
     const { client } = await ask();
     expect(await client.call("account/read", {})).toMatchObject({ account: null, requiresOpenaiAuth: false });
     const { rateLimits } = await client.call("account/rateLimits/read");
@@ -47,7 +47,7 @@ describe("a client that starts", () => {
     expect((await client.call("configRequirements/read")).requirements).toBeNull();
   });
 
-  it("[CLIENT-1] is told to log in where the provider says so", async () => {
+  it("[CLIENT-1] reads that a login is needed if the provider requires one", async () => {
     const provider = '[model_providers.x]\nname = "X"\nbase_url = "http://127.0.0.1:9/v1"\n';
     const { client, home } = await ask();
     const needed = async (flag: string): Promise<boolean> => {
@@ -83,14 +83,14 @@ describe("a client that starts", () => {
     expect((await client.call("config/read", {})).layers ?? null).toBeNull();
   });
 
-  it("[CLIENT-3] is told as not set what has a form that it could not decode", async () => {
+  it("[CLIENT-3] reads values that it could not decode as not set", async () => {
     const toml = 'file_opener = 7\n[tools]\nweb_search = "yes"\n[analytics]\nenabled = "maybe"\n';
     const { client } = await ask(toml);
     const { config } = await client.call("config/read", {});
     expect(config).toMatchObject({ tools: null, analytics: null, file_opener: 7 });
   });
 
-  it("[CLIENT-4] lists what is there to choose from, and nothing that is not", async () => {
+  it("[CLIENT-4] lists the available choices, and no others", async () => {
     const { client } = await ask();
     expect(await client.call("modelProvider/capabilities/read", {})).toEqual({
       imageGeneration: false,
@@ -111,16 +111,16 @@ describe("a client that starts", () => {
     ]);
   });
 
-  it("[CLIENT-4] is told of MCP servers and hooks that are configured that they do not run", async () => {
+  it("[CLIENT-4] reads why configured MCP servers and hooks do not run", async () => {
     const toml = [
       '[mcp_servers.b]\nurl = "http://127.0.0.1:9/mcp?key=x"\nenabled = false',
-      '[mcp_servers.a]\ncommand = "a"',
+      '[mcp_servers.a]\ncommand = "/nowhere/a"',
       '[[hooks.SessionStart]]\nmatcher = "startup"',
     ].join("\n");
     const { client } = await ask(toml);
     const { data } = await client.call("mcpServerStatus/list", {});
     expect(data).toMatchObject([
-      { name: "a", runtimeStatus: "notStarted", httpOrigin: null, tools: {} },
+      { name: "a", runtimeStatus: "failed", httpOrigin: null, tools: {}, authStatus: "unsupported" },
       { name: "b", runtimeStatus: "disabled", httpOrigin: "http://127.0.0.1:9" },
     ]);
     const hooks = await client.call("hooks/list", { cwds: ["/a", "/b"] });
@@ -132,7 +132,7 @@ describe("a client that starts", () => {
     });
   });
 
-  it("[CLIENT-5] finds the skills of the repository and of the person, and what is wrong with others", async () => {
+  it("[CLIENT-5] finds the skills of the repository and of the user, and the errors of broken ones", async () => {
     const [repo, elsewhere] = [await folder(), await folder()];
     const sub = join(repo, "sub");
     await mkdir(join(repo, ".git"), { recursive: true });
@@ -162,7 +162,7 @@ describe("a client that starts", () => {
     expect(data[0].errors).toEqual([{ path: broken, message: expect.stringContaining("description") }]);
   });
 
-  it("[CLIENT-5] that names no folder gets the host's own", async () => {
+  it("[CLIENT-5] gets the host's own folder if it names none", async () => {
     const { client } = await ask();
     expect((await client.call("skills/list", {})).data).toMatchObject([{ cwd: process.cwd(), errors: [] }]);
     expect((await client.call("hooks/list", {})).data).toMatchObject([{ cwd: process.cwd(), hooks: [] }]);

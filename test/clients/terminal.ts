@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { eventually } from "../support/eventually.ts";
+import { afterWorking, PATIENCE_MS, workedMs } from "../support/patience.ts";
 
 const run = promisify(execFile);
 
@@ -34,8 +35,28 @@ export class Terminal {
     await this.press("Enter");
   }
 
+  /** Types letters, and sends nothing off. */
+  async type(text: string): Promise<void> {
+    await this.#tmux("send-keys", "-l", text);
+  }
+
   async press(key: string): Promise<void> {
     await this.#tmux("send-keys", key);
+  }
+
+  /** Presses a key until the screen no longer shows the question: a program that has just drawn it may drop keys. */
+  async answer(question: RegExp, key: string): Promise<void> {
+    const asked = async (): Promise<boolean> =>
+      question.test((await this.#tmux("capture-pane", "-p", "-J")).stdout);
+    const PRESS_EVERY_MS = 2_000;
+    let pressed = Number.NEGATIVE_INFINITY;
+    await eventually(async () => {
+      if (!(await asked())) return true;
+      if (workedMs() - pressed < PRESS_EVERY_MS) return false;
+      pressed = workedMs();
+      await this.press(key);
+      return false;
+    }, `the answer ${key} to ${question} is taken`);
   }
 
   /** What has been on the screen since it was opened; lines that were broken at its edge are whole. */
@@ -67,8 +88,14 @@ export class Terminal {
     await this.#tmux("kill-server").catch(() => {});
   }
 
-  #tmux(...args: string[]): Promise<{ stdout: string }> {
-    return run("tmux", ["-S", this.#socket, "-f", "/dev/null", ...args], { timeout: 10_000 });
+  async #tmux(...args: string[]): Promise<{ stdout: string }> {
+    const stop = new AbortController();
+    const cancel = afterWorking(PATIENCE_MS, () => stop.abort());
+    try {
+      return await run("tmux", ["-S", this.#socket, "-f", "/dev/null", ...args], { signal: stop.signal });
+    } finally {
+      cancel();
+    }
   }
 }
 

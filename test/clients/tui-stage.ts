@@ -1,9 +1,9 @@
 // The reference program's own terminal interface, as it is published, in a terminal of its own.
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { ensurePeer, PEER_VERSION } from "../conformance/peer-schema/peer-binary.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { freshFolder } from "../support/folder.ts";
 import type { HostProcess } from "../support/host-process.ts";
 import { ensureTmux, goWithout } from "./install.ts";
 import { Terminal } from "./terminal.ts";
@@ -17,16 +17,21 @@ else if (!tmux) goWithout("the Codex TUI", "there is no tmux");
 /** Whether it can be tried here. */
 export const hasTui = codex !== undefined && tmux;
 
-const folder = await realpath(await mkdtemp(join(tmpdir(), "bobbin-tui-")));
+/** What belongs to the terminals of a test file. */
+let made: Promise<string> | undefined;
+const ownFolder = (): Promise<string> => {
+  made ??= freshFolder("tui").then((folder) => realpath(folder));
+  return made;
+};
 const terminals: Terminal[] = [];
-afterAll(async () => {
-  await Promise.all(terminals.map((terminal) => terminal.close()));
-  await rm(folder, { recursive: true, force: true });
+atFileEnd(async () => {
+  await Promise.all(terminals.splice(0).map((terminal) => terminal.close()));
+  made = undefined;
 });
 
 /** What it keeps for itself: no questions about trust and updates, and keys that come fast are keys, not a paste. */
 async function ownHome(cwd: string): Promise<string> {
-  const home = join(folder, "codex-home");
+  const home = join(await ownFolder(), "codex-home");
   await mkdir(home, { recursive: true });
   await mkdir(cwd, { recursive: true });
   const config = [
@@ -44,16 +49,15 @@ async function ownHome(cwd: string): Promise<string> {
 /** Starts it in a project, which is its own unless one is given. */
 export async function openTui(
   host: HostProcess,
-  {
-    args = [],
-    cwd = join(folder, "project"),
-  }: { readonly args?: readonly string[]; readonly cwd?: string } = {},
+  { args = [], cwd }: { readonly args?: readonly string[]; readonly cwd?: string } = {},
 ): Promise<Terminal> {
-  const home = await ownHome(cwd);
+  const folder = await ownFolder();
+  const project = cwd ?? join(folder, "project");
+  const home = await ownHome(project);
   const command = [codex!, ...args, "--remote", await host.url()];
   const env = { CODEX_HOME: home, HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8" };
   const terminal = await Terminal.open(join(folder, `tmux-${terminals.length}`), command, {
-    folder: cwd,
+    folder: project,
     env,
   });
   terminals.push(terminal);

@@ -25,7 +25,7 @@ function claims(): Map<string, string[]> {
   return found;
 }
 
-it("finds a test for every requirement, and a requirement for every claim", () => {
+it("finds a test for every requirement, and a requirement for every id in a title", () => {
   const claimed = claims();
   const known = new Set(requirements.map(({ id }) => id));
   const pending = new Set(rapPending);
@@ -35,7 +35,7 @@ it("finds a test for every requirement, and a requirement for every claim", () =
   expect(unknown, "tests that name a requirement that is not there").toEqual([]);
 });
 
-it("gives every requirement an id of its own", () => {
+it("gives every requirement a unique id", () => {
   const files = readdirSync(import.meta.dirname).filter((file) => /^requirements.*\.ts$/.test(file));
   const ids = files.flatMap((file) => {
     const text = readFileSync(join(import.meta.dirname, file), "utf8");
@@ -44,21 +44,21 @@ it("gives every requirement an id of its own", () => {
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
 });
 
-it("names what is still without a test, and nothing that has one", () => {
+it("lists exactly the requirements that have no test", () => {
   if (rapPending.length > 0)
     process.stdout.write(`without a test for now (${rapPending.length}): ${rapPending.join(" ")}\n`);
   const claimed = claims();
   expect(rapPending.filter((id) => claimed.has(id) || !(id in rapLines))).toEqual([]);
 });
 
-it("has something of every page of the tool protocol's specification, and tells others what is theirs", () => {
+it("has a requirement of every page of the tool protocol's specification", () => {
   const pages = [...Object.values(rapLines), ...Object.values(rapOthers)].flatMap(([on]) => on.split(" "));
   expect([...new Set(pages)].sort()).toEqual([...rapPages].sort());
   const docs = readFileSync(join(root, "docs/tool-servers.md"), "utf8");
   expect(Object.keys(rapOthers).filter((id) => !docs.includes(id))).toEqual([]);
 });
 
-it("[RAPR-4] tells in the docs how long a callback URL is good for", () => {
+it("[RAPR-4] documents how long a callback URL is valid", () => {
   const docs = readFileSync(join(root, "docs/rap-host.md"), "utf8");
   expect(docs).toMatch(/capability for one call/);
   expect(docs).toMatch(/\*\*Its lifetime\*\* is that of the thread's load/);

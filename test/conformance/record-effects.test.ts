@@ -42,9 +42,9 @@ it("has every type of record, with an effect or the reason why there is none", (
   }
 });
 
-it("takes no other title for one that is there", () => {
+it("does not accept the title of a test that does not exist", () => {
   const file = "test/model/crash-records.test.ts";
-  expect(isThere({ file, title: "is followed by one that does it: closed" })).toBe(true);
+  expect(isThere({ file, title: "is followed by a host that performs the effect: closed" })).toBe(true);
   expect(isThere({ file, title: "is followed by two that do it: closed" })).toBe(false);
   expect(isThere({ file: "test/model/nowhere.test.ts", title: "anything" })).toBe(false);
 });

@@ -18,11 +18,15 @@ export interface RecordEffect {
 /** The host dies of the record itself: in the step in which it reaches the disk, and in which it is synced. */
 const atRecord = (type: RecordType): CrashTest => ({
   file: "test/model/crash-records.test.ts",
-  title: `is followed by one that does it: ${type}`,
+  title: `is followed by a host that performs the effect: ${type}`,
 });
 const droppedTurn: CrashTest = {
   file: "test/simulation/dropped-turn.test.ts",
   title: "[ONCE-2] goes on where it was, to the same single end (answers at once)",
+};
+const givenUp: CrashTest = {
+  file: "test/simulation/question-deadlines.test.ts",
+  title: "[ASK-7] are given up once by one of the hosts that follow, whenever one dies",
 };
 const results: CrashTest = {
   file: "test/simulation/tool-results.test.ts",
@@ -50,16 +54,21 @@ const children: CrashTest = {
   file: "test/simulation/tool-children.test.ts",
   title: "is handled once, by the thread itself if no child can be made, however often the host dies",
 };
+const helped: CrashTest = {
+  file: "test/simulation/helpers.test.ts",
+  title:
+    "[HELPER-20] has its result reach its parent's model once, whichever of their hosts dies and whenever",
+};
 const choices: CrashTest = {
   file: "test/simulation/tool-choices.test.ts",
   title: "reaches a tool server that is away for long, however often the host dies meanwhile",
 };
 const eventTaken: CrashTest = {
-  file: "test/simulation/left-behind.test.ts",
+  file: "test/simulation/recovery-after-crash.test.ts",
   title: "is followed by one for an event that its thread had taken, with nobody there to see it",
 };
 const adoptedTurn: CrashTest = {
-  file: "test/simulation/left-behind.test.ts",
+  file: "test/simulation/recovery-after-crash.test.ts",
   title: "goes on at the next start, with nobody there to see it",
 };
 const queued: CrashTest = {
@@ -74,6 +83,23 @@ const allowedForGood: CrashTest = {
   file: "test/simulation/allowed-for-good.test.ts",
   title: "[APPROVE-4] becomes a rule once, whenever the host dies after it (%s)",
 };
+const turnSettings: CrashTest = {
+  file: "test/simulation/turn-settings.test.ts",
+  title: "[TURN-16] count for the next call of the model, whenever the host dies after they were changed",
+};
+const mcpAllowedForGood: CrashTest = {
+  file: "test/simulation/mcp.test.ts",
+  title: "[MCPCALL-8] is in config.toml, whenever the host dies after the answer (%s)",
+};
+const mcpCallMade: CrashTest = {
+  file: "test/simulation/mcp.test.ts",
+  title: "[MCPCALL-29] is known to have been made after a power cut in the moment in which its server has it",
+};
+const mcpAsked: CrashTest = {
+  file: "test/simulation/mcp.test.ts",
+  title:
+    "[MCPCALL-20] [MCPCALL-22] ends with the host that asked, each call has one answer, and no file has the address",
+};
 const patched: CrashTest = {
   file: "test/simulation/patch.test.ts",
   title: "[PATCH-11] is whole after the next start, whenever its host dies and however",
@@ -83,6 +109,43 @@ const commands: CrashTest = {
   title:
     "[EXEC-11] complete their items once and leave no process, whatever happens to their thread and host",
 };
+const hookedEnd: CrashTest = {
+  file: "test/simulation/hooks.test.ts",
+  title:
+    "[HOOK-10] of a turn's end run again in the host that follows one that died meanwhile, and then it ends",
+};
+const hooked: CrashTest = {
+  file: "test/simulation/hooks.test.ts",
+  title:
+    "[HOOK-10] count once for what they said, and run again for what they did not, whenever their host dies",
+};
+const hookedQuestion: CrashTest = {
+  file: "test/simulation/hooks.test.ts",
+  title:
+    "[HOOK-10] that answer in place of people are asked once, and people only what hooks leave to them, whenever the host dies",
+};
+const hookedCompaction: CrashTest = {
+  file: "test/simulation/hooks.test.ts",
+  title:
+    "[HOOK-10] of compactions are asked once for each, and one that they refuse is not made, whenever the host dies",
+};
+const hookedHelper: CrashTest = {
+  file: "test/simulation/hooks.test.ts",
+  title:
+    "[HOOK-10] of helpers run before the first call of their model and before their end, once, whenever the host dies",
+};
+const HOOK_EVENTS = [
+  "PermissionRequest",
+  "PreCompact",
+  "PostCompact",
+  "SubagentStart",
+  "SubagentStop",
+] as const;
+/** The host dies of the record in which the answer of a hook is. */
+const hooksAnswered = (event: (typeof HOOK_EVENTS)[number]): CrashTest => ({
+  file: "test/simulation/hooks.test.ts",
+  title: `[HOOK-10] are not asked again by the host that follows one that died of the record of their answer: ${event}`,
+});
 const steps = (scene: string): CrashTest => ({
   file: "test/model/crash-steps.test.ts",
   title: `loses nothing that a kill may not take of ${scene}`,
@@ -109,14 +172,21 @@ export const recordEffects: Readonly<
     "thread/closed, and the reply to thread/unload",
     "the record `notified`, where there are tool servers",
   ),
-  notified: leadsTo("notified", "/close_thread to each tool server"),
+  notified: leadsTo("notified", "/close_thread to each tool server, at most once"),
   statusChanged: leadsTo("statusChanged", "thread/status/changed"),
   settingsChanged: leadsTo("settingsChanged", "thread/settings/updated"),
   loadSettingsChanged: leadsTo("loadSettingsChanged", "the reply; the next load is bound to them"),
   grantRevoked: leadsTo("grantRevoked", "thread/grants/revoked, and the reply to thread/grants/revoke"),
+  readStateChanged: leadsTo(
+    "readStateChanged",
+    "thread/readState/changed, the reply to thread/readState/update, and the row of the index",
+  ),
   renamed: leadsTo("renamed", "thread/name/updated, and the row of the index"),
   gitInfoChanged: leadsTo("gitInfoChanged", "the reply to thread/metadata/update"),
-  sectionChanged: leadsTo("sectionChanged", "the reply to thread/section/move, and the row of the index"),
+  sectionChanged: leadsTo(
+    "sectionChanged",
+    "thread/section/moved, the reply to thread/section/move, and the row of the index",
+  ),
   turnsDropped: leadsTo("turnsDropped", "thread/reverted, and the texts of the index"),
   itemsInjected: leadsTo("itemsInjected", "the reply to thread/inject_items; the model sees them"),
   checkpoint: { none: "It repeats the state that the records before it lead to, for quick loads." },
@@ -124,19 +194,37 @@ export const recordEffects: Readonly<
   requestSent: [
     ...leadsTo("requestSent", "the question to clients"),
     also("the question again", droppedTurn),
+    also("its end, when nobody has been there to answer it for long", givenUp),
   ],
-  networkRuleDecided: leadsTo("networkRuleDecided", "the rules file gets the rule"),
+  networkRuleDecided: [
+    ...leadsTo("networkRuleDecided", "the rules file gets the rule"),
+    also("the same at each step", steps("what a command asks about a host")),
+  ],
+  serverSampled: leadsTo(
+    "serverSampled",
+    "thread/tokenUsage/updated",
+    "the MCP server gets what the model said; a crash ends its connection, and the call has an error output",
+  ),
   networkRuleSaved: { none: "The rules file has the rule; nothing more is done because of it." },
   requestResolved: [
     ...leadsTo("requestResolved", "serverRequest/resolved", "the call goes on with the answer"),
+    also(
+      "a command or a patch, once, at each step",
+      steps("what clients are asked about commands and patches"),
+    ),
     also("a rule in the home, if the answer allows commands for good", allowedForGood),
+    also("config.toml, if the answer allows an MCP tool for good", mcpAllowedForGood),
+    also("the MCP server that asked gets the answer", mcpAsked),
   ],
 
-  reviewStarted: leadsTo(
-    "reviewStarted",
-    "item/autoApprovalReview/started",
-    "a call of the model that judges the approval, and that call again",
-  ),
+  reviewStarted: [
+    ...leadsTo(
+      "reviewStarted",
+      "item/autoApprovalReview/started",
+      "a call of the model that judges the approval, and that call again",
+    ),
+    also("the same at each step", steps("what a model approves in place of a person")),
+  ],
   reviewEnded: leadsTo(
     "reviewEnded",
     "guardianWarning and item/autoApprovalReview/completed",
@@ -145,9 +233,41 @@ export const recordEffects: Readonly<
   denialApproved: leadsTo("denialApproved", "the reply to thread/approveGuardianDeniedAction"),
   reviewsExhausted: leadsTo("reviewsExhausted", "guardianWarning"),
 
+  hooksStarted: [
+    ...leadsTo("hooksStarted", "hook/started", "the hooks run, and run again if their host dies"),
+    also("what they say counts once", hooked),
+    also("the same of those of compactions", hookedCompaction),
+    also("the same of those of permission requests", hookedQuestion),
+    also("the same of those of helpers", hookedHelper),
+  ],
+  hooksEnded: [
+    ...leadsTo(
+      "hooksEnded",
+      "hook/completed",
+      "what they decided: the model is called, the call is made, or not",
+    ),
+    also("the same, once", hooked),
+    ...HOOK_EVENTS.map((event) =>
+      also(`what follows from it at ${event}, without asking again`, hooksAnswered(event)),
+    ),
+    also("a summary, or none and the end of the turn", hookedCompaction),
+    also("the call goes on with their answer, or people are asked", hookedQuestion),
+    also("the model of a helper is called, goes on, or its turn ends", hookedHelper),
+  ],
+  lastHooksDue: [
+    ...leadsTo("lastHooksDue", "the hooks that a turn ends with run, and then it ends or goes on"),
+    also("the same after a crash, and one end", hookedEnd),
+    also("the same after a compaction of its own", hookedCompaction),
+    also("the same in a helper", hookedHelper),
+  ],
+
   turnStarted: leadsTo("turnStarted", "turn/started, and the reply to turn/start"),
   inputAccepted: { none: "It keeps the same input from being taken again; nothing is done because of it." },
   contextGiven: { none: "The next call of the model is given it; `sampleRequested` asks for that." },
+  turnSettingsChanged: [
+    ...leadsTo("turnSettingsChanged", "the reply to turn/settings/update"),
+    also("the next call of the model is made with them", turnSettings),
+  ],
   sampleRequested: [
     ...leadsTo("sampleRequested", "a call of the model"),
     also("that call again", droppedTurn),
@@ -168,6 +288,7 @@ export const recordEffects: Readonly<
     also("all files of a patch, and then its end", patched),
     also("the same at each step", steps("what a turn changes in files")),
     also("a command, which a crash ends and no host repeats", commands),
+    also("a call of an MCP server, which no host repeats", mcpCallMade),
     also("the same at each step", steps("what commands do")),
   ],
   toolWaiting: [
@@ -178,7 +299,8 @@ export const recordEffects: Readonly<
     ...leadsTo("toolAnswered", "the next call of the model, when it was the last one"),
     also("the tool server's 200", answered200),
   ],
-  callCancelled: leadsTo("callCancelled", "/cancel_tool_call to the tool server"),
+  callCancelled: leadsTo("callCancelled", "the record `cancelNotified`, where there are tool servers"),
+  cancelNotified: leadsTo("cancelNotified", "/cancel_tool_call to each tool server, at most once"),
   approvalGranted: { none: "Later calls of that kind are not asked for; nothing is done because of it." },
   planUpdated: leadsTo("planUpdated", "turn/plan/updated"),
   turnDiffed: leadsTo("turnDiffed", "turn/diff/updated"),
@@ -186,11 +308,7 @@ export const recordEffects: Readonly<
     ...leadsTo("compactionRequested", "a call of the model for a summary"),
     also("that call again", droppedTurn),
   ],
-  compacted: leadsTo(
-    "compacted",
-    "thread/compacted and thread/tokenUsage/updated",
-    "the next call of the model",
-  ),
+  compacted: leadsTo("compacted", "thread/tokenUsage/updated", "the next call of the model"),
   compactionFailed: leadsTo("compactionFailed", "warning", "the next call of the model"),
   modelRerouted: leadsTo("modelRerouted", "model/rerouted"),
   sampleLost: leadsTo("sampleLost", "the calls that are left go on"),
@@ -215,7 +333,10 @@ export const recordEffects: Readonly<
   terminalEnded: leadsTo("terminalEnded", "item/completed, with the id of a turn that may have ended"),
 
   subscribed: { none: "Events of the call are taken from now on; nothing is done because of it." },
-  subscriptionEnded: leadsTo("subscriptionEnded", "/cancel_tool_call, if its tool server did not end it"),
+  subscriptionEnded: leadsTo(
+    "subscriptionEnded",
+    "the record `cancelNotified`, if its tool server did not end it",
+  ),
   callDeferred: leadsTo("callDeferred", "the deadline of a call that the model does not wait for"),
   eventReceived: [
     ...leadsTo("eventReceived", "the tool server's 200"),
@@ -229,6 +350,26 @@ export const recordEffects: Readonly<
   ],
   childMade: leadsTo("childMade", "a look at whether the child is over"),
   childEnded: leadsTo("childEnded", "its parent may be unloaded"),
+  helperDue: [
+    ...leadsTo("helperDue", "the helper's thread, with its task"),
+    also("one thread, and its result once", helped),
+  ],
+  helperMade: [
+    ...leadsTo("helperMade", "the answer to spawn_agent", "the task is given to the helper"),
+    also("its result once", helped),
+  ],
+  helperOpened: leadsTo("helperOpened", "the answer to resume_agent", "what becomes of the helper is heard"),
+  helperInputSent: [
+    ...leadsTo("helperInputSent", "the input is given to the helper"),
+    also("the same, once", helped),
+  ],
+  helperInputTaken: leadsTo("helperInputTaken", "the input is not given to the helper again"),
+  helperHeard: [
+    ...leadsTo("helperHeard", "the answer to a wait_agent, or the model is told with its next call"),
+    also("the same, once", helped),
+  ],
+  helperTold: { none: "The model is given the news by `itemsInjected`; they are not told again." },
+  helperClosed: leadsTo("helperClosed", "the answer to close_agent; its parent may be unloaded"),
   choiceMade: [
     ...leadsTo("choiceMade", "the user's choice is sent to the tool server"),
     also("that again, until it is there", choices),

@@ -21,11 +21,16 @@ export const clientLines = {
     "ai-sdk-provider-codex-app-server generates, streams, interrupts and resumes; it declares nothing.",
   "CLIENT-13": "The Codex TUI compacts, reviews and plans.",
   "CLIENT-14": "codex-acp asks the editor about patches and commands, and does what it says.",
-  "CLIENT-15": "The AI SDK provider changes files and runs commands where that needs no approval.",
+  "CLIENT-15":
+    "The AI SDK provider changes files and runs commands where that needs no approval; one that it does not answer can be interrupted.",
+  "CLIENT-20": "codex-acp uses an MCP server that the editor names, and asks the editor about its tools.",
   "CLIENT-16": "The Codex TUI asks about patches and commands, and does what the user says.",
   "CLIENT-17": "The Codex TUI shows changes with `/diff`, and runs the user's own commands with `!`.",
   "CLIENT-18":
     "The Codex TUI asks whether a folder is trusted, and its answer is kept here, with the rules of that moment.",
   "CLIENT-19": "The Codex TUI shows what a reviewer denied, and approves it with `/approve`.",
+  "CLIENT-29": "The Codex TUI asks about calls of MCP servers, and fills in what servers ask.",
+  "CLIENT-30":
+    "The Codex TUI takes files that its user finds with `@`, for which it walks the folder by itself.",
   "CLIENT-12": "The Codex TUI shows plans, and takes the user's answers to the model's questions.",
 } as const;

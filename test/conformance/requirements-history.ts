@@ -2,7 +2,7 @@
 export const historyLines = {
   "COMPACT-1":
     "thread/compact/start is a turn that ends with a summary, on every wire; the model is shown it, the user's last words and what clients put in.",
-  "COMPACT-2": "A compaction by request ends a running turn, can not be steered, and can be interrupted.",
+  "COMPACT-2": "A compaction by request ends a running turn, cannot be steered, and can be interrupted.",
   "COMPACT-3":
     "A compaction by request is tried again where that can help, and fails with what the model said.",
   "COMPACT-4": "A conversation that is too long to be summarised is summarised without its beginning.",
@@ -17,7 +17,7 @@ export const historyLines = {
   "REVIEW-1":
     "A review is a turn of a reviewer that sees the work and not the conversation; what it found is told as exitedReviewMode and as a message.",
   "REVIEW-2": "A review takes every target of the schema, and refuses one that says nothing.",
-  "REVIEW-3": "A review can not be steered, and is left in any case: with a result, interrupted or failed.",
+  "REVIEW-3": "A review cannot be steered, and is left in any case: with a result, interrupted or failed.",
   "REVIEW-4": "A detached review is an ordinary turn of a fork.",
 
   "MODE-1": "A collaboration mode is taken by a turn and by the settings, told, and kept over a restart.",

@@ -18,12 +18,12 @@ export const inputLines = {
   "QUEUE-3":
     "An interrupt keeps the queue and stops it, over resumes and restarts, until someone starts one of it.",
   "QUEUE-4": "An idle thread starts queued input at once; one that is not loaded, once it is resumed.",
-  "QUEUE-5": "A queue has bounds, and what it can not do is refused in the words that clients match.",
+  "QUEUE-5": "A queue has bounds, and what it cannot do is refused in the words that clients match.",
   "QUEUE-6": "A queued turn begins although nobody follows the thread any more.",
 
   // What goes on by itself.
   "GOAL-1":
-    "A goal is set, changed, read and cleared, loaded or not; what it can not be is refused in known words.",
+    "A goal is set, changed, read and cleared, loaded or not; what it cannot be is refused in known words.",
   "GOAL-2": "An active goal goes on by itself, turn after turn, until the model or someone ends it.",
   "GOAL-3": "Tokens and seconds of its turns are counted; at its budget it stops, and the model is told.",
   "GOAL-4":
@@ -46,7 +46,7 @@ export const inputLines = {
 
   // What clients write into config.toml.
   "CONF-1": "A value that is written is in config.toml, and all that people wrote around it is as it was.",
-  "CONF-2": "Edits are made all or none; what can not be configured is refused, and so is another file.",
+  "CONF-2": "Edits are made all or none; what cannot be configured is refused, and so is another file.",
   "CONF-3": "A write on an older version is refused; one that the command line overrides says so.",
   "CONF-4": "Threads that start after a write use what it says, new providers included.",
   "CONF-5": "What the peer takes in config.toml is taken, older words included.",
@@ -63,5 +63,5 @@ export const inputLines = {
   "FILE-2":
     "What is kept goes with the thread: to the archive and back, into forks, and away with its deletion.",
   "FILE-3":
-    "Input that waited is kept as it is when its turn begins; a file that can not be shown is said in words.",
+    "Input that waited is kept as it is when its turn begins; a file that cannot be shown is said in words.",
 } as const;

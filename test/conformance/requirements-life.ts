@@ -2,6 +2,18 @@
 export const lifeLines = {
   // Coming to be loaded.
   "LIFE-1": "thread/start honours what it is asked for, and is answered before thread/started is told.",
+  "FEEDBACK-1": "feedback/save writes a report to a new file, with what was chosen and without secrets.",
+  "FEEDBACK-2": "feedback/upload keeps a report in the home, and sends it where that is configured.",
+  "FEEDBACK-3": "bobbin feedback makes a report from the command line.",
+  "OLDER-1": "getConversationSummary describes a thread by its id or by its journal's path.",
+  "OLDER-2":
+    "gitDiffToRemote shows what a working tree has that no remote has, and leaves the repository alone.",
+  "OLDER-3":
+    "windowsSandbox/setupStart is answered, and completes without success where there is no Windows.",
+  "SHAPE-1": "Usage on a model that is not known has the window that is assumed of it.",
+  "SHAPE-2": "A model that is not known is warned of before the reply that starts a turn.",
+  "SHAPE-3": "A short sandbox policy is filled up, and changes no settings where it says what holds already.",
+  "SHAPE-4": "Loading and unloading a thread leave its times and its file's as they were.",
   "LIFE-2": "Every field of a thread is filled honestly; its journal's path says when it was made.",
   "LIFE-3": "An ephemeral thread has no path, is not listed, and is gone after its unload.",
   "LIFE-4": "Commit, branch and origin are read from the files of the repository, worktrees included.",
@@ -19,15 +31,36 @@ export const lifeLines = {
   "LIFE-12": "A fork of a running thread leaves it running, and has nothing under way itself.",
   "LIFE-13": "thread/read loads nothing, tells nothing and writes nothing.",
   "LIFE-14": "Threads that are not there are refused in the words that clients match, with a code.",
+  "LIFE-18":
+    "Instructions of a workspace (`AGENTS.md`) are read behind a link, unless it leads into the host's home, to the kernel, or to what the thread's profile hides.",
   "PLACE-1":
     "A thread has the workspace and the environment that were asked for; one that is not there is refused.",
   "PLACE-2": "A request with a permission profile in the old form is refused, not taken without it.",
+  "LIFE-19": "Requests for a thread that is still being created wait until it is there.",
   "LIFE-17":
     "Requests that contradict themselves, or name what is not there, are refused in the peer's words.",
   "PATH-1": "A thread is resumed and forked by the path that clients were told; another one is refused.",
   "PATH-2": "A history that a client kept by itself starts a thread of its own, never one that is loaded.",
 
   // Lists and pages.
+  "LIST-15":
+    "thread/searchOccurrences finds each place where a text is said in a thread, whatever the case: in what users said, in parts of answers and in each turn's answer, as people see them; with the text around it and a cursor for its turn.",
+  "LIST-16":
+    "Occurrences come in pages that give each exactly once; a cursor of another thread or another text is refused.",
+  "LIST-17": "A search in a long thread holds up nobody else.",
+  "ENVIRONMENT-1": "The environment `local` is ready; its shell and folder are those of the host.",
+  "ENVIRONMENT-2": "There is no environment but `local`: others are unknown, and none can be added.",
+
+  "READ-1":
+    "A turn that came to a result is unread: the first of them is sent to those who follow the thread, before the turn's end, and shown by thread/read and thread/list.",
+  "READ-2":
+    "A thread is marked as read or unread upon the revision that the person has seen; any other is refused, with the state as it is.",
+  "READ-3":
+    "A failure and the result of a review are unread; a turn without an answer, one that was interrupted, a summary and a command of the user's own are not.",
+  "READ-4":
+    "What is unread outlives a kill, a restart, an archive and a lost index; a revert takes back what it drops, and a fork begins anew.",
+  "READ-5": "Ephemeral threads and children have no read state.",
+
   "LIST-1": "thread/list sorts by each of its keys, both ways.",
   "LIST-2": "Pages of a list give each thread exactly once.",
   "LIST-3": "A list goes back from a page, beginning with its first thread, and finds what is new.",
@@ -41,6 +74,8 @@ export const lifeLines = {
   "LIST-11": "thread/items/list gives each item exactly once, both ways, or those of one turn.",
   "LIST-12": "Pages stay what they are while turns come and go.",
   "LIST-13": "A page cursor of another thread is answered, and never logged as damage of the journal.",
+  "LIST-14":
+    "thread/items/read gives up to 100 items of one turn by their ids, in the turn's order; what is not there is left out.",
 
   // Threads that another host on the same home has loaded.
   "HELD-1": "A thread that another host has loaded is shown with that host's id.",
@@ -69,6 +104,7 @@ export const lifeLines = {
   "EDIT-14": "Ephemeral threads are not named, moved, deleted or reverted.",
   "EDIT-15": "What is put in while the model speaks is shown to it in the same turn.",
   "EDIT-11": "Sections hold threads in an order; a section that is deleted holds none.",
+  "EDIT-16": "Changes of sections, and moves of threads between them, are sent to clients that may see them.",
 
   // Leaving.
   "UNLOAD-1":
@@ -83,6 +119,7 @@ export const lifeLines = {
   "UNLOAD-9":
     "A call or a question that is pending outside of a turn refuses an unload; a subscription does not.",
   "UNLOAD-8": "Why each thread is loaded, and how many are in memory, is told by diagnostics and metrics.",
+  "METRICS-1": "Turns of stored and of ephemeral threads are counted, each in the thread in which it ran.",
   "IDLE-1":
     "On stdio an unsubscribe is answered, then notLoaded and closed are told; a resume behind it loads afresh.",
   "IDLE-2": "The delay is 1800 seconds on sockets, or what is configured, or what the client states.",
@@ -106,7 +143,7 @@ export const lifeLines = {
   "CRASH-3": "After a kill the index equals a rebuild.",
   "CRASH-4": "After an orderly end no claim and no lock is left.",
   "CRASH-5": "After a power cut the index equals a rebuild, and every load has an end.",
-  "FAULT-1": "A home that can not be written to is read; what wants to write is refused with a code.",
+  "FAULT-1": "A home that cannot be written to is read; what wants to write is refused with a code.",
   "FAULT-2": "Folders that are removed at run time are made again.",
   "FAULT-3": "A full disk is told, loses nothing, stops no other thread, and is over when there is room.",
   "FAULT-4": "A damaged index is made anew from the journals.",
@@ -133,6 +170,8 @@ export const lifeLines = {
     "A disk that fails is told as `storageFailed`, whatever was being done, and never as `internal`.",
   "FAULT-24":
     "Another host finds a thread whose journal is being made as it was started, or not yet; after a kill in between, always as it was started.",
+  "FAULT-25":
+    "What clients hear of ends, answers, closings, verdicts and revoked grants survives a power cut in that very moment.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",
@@ -141,6 +180,18 @@ export const lifeLines = {
   "JOURNAL-5":
     "Records from disk are read as strictly as requests from clients: what is damaged is left out.",
   "JOURNAL-6": "The first page of a huge thread is read from its front.",
+  "MOVED-1":
+    "A thread that another host has taken over is parked: nothing more is written to it and tool servers hear nothing; clients of the host that lost it get `notLoaded` and `thread/closed`.",
+  "MOVED-2":
+    "A call that was dispatched is performed only by the host that has the thread: the claim is looked at just before.",
+  "MOVED-3":
+    "The helpers of a thread that another host has taken over are parked with it: nothing is written, no tool server hears of it, and their claims are free.",
+  "MOVED-4":
+    "A model call that waited for its time, after a failure, is made only by the host that has the thread.",
+  "SHARED-1":
+    "Hosts that share nothing but a store serve each other's threads: a thread is written by the host that has its claim, read by all of them, and taken over when its host dies.",
+  "JOURNAL-7":
+    "A page in the middle of a huge thread costs that page: its commit is found by a search, or by a hint.",
   "DAMAGE-1": "A damaged checkpoint is passed over for the one before it, and nothing is lost.",
   "DAMAGE-2": "One thread that cannot be read or listed keeps no other from thread/list.",
   "DAMAGE-3": "No content of a journal ends the host, keeps it from answering, or hurts another thread.",

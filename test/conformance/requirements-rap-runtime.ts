@@ -27,7 +27,7 @@ export const rapRuntimeLines = {
     "overview lifecycle transport result",
     "What comes to a callback URL is validated, as a message and as one that is waited for, before anything is done.",
   ],
-  "RAPR-7": ["overview transport", "A callback URL can not be guessed or forged."],
+  "RAPR-7": ["overview transport", "A callback URL cannot be guessed or forged."],
   "RAPR-8": [
     "overview transport",
     "Credentials of a tool server go to it with every request, and to no other origin.",
@@ -122,7 +122,7 @@ export const rapRuntimeLines = {
   "RAPR-62": ["lifecycle result", "The same result twice has its effect once."],
   "RAPR-63": ["result", "Where there is content, the model gets it in place of the text."],
   "RAPR-64": ["result", "A text is taken as it is, JSON or not."],
-  "RAPR-65": ["result", "A model that can not see gets words in place of images, and the texts around them."],
+  "RAPR-65": ["result", "A model that cannot see gets words in place of images, and the texts around them."],
   "RAPR-66": [
     "result",
     "The first display segment that is known is shown; unknown ones are skipped; else the text.",
@@ -130,17 +130,17 @@ export const rapRuntimeLines = {
   "RAPR-67": ["result", "Display segments never change what the model gets."],
   "RAPR-68": ["lifecycle", "Messages of one thread are processed one at a time."],
   "RAPR-69": ["lifecycle", "A user who speaks while a tool runs is heard."],
-  "RAPR-70": ["lifecycle", "A thread whose state can not be read does not go on, and says so."],
+  "RAPR-70": ["lifecycle", "A thread whose state cannot be read does not go on, and says so."],
   "RAPR-71": ["lifecycle", "When a model fails, what came before is kept and the failure is told."],
-  "RAPR-72": ["lifecycle", "What can not be written is never told as done; writing it again is safe."],
+  "RAPR-72": ["lifecycle", "What cannot be written is never told as done; writing it again is safe."],
   "RAPR-73": ["overview result", "Texts of results are bounded and well-formed before a model gets them."],
   "RAPR-74": [
     "lifecycle result",
-    "A result that can not be read ends its call with an error that names the problem; a display that can not be read spoils nothing.",
+    "A result that cannot be read ends its call with an error that names the problem; a display that cannot be read spoils nothing.",
   ],
   "RAPR-75": [
     "transport",
-    "Any other message that can not be read is refused with words, is logged as a warning, and changes nothing.",
+    "Any other message that cannot be read is refused with words, is logged as a warning, and changes nothing.",
   ],
 
   // Cancellation.

@@ -58,7 +58,7 @@ export const rapServerLines = {
   ],
   "RAPS-26": [
     "overview transport invocation",
-    "A call whose envelope can not be read gets an error as a result if it has a callback URL; without ids that can be read, or without that URL, it gets a 4xx.",
+    "A call whose envelope cannot be read gets an error as a result if it has a callback URL; without ids that can be read, or without that URL, it gets a 4xx.",
   ],
   "RAPS-27": [
     "lifecycle toolsets",
@@ -139,7 +139,7 @@ export const rapServerLines = {
     "cancellation",
     "Ids that are hostile or no ids are answered like any other, and nothing is looked up by them.",
   ],
-  "RAPS-57": ["cancellation", "One tenant can not cancel the calls of another."],
+  "RAPS-57": ["cancellation", "One tenant cannot cancel the calls of another."],
 
   // Closed threads.
   "RAPS-60": [
@@ -170,7 +170,7 @@ export const rapServerLines = {
     "Path traversal, NUL, unicode and long ids are answered like any other; nothing outside of a thread's own folder is read or removed.",
   ],
   "RAPS-69": ["closure", "A thread that was closed after a restart of the server is freed like any other."],
-  "RAPS-70": ["closure", "One tenant can not close the threads of another."],
+  "RAPS-70": ["closure", "One tenant cannot close the threads of another."],
 
   // Subscriptions.
   "RAPS-80": [
@@ -229,7 +229,7 @@ export const rapServerLines = {
     "oauth",
     "A user who has authorized is not asked again: tokens outlive a restart, and are refreshed when they end.",
   ],
-  "RAPS-107": ["oauth", "A token that can not be refreshed is asked for again."],
+  "RAPS-107": ["oauth", "A token that cannot be refreshed is asked for again."],
 
   // Choices.
   "RAPS-110": [
@@ -244,7 +244,7 @@ export const rapServerLines = {
   "RAPS-113": ["choice", "An answer that is to be remembered is not asked for again in the thread."],
   "RAPS-114": [
     "choice",
-    "A question without choices, with labels that can not be told apart or no default is a fault of the tool.",
+    "A question without choices, with labels that cannot be told apart or no default is a fault of the tool.",
   ],
   "RAPS-115": ["choice", "The address of the answer is on the loopback if the server is."],
   "RAPS-116": ["choice", "A question outlives a restart, and is not asked twice."],
@@ -261,7 +261,7 @@ export const rapServerLines = {
   ],
   "RAPS-132": [
     "migration",
-    "A destination that can not be reached is refused before anything moves; a migration that hangs is ended.",
+    "A destination that cannot be reached is refused before anything moves; a migration that hangs is ended.",
   ],
   "RAPS-133": ["migration", "/migrate needs credentials."],
 } as const satisfies RapLines;

@@ -5,7 +5,7 @@ export const toolLines = {
   "DYN-2":
     "Dynamic tools are offered to the model with their namespaces; deferred ones are not shown, and can be called.",
   "DYN-3": "Tools with bad names, schemas or namespaces are refused when they are offered.",
-  "DYN-4": "A tool that fails, or an answer that can not be read, goes back to the model as a failure.",
+  "DYN-4": "A tool that fails, or an answer that cannot be read, goes back to the model as a failure.",
   "DYN-6":
     "A dynamic tool gets arguments with the numbers that the model wrote, on every connection and after a restart.",
   "DYN-5": "A client that is gone in the middle of a call can come back, resume and answer.",
@@ -30,6 +30,8 @@ export const toolLines = {
     "Files that hold places in a repository go with the last command that needs them, or with the next host.",
   "SANDBOX-8":
     "A permission profile that somebody wrote is enforced, for reading and writing; without it nothing runs.",
+  "SANDBOX-9":
+    "A git command that changes what is protected of its repository asks to run outside of the sandbox.",
   "NETWORK-1":
     "A command with the network by host reaches hosts that are allowed, through the proxy, and nothing past it.",
   "NETWORK-2": "A command waits while one question is asked for all of its connections to a host.",
@@ -51,7 +53,10 @@ export const toolLines = {
     "After the end of a host, also by SIGKILL, no process that it started is left, nor one that these started.",
   "PROC-11": "What a host and its watchdog left running is ended by the next start on the same home.",
   "PROC-12": "Ending a program, or its owner, also ends what it started in sessions of their own.",
+  "PROC-14": "Where a machine has no terminals, programs that ask for one run on pipes, and that is said.",
   "PROC-13": "A command is asked to end before it is killed, so that it can tidy up.",
+  "EXEC-17":
+    "A command that writes without pause costs the host little, and a client that reads slowly still gets the output's end.",
   "EXEC-16": "A command whose item was lost with a damaged part of the journal still has one for clients.",
   "PROC-9": "The output that a program wrote before its exit reaches its client, however slowly it is read.",
 
@@ -84,7 +89,8 @@ export const toolLines = {
   "EXEC-6":
     "A command that outlives its call takes input, and its item completes with the id of its own turn.",
   "EXEC-7": "Background terminals are listed, terminated and cleaned, and the model hears of it.",
-  "EXEC-8": "Background terminals end with their thread, and with their host.",
+  "EXEC-8":
+    "Background terminals keep a thread neither loaded nor in memory. They end with their thread, and with their host.",
   "EXEC-9": "A command that is lost with its host completes at the next load, and the model hears of it.",
   "EXEC-10": "A user's command has a turn of its own or joins the running one, and the model hears of it.",
   "EXEC-11": "Items of commands complete once and no process is left, whatever happens to thread and host.",
@@ -130,6 +136,8 @@ export const toolLines = {
   "AUTOREV-13": "`bobbin exec --approve-for-me` has a model judge, and says what it decided.",
   "AUTOREV-14": "A host that a command connects to is judged once, while the command waits.",
   "AUTOREV-8": "What the reviewer denied is done once, exactly as it was, after a person approved it.",
+  "APPROVE-14":
+    "Input to a command outside of the sandbox is asked about with its text, unless allowed for that command; looking and Ctrl-C are not.",
   "APPROVE-13": "Rules allow nothing to a program that the model names as the shell.",
 
   // More than the sandbox gives.
@@ -149,6 +157,7 @@ export const toolLines = {
   "ENV-8": "The user's profile is run for a model only where it can change nothing.",
   "ENV-9": "Without SHELL commands run in the shell that the list of users names.",
   "ENV-10": "People are warned once when the login shell does not give its environment.",
+  "ENV-11": "A user's command gets every variable of the user except those that the host itself uses.",
   "ENV-7": "A program that a model names as its shell never runs outside of the sandbox.",
 
   // Patches.
@@ -189,7 +198,8 @@ export const toolLines = {
     "`thread/files/restore` makes the files that turns changed what they were before, and changes no other.",
   "UNDO-2": "A file that was changed since is not overwritten, unless that is asked for.",
   "UNDO-3": "Nothing outside of the workspace's folders is written, nor where a subject may not write.",
-  "UNDO-4": "What cannot be restored is named, with the reason.",
+  "UNDO-4":
+    "What cannot be restored is named, with the reason; so is what a restore would do, if it is asked for.",
   "UNDO-5": "`thread/revert` restores files if it is asked to; during a turn nothing is restored.",
   "UNDO-6":
     "Whenever the host dies in a restore, each file is old or new, and the next restore does the rest.",
@@ -202,7 +212,7 @@ export const toolLines = {
     "A pending question is sent again, under the same id, to whoever resumes; also after a restart or a kill.",
   "ASK-4": "An interrupt, or an unload, clears what is asked: it is told resolved before the turn's end.",
   "ASK-5": "While the user is asked, the thread's status says so.",
-  "ASK-6": "A client that can not answer leaves it to others; when none is left, the model is told.",
+  "ASK-6": "A client that cannot answer leaves it to others; when none is left, the model is told.",
   "ASK-7": "With nobody there to answer, the deadline declines and the turn goes on to its end.",
   "ASK-8": "request_user_input asks the user, blocking, and gives the answers to the model.",
   "ASK-9": "A host that shuts down leaves a turn that waits as it is, and the next one goes on with it.",

@@ -1,12 +1,23 @@
 // What the host promises, one line each. A test names the ids that it covers in its title, in brackets; the
 // coverage test holds the two against each other.
 
+import { accountLines } from "./requirements-account.ts";
 import { clientLines } from "./requirements-clients.ts";
+import { configKeyLines } from "./requirements-config-keys.ts";
+import { fileLines } from "./requirements-files.ts";
+import { helperLines } from "./requirements-helpers.ts";
 import { historyLines } from "./requirements-history.ts";
+import { hookLines } from "./requirements-hooks.ts";
+import { importLines } from "./requirements-import.ts";
 import { inputLines } from "./requirements-input.ts";
+import { layerLines } from "./requirements-layers.ts";
 import { lifeLines } from "./requirements-life.ts";
+import { mcpLines } from "./requirements-mcp.ts";
+import { mcpAuthLines } from "./requirements-mcp-auth.ts";
+import { mcpCallLines } from "./requirements-mcp-calls.ts";
 import { peopleLines } from "./requirements-people.ts";
 import { rapLines } from "./requirements-rap.ts";
+import { seedLines } from "./requirements-seeds.ts";
 import { toolLines } from "./requirements-tools.ts";
 
 export interface Requirement {
@@ -61,8 +72,7 @@ const lines = {
   "DOOR-3": "With other doors open, the end of stdin is not the end of the host.",
   "FLAG-1": "-c overrides config.toml by dotted path and TOML value.",
   "FLAG-2": "The version is printed in the words that clients parse.",
-  "FLAG-3":
-    "A flag, key or address that can not be used ends the program with code 2 and says what is wrong.",
+  "FLAG-3": "A flag, key or address that cannot be used ends the program with code 2 and says what is wrong.",
   "AUTH-1": "Without authentication nothing but loopback is bound; the refusal says what to do.",
   "AUTH-2": "A capability token, given as file or as digest, is asked for before the upgrade.",
   "AUTH-3": "A signed token is checked for signature, time, issuer and audience before the upgrade.",
@@ -129,19 +139,33 @@ const lines = {
   "TURN-10":
     "Threads and statuses are told to every client, turns and items only to those who follow the thread.",
   "TURN-11": "A turn goes on when the client that started it leaves.",
-  "TURN-12": "A thread that is not there, or an id that can not be one, is refused.",
+  "TURN-12": "A thread that is not there, or an id that cannot be one, is refused.",
   "TURN-13": "Input without text is a turn like any other.",
   "TURN-14":
     "What a client says beside input is shown to the model, once for as long as it holds, and is as durable.",
+  "TURN-15":
+    "turn/settings/update changes model, effort, summary, tier and reviewer of the turn that runs, from its next call of the model on and for no other turn; it notifies nobody, and refuses fields that it does not know.",
+  "TURN-16": "What was changed for a running turn outlives its host, as the turn does.",
   "MODEL-1": "The offline model is listed and labelled as what it is.",
   "MODEL-2": "The offline model says what it is, and echoes.",
 
   ...lifeLines,
+  ...mcpAuthLines,
+  ...mcpCallLines,
+  ...importLines,
   ...inputLines,
+  ...accountLines,
   ...clientLines,
+  ...fileLines,
+  ...layerLines,
   ...historyLines,
+  ...hookLines,
   ...toolLines,
+  ...configKeyLines,
+  ...mcpLines,
+  ...helperLines,
   ...peopleLines,
+  ...seedLines,
 
   // Bars.
   "BAR-1": "Ten thousand hostile frames on each transport: no crash, no leak, one reply to each readable id.",

@@ -1,8 +1,8 @@
 // Holds frames that our host sent against the peer's schemas. For tests only: at run time nothing that we
 // send is validated.
 import { Ajv, type ValidateFunction } from "ajv";
-import { check } from "../../packages/protocol/src/check.ts";
-import { type Node, nodeOf, type Schema } from "../../packages/protocol/src/schema.ts";
+import { check } from "../../packages/protocol/src/schema-check.ts";
+import { type Node, nodeOf, type Schema } from "../../packages/protocol/src/schema-language.ts";
 import { findMethod, findNotification, findServerRequest } from "../../packages/protocol/src/table.ts";
 import type { JsonSchema } from "./peer-schema/from-json-schema.ts";
 import { withoutOurs } from "./peer-schema/from-table.ts";

@@ -5,37 +5,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../support/folder.ts";
 import { BOBBIN, environment } from "../support/host-process.ts";
-import { blocksIn, blockWith } from "../support/markdown.ts";
+import { blocksIn, blockWith, take } from "../support/markdown.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
+import { outputPattern, stepsOf } from "../support/transcript.ts";
+import { notRunBy } from "./snippet-list.ts";
 
 const PAGE = "docs/commands.md";
-
-interface Step {
-  readonly command: string;
-  readonly output: readonly string[];
-}
-
-/** The commands of a transcript, each with the lines that it prints. */
-function stepsOf(transcript: string): readonly Step[] {
-  const steps: { command: string; output: string[] }[] = [];
-  for (const line of transcript.trimEnd().split("\n")) {
-    if (line.startsWith("$ ")) steps.push({ command: line.slice(2), output: [] });
-    else steps.at(-1)!.output.push(line);
-  }
-  return steps;
-}
-
-/** A line of … stands for any lines, and … in a line for any text. */
-function patternOf(output: readonly string[]): RegExp {
-  const lines = output.map((line) =>
-    line === "…" ? "(?:.*\n)*" : `${line.split("…").map(escaped).join(".*")}\n`,
-  );
-  return new RegExp(`^${lines.join("")}$`);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
 
 describe.skipIf(!hasSandbox)("the page about commands", () => {
   it("[DOCS-2] shows what its commands print", async () => {
@@ -59,7 +34,9 @@ describe.skipIf(!hasSandbox)("the page about commands", () => {
       // Saved where the page says so: before the transcript that needs it.
       if (text.includes("npm test|ci")) await writeFile(join(home, "rules", "team.rules"), rules);
       for (const { command, output } of stepsOf(text))
-        expect(await run(command), `${PAGE}:${line}: ${command}`).toMatch(patternOf(output));
+        expect(await run(command), `${PAGE}:${line}: ${command}`).toMatch(outputPattern(output));
+      take(PAGE, { line });
     }
+    expect(await notRunBy("test/docs/commands.test.ts")).toEqual([]);
   });
 });

@@ -4,8 +4,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { blocksIn, follow, ROOT } from "../support/markdown.ts";
+import { LONG } from "../support/long-form.ts";
+import { blocksIn, follow, ROOT, take } from "../support/markdown.ts";
 import { copyOfProject } from "../support/tree-copy.ts";
+import { notRunBy } from "./snippet-list.ts";
 
 const PAGES = ["docs/how-to-add-a-method.md", "docs/how-to-add-a-tool.md"];
 
@@ -31,12 +33,18 @@ const tool = (name: string, ...args: readonly string[]) =>
 
 /** The test files that the pages tell their readers to run. */
 async function named(): Promise<readonly string[]> {
-  const blocks = (await Promise.all(PAGES.map(blocksIn))).flat();
-  const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
+  const commands: string[] = [];
+  for (const page of PAGES) {
+    for (const block of await blocksIn(page)) {
+      if (block.language !== "sh") continue;
+      take(page, block);
+      commands.push(block.text);
+    }
+  }
   return [...new Set(commands.flatMap((text) => text.match(/\btest\/\S+/g) ?? []))];
 }
 
-describe("what the how-to pages add", () => {
+describe("the code of the how-to pages", () => {
   it("[DOCS-1] is formatted and linted", async () => {
     expect(touched.length).toBeGreaterThan(8);
     await tool("biome", "check", ...touched.filter((path) => path.endsWith(".ts")));
@@ -52,12 +60,16 @@ describe("what the how-to pages add", () => {
     const own = files.filter((path) => path.endsWith(".test.ts") && !existsSync(join(ROOT, path)));
     expect(own).toHaveLength(PAGES.length);
     // The others take long, and run in this tree anyway.
-    const chosen = process.env.BOBBIN_FULL === "1" ? files : [...own, "test/conformance/coverage.test.ts"];
+    const chosen = LONG ? files : [...own, "test/conformance/coverage.test.ts"];
     await run(process.execPath, "scripts/prepare.mjs", "--no-install");
     await run(process.execPath, "node_modules/vitest/vitest.mjs", "run", "--maxWorkers=1", ...chosen);
   });
 
-  it.runIf(process.env.BOBBIN_FULL === "1")("[DOCS-1] passes every check", async () => {
+  it("[DOCS-11] is all that the list gives to this file", async () => {
+    expect(await notRunBy("test/docs/how-to.test.ts")).toEqual([]);
+  });
+
+  it.runIf(LONG)("[DOCS-1] passes every check", async () => {
     await run(process.execPath, "scripts/check.mjs");
   });
 });

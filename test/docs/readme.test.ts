@@ -1,16 +1,17 @@
 // Runs the README as it stands; only addresses, ports, files and keys are replaced by those of the test.
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type MethodName, methods } from "@bobbin/protocol";
 import { expect, it } from "vitest";
-import { javascript } from "../../packages/host/src/server/page-snippets.ts";
+import { javascript } from "../../packages/host/src/server/site/landing-page-examples.ts";
 import { freshFolder } from "../support/folder.ts";
 import { environment, spawnHost, stdioHost } from "../support/host-process.ts";
 import { blockWith, ROOT } from "../support/markdown.ts";
 import { MockModel, messages, responses, stream } from "../support/mock-model.ts";
 import { runExample, savedExample } from "../support/saved-example.ts";
+import { notRunBy } from "./snippet-list.ts";
 
 const SOCKET = ["--listen", "ws://127.0.0.1:0"];
 
@@ -19,13 +20,6 @@ async function shell(line: string): Promise<string> {
   const { LOG_FORMAT: _, ...env } = environment(await freshFolder());
   return (await promisify(execFile)("sh", ["-c", line], { cwd: ROOT, env })).stdout;
 }
-
-it("[DOCS-2] shows what exec prints", async () => {
-  const text = await blockWith("README.md", "", '$ bin/bobbin exec "Hello!"');
-  const [command, ...shown] = text.split("\n");
-  const printed = await shell(command!.replace(/^\$ /, ""));
-  expect(printed).toContain(shown.slice(0, shown.indexOf("…")).join("\n"));
-});
 
 it("[DOCS-2] names commands that reach real models", async () => {
   const text = await blockWith("README.md", "sh", "OPENAI_API_KEY");
@@ -39,21 +33,6 @@ it("[DOCS-2] names commands that reach real models", async () => {
     expect(await shell(line.replace("…", "of-a-reader").replace("exec", there))).toBe("Hi!\n");
     expect(model.asked[0]!.path).toBe(path);
   }
-});
-
-it("[DOCS-2] shows the frames of a conversation in the order in which they come", async () => {
-  const text = await blockWith("README.md", "", '> {"id":1,"method":"initialize"');
-  const frames = text.split("\n").filter((line) => line.startsWith("< "));
-  const shown = frames.map((line) => /^< {"method":"([^"]+)"/.exec(line)?.[1] ?? "reply");
-  const { client } = await stdioHost();
-  await client.turn(await client.startThread(), "Hello!");
-  const real = client.frames.map(({ method }) => method ?? "reply");
-  let at = -1;
-  for (const name of shown) {
-    at = real.indexOf(name, at + 1);
-    expect(at, `${name}, in ${real.join(" ")}`).toBeGreaterThanOrEqual(0);
-  }
-  expect(shown).toHaveLength(12);
 });
 
 it("[DOCS-2] has a client that runs on this version of Node", async () => {
@@ -84,6 +63,10 @@ it("[DOCS-2] names listeners that open", async () => {
   }
 });
 
+it("[DOCS-11] runs all that the list gives to this file", async () => {
+  expect(await notRunBy("test/docs/readme.test.ts")).toEqual([]);
+});
+
 it("[DOCS-2] leads to a page whose program runs", async () => {
   const host = await spawnHost({ args: SOCKET });
   const file = join(await freshFolder("page"), "page.mjs");
@@ -95,12 +78,8 @@ it("[DOCS-2] leads to a page whose program runs", async () => {
 });
 
 it("[DOCS-3] lists every method, under what is served or what is not", async () => {
-  const page = await readFile(join(ROOT, "README.md"), "utf8");
-  const section = page.slice(
-    page.indexOf("\n## What is served today"),
-    page.indexOf("\n## How threads live"),
-  );
-  const rows = section.split("\n").filter((line) => /^\| (?!area|---)/.test(line));
+  const page = await readFile(join(ROOT, "docs/methods.md"), "utf8");
+  const rows = page.split("\n").filter((line) => /^\| (?!area|---)/.test(line));
   const served = new Set<string>();
   const missing = new Set<string>();
   for (const row of rows) {
@@ -122,7 +101,6 @@ it("[DOCS-3] lists every method, under what is served or what is not", async () 
     }
   }
   expect([...served, ...missing].sort()).toEqual(Object.keys(methods).sort());
-  expect(section).toContain(`${served.size} of the ${served.size + missing.size} methods`);
   const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
   for (const name of missing) {
     const { data } = await client.refusal(name, params(name as MethodName));
@@ -132,6 +110,19 @@ it("[DOCS-3] lists every method, under what is served or what is not", async () 
 
 /** What lets a method that is not served be asked for at all. */
 function params(name: MethodName): object {
-  if (name === "feedback/upload") return { classification: "bug", includeLogs: false };
   return name === "externalAgentConfig/import" ? { migrationItems: [] } : {};
 }
+
+it("[DOCS-9] lists every error with its code, and whether a retry can succeed", async () => {
+  const page = await readFile(join(ROOT, "docs/protocol.md"), "utf8");
+  const listed = page.matchAll(/^\| `(\w+)` \| (-\d+) \| (yes|no) \|/gm);
+  const folder = join(ROOT, "packages/host/src/errors");
+  const files = await readdir(folder);
+  const sources = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+  const errors = sources.join("\n").matchAll(/^ {2}(\w+): \{\s*wire: (-\d+),\s*retryable: (true|false)/gm);
+  const row = (name: string, code: string, retryable: boolean) => `${name} ${code} ${retryable}`;
+  const expected = [...errors].map(([, name, code, retryable]) => row(name!, code!, retryable === "true"));
+  expect(expected.length).toBeGreaterThan(100);
+  const found = [...listed].map(([, name, code, retryable]) => row(name!, code!, retryable === "yes"));
+  expect(found.sort()).toEqual(expected.sort());
+});

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
-import { blocksIn, blockWith, ROOT } from "../support/markdown.ts";
+import { blocksIn, blockWith, ROOT, take } from "../support/markdown.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 import { type RunningExample, runExample, savedExample } from "../support/saved-example.ts";
+import { notRunBy } from "./snippet-list.ts";
 
 const PAGE = "docs/tool-servers.md";
 
@@ -101,5 +102,10 @@ it("[DOCS-2] shows excerpts that are in the sources", async () => {
   for (const { path, line } of sources) {
     const excerpt = (await blocksIn(PAGE)).find((block) => block.line === line)!;
     expect(flat(await readFile(join(ROOT, path), "utf8"))).toContain(flat(excerpt.text));
+    take(PAGE, excerpt);
   }
+});
+
+it("[DOCS-11] runs all that the list gives to this file", async () => {
+  expect(await notRunBy("test/docs/tool-servers.test.ts")).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { arch } from "node:process";
 import {
+  EMULATED_AS_MISSING,
   INSPECTED,
-  MISSING,
   MODE_CALLS,
   NETWORK,
   type Numbers,
@@ -45,7 +45,7 @@ export interface Scene {
 
 const CALLS: Readonly<Record<string, Numbers>> = {
   ...REFUSED,
-  ...MISSING,
+  ...EMULATED_AS_MISSING,
   ...NETWORK,
   ...INSPECTED,
   ...Object.fromEntries(Object.entries(MODE_CALLS).map(([name, { numbers }]) => [name, numbers])),

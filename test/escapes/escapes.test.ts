@@ -104,7 +104,7 @@ describe("the list of escapes in docs/security.md", () => {
   const path = join(import.meta.dirname, "..", "..", "docs", "security.md");
   const [begin, end] = ["<!-- escapes: written by test/escapes -->\n", "<!-- end of escapes -->"];
 
-  it("is the list of those that are tried", () => {
+  it("lists exactly the escapes that are tried", () => {
     const rows = ATTEMPTS.map(({ id, tries, setting }) => `| \`${id}\` | ${tries} | ${setting} |`);
     const table = ["| escape | what it tries | sandbox |", "| --- | --- | --- |", ...rows, ""].join("\n");
     const page = readFileSync(path, "utf8");

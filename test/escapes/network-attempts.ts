@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { noteListener } from "../../packages/host/src/platform/own-listeners.ts";
+import { registerListener } from "../../packages/host/src/platform/own-listening-ports.ts";
 import { type Attempt, perl, type Script } from "./attempt.ts";
 import type { ProxyBehaviour, Stage } from "./stage.ts";
 
@@ -45,7 +45,7 @@ const family = (number: number, type: number): string =>
 async function withServer<T>(run: (port: number) => Promise<T>): Promise<T> {
   const server = createServer((_, reply) => reply.end("inside"));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  noteListener(server);
+  registerListener(server);
   try {
     return await run((server.address() as AddressInfo).port);
   } finally {

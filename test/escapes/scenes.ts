@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSandbox } from "../../packages/host/src/sandbox/sandbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { spawnHost } from "../support/host-process.ts";
 import type { Attempt, Setting } from "./attempt.ts";
+import { answersItself } from "./own-host.ts";
 import { type Stage, workspaceWrite } from "./stage.ts";
 
 const scene = (
@@ -147,6 +148,12 @@ export const SCENES: readonly Attempt[] = [
       ),
   ),
   scene(
+    "own-approval",
+    "from a background terminal, start a program by process/spawn, and answer the question of its own thread",
+    "with network",
+    answersItself,
+  ),
+  scene(
     "terminal-input-tty",
     "type into the terminal that the command itself runs on",
     "workspace-write",
@@ -203,6 +210,24 @@ export const SCENES: readonly Attempt[] = [
       );
       const isUndone = (await readFile(join(git, "config"), "utf8")) === config && undone.length > 0;
       return !isUndone || (await readdir(join(git, "hooks"))).includes("post-checkout");
+    },
+  ),
+  scene(
+    "git-folder-link",
+    "exchange a folder of .git for a link, so that the host undoes changes elsewhere",
+    "as a git command",
+    async (stage) => {
+      const modules = join(stage.folder, "work", ".git", "modules");
+      const [sub, old] = [join(modules, "sub"), join(modules, "old")];
+      const { code, undone } = await stage.confined(
+        "as a git command",
+        'mv .git/modules/sub .git/modules/old && ln -s "$OUTSIDE" .git/modules/sub',
+      );
+      if (code !== 0) throw new Error("the folder was not exchanged");
+      const isUndone = (await realpath(sub)) === sub && undone.length > 0;
+      await rm(sub, { recursive: true });
+      await rename(old, sub);
+      return !isUndone;
     },
   ),
   scene(

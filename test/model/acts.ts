@@ -2,13 +2,13 @@ import type { Random } from "../simulation/random.ts";
 import type { Reference } from "./reference.ts";
 import type { ModelClient, ModelThread, Mood } from "./reference-thread.ts";
 
-/** Something that is done to the world. Threads and turns go by the reference's names. */
+/** An action of a schedule. Threads and turns have the reference's names. */
 export type Act =
   | { readonly do: "connect"; readonly kind: ClientKind }
   | { readonly do: "leave" | "cut"; readonly client: string }
   | { readonly do: "jump"; readonly ms: number }
   | { readonly do: "restart" | "kill" }
-  /** What a thread asks is answered by a client, whether or not it was asked. */
+  /** A client answers a request of a thread, whether or not it was sent the request. */
   | { readonly do: "answer"; readonly client: string; readonly thread: string }
   | {
       readonly do: "request";
@@ -17,7 +17,7 @@ export type Act =
       readonly params: Readonly<Record<string, unknown>>;
     };
 
-/** Clients differ in what they can do and in how long their threads outlive them. */
+/** Kinds of clients. They differ in their capabilities, and in how long their threads stay loaded after them. */
 export const CLIENT_KINDS = [
   { transport: "stdio", delayMs: 0, capabilities: { experimentalApi: true, eventCursor: true } },
   { transport: "stdio", delayMs: 0, capabilities: {} },
@@ -32,7 +32,7 @@ export const CLIENT_KINDS = [
 
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
-/** A place in a thread's feed, and the cursor that a client was given for it. */
+/** A position in a thread's feed, and the cursor that a client got for it. */
 export interface Bookmark {
   readonly thread: string;
   readonly cursor: string;
@@ -40,8 +40,8 @@ export interface Bookmark {
 }
 
 /**
- * What to do next, as numbers: what they mean depends on what is there when it is their turn, so that a plan
- * with a part left out is still a plan.
+ * The next action, as numbers. Their meaning depends on what exists when the step is performed, so that a plan from
+ * which a part was removed is still valid.
  */
 export type Step = readonly [what: number, who: number, where: number, more: number];
 
@@ -78,7 +78,7 @@ function ask(method: string, params: (choice: Choice) => Record<string, unknown>
 
 const input = ({ more }: Choice) => ({ input: [{ type: "text", text: `${at(MOODS, more)} ${more}` }] });
 
-/** Mostly the running turn, now and then some other. */
+/** Usually the running turn, sometimes another one. */
 function turnOf({ thread, more }: Choice): string {
   const running = thread.load?.running?.turn.id;
   if (running !== undefined && more % 5 > 0) return running;
@@ -87,7 +87,7 @@ function turnOf({ thread, more }: Choice): string {
 
 const resume = ask("thread/resume", ({ more }) => (more % 2 === 0 ? {} : { excludeTurns: true }));
 
-/** As often as they are listed. */
+/** Choosers occur as often as they should be picked. */
 const CHOOSERS: readonly Chooser[] = [
   ({ client, reference }) =>
     reference.threads.size < MAX_THREADS
@@ -143,7 +143,7 @@ const CHOOSERS: readonly Chooser[] = [
   ({ more }) => (more % 2 === 0 ? { do: "kill" } : undefined),
 ];
 
-/** What a step means now; undefined if it means nothing. */
+/** The action that a step means now; undefined if it has no meaning. */
 export function choose(
   [what, who, where, more]: Step,
   reference: Reference,

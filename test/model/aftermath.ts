@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { fileJournal } from "../../packages/host/src/journal/file.ts";
-import { journalRows } from "../../packages/host/src/journal/index/journal-rows.ts";
 import type { Log } from "../../packages/host/src/observe/log.ts";
+import { fileJournal } from "../../packages/host/src/store/files/file-journal.ts";
+import { rebuildRows } from "../../packages/host/src/store/index-rebuild.ts";
 import { IndexFile } from "../simulation/memory-index.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import { HOME, type SimHost } from "../simulation/sim-host.ts";
@@ -11,12 +11,12 @@ import type { Ledger } from "./ledger.ts";
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
-/** What lists show has to be what a rebuild from the journals would show. */
+/** Checks that lists show the same as after a rebuild from the journals. */
 export async function checkIndex(world: World, { platform }: SimHost): Promise<void> {
-  const journal = fileJournal(HOME, platform, SILENT, async () => {});
+  const journal = fileJournal(HOME, platform, SILENT);
   const fresh = new IndexFile();
   const rebuilt = fresh.open();
-  for await (const { row, texts } of journalRows(journal, SILENT)) await rebuilt.restate(row, texts);
+  for await (const { row, texts } of rebuildRows(journal, SILENT)) await rebuilt.restate(row, texts);
   const [known, expected] = [await world.index.known(), await fresh.known()];
   for (const id of new Set([...known.keys(), ...expected.keys()])) {
     const about = `the index, and what a rebuild says, of thread ${id}`;
@@ -24,7 +24,7 @@ export async function checkIndex(world: World, { platform }: SimHost): Promise<v
   }
 }
 
-/** Loads and unloads every stored thread once: whatever a crash left of it has to be good enough for that. */
+/** Loads and unloads every stored thread once, which must work whatever a crash has left of it. */
 export async function useEverything(host: SimHost, threadIds: Iterable<string>): Promise<void> {
   const client = host.connect();
   client.rules.onlyReplies = true;
@@ -32,7 +32,8 @@ export async function useEverything(host: SimHost, threadIds: Iterable<string>):
   for (const threadId of threadIds) {
     if (await isArchived(client, threadId)) await client.call("thread/unarchive", { threadId });
     await client.call("thread/resume", { threadId });
-    // What waited in its queue may have begun, and a power cut may have taken the claim of one that can go on.
+    // A queued input may have started a turn, and a power cut may have removed the claim of a thread that can
+    // continue.
     const { status } = await client.call("thread/unload", { threadId, interrupt: true });
     assert.equal(status, "unloaded", `thread/unload of ${threadId}`);
   }
@@ -41,7 +42,7 @@ export async function useEverything(host: SimHost, threadIds: Iterable<string>):
   client.leave();
 }
 
-/** Turns that outlived their host end here: the scripted model would never end them. */
+/** Ends the turns that outlived their host: the scripted model would never end them. */
 export async function endSurvivors(host: SimHost): Promise<void> {
   const client = host.connect();
   client.rules.onlyReplies = true;
@@ -49,7 +50,7 @@ export async function endSurvivors(host: SimHost): Promise<void> {
   const { data } = await client.call("thread/loaded/list");
   for (const threadId of data as string[]) {
     const { status } = await client.call("thread/unload", { threadId, interrupt: true });
-    // It may have come to its end in the meantime.
+    // The turn may have ended in between.
     assert(["unloaded", "notLoaded"].includes(status as string), `thread/unload of ${threadId}: ${status}`);
   }
   client.leave();
@@ -65,7 +66,7 @@ export function storedThreads({ disk }: World): readonly string[] {
   return journals(disk).map((name) => name.slice(-".jsonl".length - 36, -".jsonl".length));
 }
 
-/** What has to hold after a crash, once the next host has done what is left; ends that host. */
+/** Checks what must hold after a crash, once the next host has recovered everything. Ends that host. */
 export async function checkEnd(world: World, ledger: Ledger, host: SimHost): Promise<void> {
   await world.scheduler.quiet();
   await endSurvivors(host);

@@ -2,7 +2,7 @@ import type { Message } from "../simulation/frame-rules.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Answers what a client is asked, each question once per connection. `willing` decides about each. */
+/** Answers the requests to a client, each once per connection. `willing` decides about each request. */
 export class Answering {
   readonly #client: SimClient;
   readonly #ledger: Ledger;
@@ -15,7 +15,7 @@ export class Answering {
     this.#willing = willing;
   }
 
-  /** Looks at what came since the last time. */
+  /** Handles the frames since the last call. */
   look(): void {
     const { frames } = this.#client;
     for (; this.#looked < frames.length; this.#looked++) {
@@ -43,6 +43,8 @@ function answerTo({ id, method, params }: Message): unknown {
       if (amendment === undefined) return { decision: "acceptForSession" };
       return { decision: { applyNetworkPolicyAmendment: { network_policy_amendment: amendment } } };
     }
+    case "item/fileChange/requestApproval":
+      return { decision: "acceptForSession" };
     case "mcpServer/elicitation/request":
       return { action: "accept", content: null, _meta: null };
     default:

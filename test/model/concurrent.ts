@@ -15,7 +15,7 @@ import { callsTools } from "./scenes.ts";
 import { byMood } from "./scripts.ts";
 import { type Chronicle, Witness } from "./witness.ts";
 
-/** One client's life: which kind it is, and what it asks, as numbers that get their meaning when they come up. */
+/** The life of one client: its kind and its requests, as numbers whose meaning is decided when they are used. */
 export interface Life {
   readonly kind: number;
   readonly asks: readonly (readonly [what: number, where: number, more: number])[];
@@ -25,7 +25,10 @@ export interface Life {
 /** Longer than any delay and any slow turn. */
 const LONG_MS = 4_000_000;
 
-/** Lets several clients do what they like at once, on hosts that come, go and live side by side; only rules can be checked. */
+/**
+ * Lets several clients act concurrently, on hosts that start, end and run side by side. The exact frames cannot be
+ * predicted, so only rules are checked.
+ */
 export class Concurrent {
   readonly #world: World;
   readonly #ledger = new Ledger();
@@ -34,20 +37,20 @@ export class Concurrent {
   readonly #turns: { readonly threadId: string; readonly turnId: string }[] = [];
   readonly #cursors = new Map<string, string>();
   readonly #hosts: SimHost[] = [];
-  /** Hosts have lived side by side. */
+  /** Whether hosts have run side by side. */
   #crowded = false;
   readonly #maxResident: number;
   readonly done: string[] = [];
 
   readonly #failing: boolean;
 
-  /** `failing`: so does the disk, now and then. */
+  /** `failing`: the disk fails now and then. */
   constructor(world: World, { failing = false } = {}) {
     this.#world = world;
     this.#failing = failing;
     if (failing) world.expectError(/EIO|ENOSPC|storageFailed|could not be saved/);
     this.#maxResident = world.random.pick([1, 2, 256]);
-    // Slower, and a server that is there is taken for one that is not.
+    // With slower steps, a running tool server would be taken for an unreachable one.
     world.scheduler.pace = Math.min(world.scheduler.pace, 5);
     world.model.scripts = (request, random, call) => {
       const { said } = conversation(request.context);
@@ -64,7 +67,7 @@ export class Concurrent {
       const host = this.#hostLife(lives.slice(from, from + together));
       from += together;
       hosts.push(host);
-      // The next one may come while this one is there, on the same home.
+      // The next host may start while this one is running, on the same home.
       const ahead = random.chance(0.5) ? random.between(0, 300) : undefined;
       if (ahead === undefined) await Promise.all(hosts);
       else await new Promise<void>((resolve) => scheduler.inSteps(ahead, "another host", resolve));
@@ -73,11 +76,11 @@ export class Concurrent {
     await this.#aftermath();
   }
 
-  /** A host that serves some clients to its end, of whichever kind that is. */
+  /** A host that serves some clients until its end, of whatever kind that is. */
   async #hostLife(lives: readonly Life[]): Promise<void> {
     const { random, scheduler } = this.#world;
     const host = await this.#start();
-    // Nobody can promise what a disk still has after a power cut that has lost writes before.
+    // After writes were lost, nothing can be promised about the disk after a power cut.
     const end = random.pick(this.#failing ? ENDS.slice(0, -1) : ENDS);
     this.done.push(`a host, which will ${end}`);
     const mend = this.#failing ? this.#harm() : () => {};
@@ -97,7 +100,7 @@ export class Concurrent {
     mend();
   }
 
-  /** Something on the disk is about to fail. */
+  /** Makes some operation of the disk fail soon. */
   #harm(): () => void {
     const { random, disk } = this.#world;
     const fault = {
@@ -110,7 +113,7 @@ export class Concurrent {
     return disk.fail(fault);
   }
 
-  /** A power cut ends all of them. */
+  /** A power cut ends all hosts. */
   #crash(host: SimHost, kind: "kill" | "power"): void {
     if (!host.alive) return;
     if (kind === "power") {
@@ -120,7 +123,7 @@ export class Concurrent {
     host.crash(kind);
   }
 
-  /** With everyone gone for long enough, nothing is loaded. */
+  /** When all clients have been gone for long enough, no thread must be loaded. */
   async #forget(host: SimHost): Promise<void> {
     for (const client of host.clients) client.leave();
     await this.#world.sleep(LONG_MS);
@@ -136,7 +139,7 @@ export class Concurrent {
       const read = await client.request("thread/read", { threadId });
       const thread =
         "reply" in read ? (read.reply.result?.thread as { status: { type: string } }) : undefined;
-      // One whose journal failed stays for a question that the next host can still have answered.
+      // A thread whose journal failed stays loaded for a request that the next host can still get answered.
       if (thread !== undefined && thread.status.type !== "systemError") held.push(threadId);
     }
     assert.deepEqual(held, [], "threads that nobody follows and nothing holds are still loaded");
@@ -148,7 +151,7 @@ export class Concurrent {
     await this.#world.scheduler.quiet();
     await endSurvivors(host);
     await this.#world.scheduler.quiet();
-    // What could not be written is made good when the thread is next taken.
+    // Data that could not be written is recovered when the thread is next opened.
     if (!this.#failing) {
       checkJournals(this.#world.disk, { unused: true });
       await checkIndex(this.#world, host);
@@ -192,7 +195,7 @@ export class Concurrent {
       await this.#world.moment(`${client.name} acts`);
       const answer = this.#ask(client, ask);
       pending.push(answer);
-      // Some wait for the answer, some do not.
+      // Some clients wait for the answer, some do not.
       if (ask[2] % 3 > 0) await answer;
     }
     await Promise.all(pending);
@@ -222,7 +225,7 @@ export class Concurrent {
     }
   }
 
-  /** Anyone may come back later with a cursor that someone was given. */
+  /** Any client may later resume with a cursor that some client got. */
   #bookmark({ frames }: SimClient): void {
     const { params } = frames.at(-1)!;
     if (typeof params?.cursor !== "string" || this.#world.random.chance(0.5)) return;
@@ -291,7 +294,7 @@ const FAULTS: readonly FileOp[] = [
 
 const MOODS = /^(quick|slow|fail) /;
 
-/** What users say: how the model answers (`scripts.ts`), or which tools it calls (`callsTools`). */
+/** Inputs of users: how the model answers (`scripts.ts`), or which tools it calls (`callsTools`). */
 const WORDS: readonly string[] = [
   ...["quick", "quick", "quick", "slow", "slow", "fail"],
   ...[
@@ -304,7 +307,7 @@ const WORDS: readonly string[] = [
   ],
 ];
 
-/** As often as they are listed. */
+/** Methods occur as often as they should be picked. */
 const METHODS: readonly string[] = [
   ...["thread/start", "thread/fork", "thread/archive", "thread/unarchive", "thread/delete", "turn/steer"],
   ...["turn/start", "turn/start", "turn/start", "turn/start", "turn/interrupt", "thread/rollback"],

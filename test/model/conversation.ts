@@ -3,13 +3,13 @@ import type { ContextItem } from "../../packages/host/src/model/model.ts";
 interface Conversation {
   /** What the user said last. */
   readonly said: string;
-  /** Tools that were called since. */
+  /** The tools that were called since the last input. */
   readonly called: readonly string[];
   /** All of it. */
   readonly text: string;
 }
 
-/** A conversation as a scripted model looks at it. */
+/** The parts of a conversation that scripted models use. */
 export function conversation(context: readonly ContextItem[]): Conversation {
   const last = context.findLastIndex((item) => item.type === "message" && item.role === "user");
   const since = context.slice(last + 1);

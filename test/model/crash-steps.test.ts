@@ -2,6 +2,7 @@ import { describe, it } from "vitest";
 import { runSeed } from "../simulation/run.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import type { World } from "../simulation/world.ts";
+import { firstOf, LONG } from "../support/long-form.ts";
 import { STUCK_MS } from "../support/patience.ts";
 import { checkEnd } from "./aftermath.ts";
 import { Ledger } from "./ledger.ts";
@@ -90,49 +91,45 @@ async function playAndDie(
   return wasOver;
 }
 
-/** Those with tool calls, questions, callbacks, children, patches and commands. */
+/** Those with tool calls, questions, callbacks, children, patches, commands, helpers, reviews and questions about hosts. */
 const TOOL_SCENES = scenes.filter(({ name }) =>
-  /^what (clients are asked|a tool server|a turn changes|commands do)/.test(name),
+  /^what (clients are asked|a tool server|an MCP server|a turn changes|commands do|helpers do|a model approves|a command asks)/.test(
+    name,
+  ),
 );
 
-/** Seeds differ in what happens between two steps. */
-const SEEDS = process.env.BOBBIN_SIM_FULL === "1" ? [1, 2, 3] : [1];
-
-describe("a crash between every record and its effect", () => {
-  for (const kind of ["kill", "power"] as const) {
-    for (const scene of TOOL_SCENES) {
-      it(`loses nothing that a ${kind} may not take of ${scene.name}`, { timeout: STUCK_MS }, async () => {
-        const stride = process.env.BOBBIN_SIM_FULL === "1" ? 1 : 29;
-        for (const seed of SEEDS) {
-          let over = false;
-          for (let steps = seed % stride; !over; steps += stride) {
-            await runSeed(seed, async (world) => {
-              over = await playAndDie(world, scene, { kind, steps }).catch((cause: unknown) => {
-                throw new Error(`${kind} after ${steps} steps: ${(cause as Error).message}`, { cause });
-              });
-            });
-          }
-        }
+/**
+ * Dies after steps of a life: in the short form after every `stride`th, in the long one also after some between. Seeds
+ * differ in what happens between two steps.
+ */
+async function dieAtSteps(
+  longStride: number,
+  die: (world: World, steps: number) => Promise<boolean>,
+): Promise<void> {
+  const stride = LONG ? longStride : 4 * longStride;
+  const passes = [1, 2, 3].flatMap((seed) =>
+    Array.from({ length: stride }, (_, at) => ({ seed, from: (seed + at) % stride })),
+  );
+  for (const { seed, from } of firstOf(passes, 1, 2)) {
+    let over = false;
+    for (let steps = from; !over; steps += stride) {
+      await runSeed(seed, async (world) => {
+        over = await die(world, steps).catch((cause: unknown) => {
+          throw new Error(`after ${steps} steps: ${(cause as Error).message}`, { cause });
+        });
       });
     }
+  }
+}
 
-    it(
-      `loses nothing that a ${kind} may not take`,
-      async () => {
-        // Not each step of each seed, unless there is time: each seed begins elsewhere.
-        const stride = process.env.BOBBIN_SIM_FULL === "1" ? 1 : 9;
-        for (const seed of SEEDS) {
-          let over = false;
-          for (let steps = seed % stride; !over; steps += stride) {
-            await runSeed(seed, async (world) => {
-              over = await liveAndDie(world, kind, steps).catch((cause: unknown) => {
-                throw new Error(`${kind} after ${steps} steps: ${(cause as Error).message}`, { cause });
-              });
-            });
-          }
-        }
-      },
-      STUCK_MS,
-    );
+describe("a crash between every record and its effect", { timeout: STUCK_MS }, () => {
+  for (const kind of ["kill", "power"] as const) {
+    for (const scene of TOOL_SCENES) {
+      it(`loses nothing that a ${kind} may not take of ${scene.name}`, () =>
+        dieAtSteps(29, (world, steps) => playAndDie(world, scene, { kind, steps })));
+    }
+
+    it(`loses nothing that a ${kind} may not take`, () =>
+      dieAtSteps(9, (world, steps) => liveAndDie(world, kind, steps)));
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Of a record, as much as tests look at. */
+/** The fields of a record that tests use. */
 export interface JournalRecord {
   readonly type: string;
   readonly turnId?: string;
@@ -28,12 +28,12 @@ export interface Texts {
   text(path: string): string | undefined;
 }
 
-/** The journals on a disk. A power cut may leave files of which not even the first line is whole: those are none. */
+/** The journals on a disk. A power cut may leave files without a complete first line, which do not count. */
 export function journals(disk: Texts): readonly string[] {
   return disk.paths.filter((path) => path.endsWith(".jsonl") && disk.text(path)!.includes("\n"));
 }
 
-/** The whole commits of a journal. */
+/** The complete commits of a journal. */
 export function commitsOf(disk: Texts, path: string): readonly Commit[] {
   const lines = disk.text(path)!.split("\n").slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Commit);
@@ -44,8 +44,8 @@ export function recordsOf(disk: Texts, path: string): readonly JournalRecord[] {
 }
 
 /**
- * What must hold of every journal once its thread is not loaded, whatever happened to the hosts that wrote it.
- * `unused`: nobody has written to them since, so what a power cut tore may still be there.
+ * Checks what must hold for every journal once its thread is not loaded, whatever happened to the hosts that wrote
+ * it. `unused`: nothing was written since a power cut, so a torn line may still be there.
  */
 export function checkJournals(disk: Texts, { unused = false } = {}): void {
   for (const path of journals(disk)) {
@@ -68,7 +68,10 @@ function checkOrder(path: string, commits: readonly Commit[]): void {
   });
 }
 
-/** Loads and unloads take turns; every turn starts once, in a load, and ends once, in the same; terminals end in it, too. */
+/**
+ * Loads and unloads alternate. Every turn starts and ends exactly once, within one load. Terminals end within it,
+ * too.
+ */
 function checkLife(path: string, records: readonly JournalRecord[]): void {
   let loaded = true;
   let turn: string | undefined;
@@ -96,7 +99,7 @@ function checkLife(path: string, records: readonly JournalRecord[]): void {
         break;
       case "itemStarted":
         assert.equal(turn, turnId, where);
-        // A compaction that did not come about has no end.
+        // A compaction that failed has no end.
         if (record.item!.type !== "contextCompaction") open.add(record.item!.id);
         break;
       case "itemCompleted":
@@ -120,7 +123,10 @@ function checkLife(path: string, records: readonly JournalRecord[]): void {
   assert(!loaded, `${path}: a load without an end`);
 }
 
-/** What may be recorded once: a question's answer, a call's, a child's end, a choice that was posted. */
+/**
+ * Checks what may be recorded only once: the answer to a request, the output of a call, the end of a child, a posted
+ * choice.
+ */
 function checkOnce(path: string, records: readonly JournalRecord[]): void {
   const seen = new Set<string>();
   const known = new Set<string>();
@@ -139,7 +145,8 @@ function checkOnce(path: string, records: readonly JournalRecord[]): void {
     if (type === "childEnded") done(`child ${childId}`);
     if (type === "choiceMade") sent(`choice ${(choice as { requestId: number }).requestId}`);
     if (type === "choicePosted") done(`choice ${requestId}`);
-    // A fork has what its origin was shown, and not that it had come.
+    // A fork contains the events that the model of the original thread was shown, without the records of their
+    // arrival.
     if (type === "eventReceived" || type === "eventInjected") sent(`event ${(event as { id: string }).id}`);
     if (type === "eventInjected") done(`event ${(event as { id: string }).id}`);
   }

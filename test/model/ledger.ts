@@ -2,36 +2,38 @@ import assert from "node:assert/strict";
 import type { DeskLedger, DeskTool } from "../simulation/fake-desk.ts";
 import { commitsOf, type JournalRecord, journals, recordsOf, type Texts } from "./journals.ts";
 
-/** Something that a client was told, and that has to be found in the thread's journal from then on. */
+/** Something that a client was notified of. From then on, the thread's journal must contain it. */
 interface Promised {
   readonly threadId: string;
   readonly record: string;
-  /** False: a power cut may take it. */
+  /** False if a power cut may remove it. */
   readonly synced: boolean;
 }
 
-/** A message of a tool server that was answered with 200: it survives a power cut. */
+/** A message of a tool server that was answered with 200. It must survive a power cut. */
 interface Taken {
   readonly threadId: string;
   readonly callId: string;
   readonly text: string;
-  /** A power cut came before: it may have taken the call, of which nothing is known then. */
+  /** Whether a power cut came before. It may have removed the call, which is then unknown. */
   readonly powerCut: boolean;
 }
 
-/** What hosts have acknowledged, to clients and to tool servers. */
+/** Everything that hosts have acknowledged to clients and tool servers. */
 export class Ledger implements DeskLedger {
   #promised: Promised[] = [];
   readonly #taken: Taken[] = [];
-  /** What clients have answered, by question. */
+  /** The answers of clients, by request. */
   readonly #answers = new Map<number, string[]>();
   /** The cursors with which `thread/closed` was sent, by thread. A replay sends it again. */
   readonly #closedAt = new Map<string, Set<string>>();
   /** How often each client was sent `thread/closed` without a cursor, by thread, host and client. */
   readonly #closings = new Map<string, Map<string, Map<string, number>>>();
-  /** How often a tool server was notified of a closing, by thread. */
+  /** How often the tool server got a close notice, by thread. */
   readonly #closeHeard = new Map<string, number>();
-  /** How often each call that must not be repeated was sent, and whether a power cut came since the first time. */
+  /**
+   * How often each call that must not be repeated was sent, and whether there was a power cut since the first time.
+   */
   readonly #once = new Map<string, { times: number; powerCut: boolean }>();
   readonly #gone = new Set<string>();
   readonly #deleted = new Set<string>();
@@ -41,12 +43,12 @@ export class Ledger implements DeskLedger {
     this.#promised.push({ threadId, record, synced });
   }
 
-  /** Someone wants it deleted: nothing is promised of it any more. */
+  /** A client has requested the deletion of the thread. From then on nothing is promised about it. */
   deleting(threadId: string): void {
     this.#gone.add(threadId);
   }
 
-  /** It was told to be gone: nothing may bring it back. */
+  /** The thread was reported as deleted. Nothing may bring it back. */
   deleted(threadId: string): void {
     this.#deleted.add(threadId);
   }
@@ -86,7 +88,7 @@ export class Ledger implements DeskLedger {
     this.#taken.push({ threadId, callId, text, powerCut: this.#powerCut });
   }
 
-  /** What a power cut took of a dispatch is done again: only a kill leaves all that was written. */
+  /** After a power cut, a lost dispatch is repeated. A kill loses nothing that was written. */
   invoked(threadId: string, callId: string, tool: DeskTool): void {
     if (tool !== "once") return;
     const key = `${threadId} ${callId}`;
@@ -95,7 +97,7 @@ export class Ledger implements DeskLedger {
     assert(call.times === 0 || call.powerCut, `${callId} must not be sent again, and was`);
   }
 
-  /** `failing`: a disk that took nothing may have kept a closing from the journal, which the next host tells again. */
+  /** `failing`: a failing disk may have lost the close of a thread, so that the next host reports it again. */
   check(disk: Texts, { failing = false } = {}): void {
     const paths = new Map(
       journals(disk).map((path) => [/([^/-]+(?:-[^/-]+){4})\.jsonl$/.exec(path)![1]!, path]),
@@ -130,13 +132,13 @@ export class Ledger implements DeskLedger {
       if (this.#gone.has(threadId)) continue;
       const written = records(threadId);
       assert(written !== undefined, `thread ${threadId} has taken "${text}" and is gone`);
-      // A call that may not be repeated is synced before it is sent.
+      // A call that must not be repeated is synced before it is sent.
       const mayBeLost = powerCut && !this.#once.has(`${threadId} ${callId}`);
       if (mayBeLost && !written.some((record) => record.call?.callId === callId)) continue;
       const kept = written.some(
         (record) => record.type !== "checkpoint" && JSON.stringify(record).includes(text),
       );
-      // What nobody waits for is taken, too, and not kept.
+      // A message that no call waits for is acknowledged, too, but not recorded.
       const over = written.some((record) => record.callId === callId && OVER.has(record.type));
       assert(kept || over, `thread ${threadId} lost what it has taken of call ${callId}: ${text}`);
     }
@@ -153,7 +155,7 @@ export class Ledger implements DeskLedger {
     }
   }
 
-  /** A closing that was sent with a cursor is what the journal has there. */
+  /** A close that was sent with a cursor is in the journal at that position. */
   #checkClosedAt(commits: (threadId: string) => ReturnType<typeof commitsOf> | undefined): void {
     for (const [threadId, cursors] of this.#closedAt) {
       const written = commits(threadId);
@@ -168,12 +170,12 @@ export class Ledger implements DeskLedger {
     }
   }
 
-  /** A closing is written before anyone is sent it. Each is sent by one host, and once to each of its clients. */
+  /** A close is written before any client is notified. Each is reported by one host, once to each of its clients. */
   #checkClosings(records: (threadId: string) => readonly JournalRecord[] | undefined): void {
     const count = (threadId: string, type: string) =>
       records(threadId)?.filter((record) => record.type === type).length ?? Number.POSITIVE_INFINITY;
     for (const [threadId, hosts] of this.#closings) {
-      // A child that a crash left half made is closed, and made anew under the same id.
+      // A child that a crash left incomplete is closed, and created again under the same ID.
       if (records(threadId)?.some(isChild)) continue;
       const told = [...hosts.values()].reduce((sum, clients) => sum + Math.max(...clients.values()), 0);
       assert(
@@ -189,7 +191,7 @@ export class Ledger implements DeskLedger {
   }
 }
 
-/** Records after which nobody waits for what a call's tool server has to say. */
+/** Records after which the result of a call is no longer awaited. */
 const OVER: ReadonlySet<string> = new Set(["toolAnswered", "callCancelled", "subscriptionEnded"]);
 
 function isChild({ type, facts }: JournalRecord): boolean {

@@ -1,4 +1,4 @@
-// What the host after a crash makes of what it finds, and what has to hold then.
+// Lets the next host recover after a crash, and checks what must hold then.
 import assert from "node:assert/strict";
 import { notify } from "../../packages/host/src/core/notify.ts";
 import type { ThreadRecord } from "../../packages/host/src/core/records.ts";
@@ -11,7 +11,7 @@ import type { SceneStage } from "./stage.ts";
 /** Longer than any tool takes. */
 const LONG_MS = 2 * 60 * 60_000;
 
-/** Those of threads that no other thread has begun. */
+/** The journals of threads that no other thread has started. */
 function rootJournals({ disk }: World): readonly string[] {
   return journals(disk).filter((path) => {
     const [created] = recordsOf(disk, path);
@@ -23,7 +23,9 @@ function threadOf(path: string): string {
   return path.slice(-".jsonl".length - 36, -".jsonl".length);
 }
 
-/** The next host, first alone, then with a client that is there for all threads, until nothing more is to come. */
+/**
+ * Starts the next host, first without a client, then with one that follows all threads, until nothing more happens.
+ */
 export async function goOn(stage: SceneStage): Promise<void> {
   const { world } = stage;
   await stage.startAlone();
@@ -31,7 +33,7 @@ export async function goOn(stage: SceneStage): Promise<void> {
   await world.scheduler.quiet();
   for (const path of journals(world.disk)) {
     const left = owed(recordsOf(world.disk, path));
-    // Questions wait for a client, and so does a queue in a thread that is not loaded.
+    // Requests wait for a client, and so does the queue of a thread that is not loaded.
     if (left.some((one) => one.startsWith("requestSent "))) continue;
     const undone = left.filter((one) => !one.startsWith("submissionQueued "));
     assert.deepEqual(undone, [], `what ${path} asks for and a host that is alone has not done`);
@@ -48,17 +50,19 @@ export async function goOn(stage: SceneStage): Promise<void> {
   await world.sleep(LONG_MS);
   for (const threadId of roots) {
     const { data } = await stage.client.call("thread/queue/list", { threadId });
-    // A turn that was cut off by the crash has stopped the queue.
+    // A turn that the crash cut off has paused the queue.
     if ((data as unknown[]).length > 0) await stage.client.call("thread/queue/start", { threadId });
   }
   await world.sleep(LONG_MS);
   await world.scheduler.quiet();
 }
 
-/** Loads begin and end outside of the feed. */
+/** Records that start and end loads. They are not part of the feed. */
 const BESIDE_FEED: ReadonlySet<string> = new Set(["opened", "adopted", "closed"]);
 
-/** A client that comes back with its last cursor has been sent every durable notification since its first one. */
+/**
+ * Checks that a client that reconnects with its last cursor has got every durable notification since its first one.
+ */
 function checkFeed({ world, heard }: SceneStage, path: string): void {
   const threadId = threadOf(path);
   const known = heard.get(threadId);
@@ -79,7 +83,7 @@ function checkFeed({ world, heard }: SceneStage, path: string): void {
 export async function checkAfterwards(stage: SceneStage, kind: "kill" | "power"): Promise<void> {
   const { world, ledger, host, client } = stage;
   ledger.check(world.disk);
-  // What a power cut took was sent to nobody again.
+  // Notifications that a power cut removed are not sent again.
   if (kind === "kill") for (const path of rootJournals(world)) checkFeed(stage, path);
   for (const path of journals(world.disk)) {
     assert.deepEqual(owed(recordsOf(world.disk, path)), [], `what ${path} asks for and nobody has done`);

@@ -1,14 +1,14 @@
 import type { JournalRecord } from "./journals.ts";
 
-/** What a record asks the host to do, and the records that say that it was done. */
+/** What a record requires the host to do, and the records that show that it was done. */
 interface Owed {
-  /** Names what is owed; undefined if this record asks for nothing. */
+  /** The name of the required work; undefined if this record requires none. */
   readonly key: (record: JournalRecord) => string | undefined;
-  /** Names what a record has done. */
+  /** The name of the work that a record completes. */
   readonly done: (record: JournalRecord) => string | undefined;
-  /** It is over with the turn that it belongs to. */
+  /** Whether the work is no longer required when its turn ends. */
   readonly endsWithTurn?: true;
-  /** It is over with the load, unless the host was lost. */
+  /** Whether the work is no longer required when the load ends, unless the host died. */
   readonly endsWithLoad?: true;
 }
 
@@ -16,7 +16,7 @@ const idOf = (member: unknown, name: string): string => String((member as Record
 
 const is = (record: JournalRecord, ...types: readonly string[]) => types.includes(record.type);
 
-/** By the type that asks for it. */
+/** By the type of the record that requires the work. */
 const OWED: Readonly<Record<string, Owed>> = {
   turnStarted: {
     key: ({ turnId }) => turnId,
@@ -67,6 +67,21 @@ const OWED: Readonly<Record<string, Owed>> = {
     done: (record) => (is(record, "childEnded") ? record.childId : undefined),
     endsWithLoad: true,
   },
+  helperDue: {
+    key: ({ childId }) => childId,
+    done: (record) => (is(record, "helperMade", "helperClosed") ? record.childId : undefined),
+    endsWithLoad: true,
+  },
+  helperMade: {
+    key: ({ childId }) => childId,
+    done: (record) => (is(record, "helperInputTaken", "helperClosed") ? record.childId : undefined),
+    endsWithLoad: true,
+  },
+  helperInputSent: {
+    key: ({ childId }) => childId,
+    done: (record) => (is(record, "helperInputTaken", "helperClosed") ? record.childId : undefined),
+    endsWithLoad: true,
+  },
   choiceMade: {
     key: ({ choice }) => idOf(choice, "requestId"),
     done: (record) => (is(record, "choicePosted") ? String(record.requestId) : undefined),
@@ -80,13 +95,21 @@ const OWED: Readonly<Record<string, Owed>> = {
     key: ({ submission }) => idOf(submission, "id"),
     done: (record) => (is(record, "submissionRemoved") ? String(record.id) : undefined),
   },
+  callCancelled: {
+    key: ({ callId }) => callId,
+    done: (record) => (is(record, "cancelNotified") ? record.callId : undefined),
+  },
+  subscriptionEnded: {
+    key: ({ by, callId }) => (by === "cancelled" ? callId : undefined),
+    done: (record) => (is(record, "cancelNotified") ? record.callId : undefined),
+  },
   closed: {
     key: () => "the closing",
     done: (record) => (is(record, "notified") ? "the closing" : undefined),
   },
 };
 
-/** What a journal asks for and nobody has done, in words. */
+/** The work that a journal requires and that was not done, as texts. */
 export function owed(records: readonly JournalRecord[]): readonly string[] {
   const open = new Map<string, Map<string, JournalRecord>>(
     Object.keys(OWED).map((type) => [type, new Map()]),

@@ -28,7 +28,7 @@ const LEAVINGS: readonly Leaving[] = [
 describe("a race", () => {
   simulate(
     "between a resume and an unload ends with a loaded thread and a subscription",
-    { count: 80, full: 1500 },
+    { count: 40, full: 1500 },
     async (world) => {
       const { random, scheduler } = world;
       world.model.scripts = byMood;
@@ -66,7 +66,7 @@ describe("a race", () => {
 
   simulate(
     "between a client that asks for a thread and its own end leaves nothing loaded",
-    { count: 30, full: 500 },
+    { count: 15, full: 500 },
     async (world) => {
       const { random, scheduler } = world;
       const host = await world.start();

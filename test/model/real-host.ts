@@ -7,7 +7,7 @@ import { type HostProcess, spawnHost } from "../support/host-process.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 import type { Asked } from "./wording.ts";
 
-/** A client on a socket that knows which of its frames were not looked at yet. */
+/** A client on a socket that remembers which of its frames were not compared yet. */
 export class RealClient {
   readonly name: string;
   readonly wire: WireClient;
@@ -21,14 +21,14 @@ export class RealClient {
     this.#looked = wire.frames.length;
   }
 
-  /** A request of a schedule: its reply is compared like every other frame. */
+  /** Sends a request of a schedule. Its reply is compared like every other frame. */
   request(method: string, params: Record<string, unknown>): Promise<Received> {
     const id = ++this.#lastId;
     this.#asked.set(id, { method, params });
     return this.wire.request(method, params, id);
   }
 
-  /** A request of the test itself, whose reply is no part of the schedule. */
+  /** Sends a request of the test itself. Its reply is not part of the schedule. */
   async peek(method: string, params: Record<string, unknown>): Promise<Message> {
     return plain(await this.wire.request(method, params, "peek"));
   }
@@ -37,7 +37,7 @@ export class RealClient {
     return this.#asked.get(id)!;
   }
 
-  /** What came since the last look. How running text is cut into pieces depends on the clock: it is left out. */
+  /** The frames since the last comparison, without deltas: how running text is split depends on the clock. */
   get fresh(): readonly Message[] {
     return this.wire.frames
       .slice(this.#looked)
@@ -52,12 +52,12 @@ export class RealClient {
   }
 }
 
-/** Without what the model said: how far it came depends on the clock, and the reference has a model of its own. */
+/** Removes the model's texts: how far the model got depends on the clock, and the reference has its own model. */
 function plain({ text }: Received): Message {
   return JSON.parse(text, (_key, value) => (value?.type === "agentMessage" ? { ...value, text: "" } : value));
 }
 
-/** A host in a process of its own that is ended and started again on one home. */
+/** A host in its own process, which is ended and restarted on one home. */
 export class RealHost {
   readonly home: string;
   readonly #maxResident: number;
@@ -75,7 +75,8 @@ export class RealHost {
       home: this.home,
     });
     await this.#process.urls();
-    // A client that came earlier would be told how the threads of a killed host are closed, or not: both are right.
+    // A client that connected earlier might see how the threads of a killed host are closed, or might not. Both are
+    // right.
     await eventually(async () => (await this.#claims()).length === 0, "lost threads are closed");
   }
 
@@ -83,7 +84,7 @@ export class RealHost {
     return new RealClient(name, await this.#process.join(undefined, capabilities));
   }
 
-  /** Resolves when the host knows of just so many clients: one that left may have gone on this side only. */
+  /** Resolves when the host has exactly this many clients, because a disconnect may not have reached the host yet. */
   async knows(clients: number): Promise<void> {
     await eventually(async () => {
       const metrics = await (await fetch(`${await this.#process.site()}/metrics`)).text();
@@ -102,7 +103,7 @@ export class RealHost {
     return this.#process.kill();
   }
 
-  /** Claims on threads, and what was acknowledged of new ones before it was made. */
+  /** The claims on threads, and the acknowledged new threads that have no journal yet. */
   async #claims(): Promise<readonly string[]> {
     const names = await readdir(join(this.home, "live")).catch(() => []);
     return names.filter((name) => !name.includes(".") || name.endsWith(".starts"));

@@ -10,13 +10,13 @@ import { forReference, Names, type Worded, worded } from "./wording.ts";
 type Expected = ReadonlyMap<string, ReadonlyMap<string, readonly Told[]>>;
 
 const LONG_SECS = 3600;
-/** Half a minute of the built-in model's slow talk: longer than any schedule. */
+/** Makes the built-in model answer for half a minute, which is longer than any schedule. */
 const SLOWLY = `slowly${" on".repeat(200)}`;
 
 /**
- * The acts and the reference of `sequential.ts`, against a process with real files and sockets. Not compared,
- * because only a clock and a model under control can repeat them: what the model says and how it is cut into
- * pieces, the counted tokens, failing turns, and unloads after a delay other than none.
+ * Runs the acts and the reference of `sequential.ts` against a process with real files and sockets. Not compared,
+ * because they need a controlled clock and model: the model's texts and their deltas, token counts, failing turns,
+ * and unloads after a delay.
  */
 export class RealSchedule {
   readonly #host: RealHost;
@@ -25,7 +25,7 @@ export class RealSchedule {
   readonly #names = new Names();
   readonly #clients = new Map<string, RealClient>();
   readonly #bookmarks: Bookmark[] = [];
-  /** Follows nothing and never leaves: it sees what is told to everyone, also when all others are gone. */
+  /** Follows no thread and never disconnects, so that it gets all notifications for everyone. */
   #observer!: RealClient;
   #connected = 0;
   readonly done: string[] = [];
@@ -50,7 +50,7 @@ export class RealSchedule {
     await this.#cleanUp();
   }
 
-  /** The host goes on with other schedules: nothing of this one may talk into them. */
+  /** The host is used for other schedules, too, so nothing of this one may be left running. */
   async #cleanUp(): Promise<void> {
     for (const { id, deleted } of this.#reference.threads.values()) {
       if (!deleted) await this.#ask("thread/delete", { threadId: id });
@@ -74,7 +74,7 @@ export class RealSchedule {
   async #do(act: Act): Promise<void> {
     switch (act.do) {
       case "jump":
-      // The built-in model asks nothing.
+      // The built-in model asks no questions.
       case "answer":
         return;
       case "connect":
@@ -105,7 +105,7 @@ export class RealSchedule {
     this.done.push(JSON.stringify(act).replace(SLOWLY, "slowly"));
   }
 
-  /** With some company from the beginning: a schedule is too short to wait for it to come by chance. */
+  /** Starts with several clients, because a schedule is too short to wait until they connect by chance. */
   async #enter(): Promise<void> {
     this.#observer = await this.#join({}, LONG_SECS);
     await this.#told();
@@ -152,7 +152,10 @@ export class RealSchedule {
     this.#reference.request(client, method, forReference(params));
   }
 
-  /** Waits for what is owed, and then for a reply on every wire: what is too much has come before it. */
+  /**
+   * Waits for the expected frames, and then for a reply on every connection: any unexpected frame would come before
+   * it.
+   */
   async #told(): Promise<void> {
     const expected = this.#reference.take();
     try {
@@ -167,14 +170,17 @@ export class RealSchedule {
         assert.equal(what, `reply ${this.#reference.loaded.join(" ")}`, "threads that are loaded");
       }
     } catch (cause) {
-      // What was told instead says more than that something is missing.
+      // The frames that came instead are more useful than the message that one is missing.
       this.#compare(expected);
       throw cause;
     }
     this.#compare(expected);
   }
 
-  /** What a reader sees of a thread; of one that nobody follows nothing else tells how far its turn has come. */
+  /**
+   * What `thread/read` shows of a thread. For a thread without followers, this is the only way to see how far its
+   * turn is.
+   */
   async #shows(threadId: string): Promise<void> {
     const asked = { method: "thread/read", params: { threadId, includeTurns: true } };
     const { name } = this.#observer;
@@ -220,7 +226,7 @@ export class RealSchedule {
   }
 }
 
-/** The built-in model answers at once or talks on for long; it neither waits before it speaks nor fails. */
+/** The built-in model answers at once or talks for long. It neither waits before it answers nor fails. */
 function playable(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const [input] = (params.input ?? []) as readonly { readonly text: string }[];
   if (input === undefined) return params;

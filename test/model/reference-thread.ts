@@ -1,17 +1,17 @@
-/** What a turn's input makes the scripted model do; see `scripts.ts`. */
+/** What the input of a turn makes the scripted model do; see `scripts.ts`. */
 export type Mood = "quick" | "slow" | "hang" | "fail" | "ask";
 
-/** Virtual milliseconds after which a slow turn goes on. */
+/** Virtual milliseconds after which a slow turn continues. */
 export const SLOW_MS = 60_000;
 /** Running text that is older than this is in the journal. */
 const SAVED_MS = 1000;
 const TOKENS = 3;
 /** The status of a thread that waits for the user. */
 const ASKING = "active:waitingOnUserInput";
-/** A turn that so many hosts in a row were lost with is not tried again. */
+/** Limit on the hosts that may die in a row during a turn. After that, the turn is not continued. */
 const MAX_LOST_HOSTS = 3;
 
-/** A frame that a client is owed, in words. `feedAt` is set if it carries a cursor: which of the feed it is. */
+/** An expected frame, in words. `feedAt` is set if the frame carries a cursor: its index in the feed. */
 export interface Told {
   readonly what: string;
   readonly feedAt?: number;
@@ -28,23 +28,23 @@ export interface ModelTurn {
   readonly id: string;
   status: "inProgress" | "completed" | "interrupted" | "failed";
   readonly items: string[];
-  /** The usage that was reported with its end. */
+  /** The token usage that was reported at the turn's end. */
   usage: number | undefined;
 }
 
 interface Running {
   readonly turn: ModelTurn;
-  /** Text of an item that is not complete, and when it was first shown. */
+  /** The text of an incomplete item, and when it was first shown. */
   open: { readonly text: string; readonly since: number } | undefined;
-  /** When and with what it goes on by itself. */
+  /** When the turn continues by itself, and with which text. */
   goesOn: { readonly at: number; readonly text: string } | undefined;
   /** What the user said last. */
   input: string;
-  /** The user is asked, because of this input. */
+  /** Whether the user is asked, because of this input. */
   asking: boolean;
-  /** The last input that the model has asked the user for. */
+  /** The last input for which the model has asked the user. */
   askedFor: string | undefined;
-  /** Hosts that were lost since the model was last heard. */
+  /** The number of hosts that died since the model's last answer. */
   lostHosts: number;
 }
 
@@ -57,14 +57,14 @@ export interface Load {
   leaving: { readonly delayMs: number; dueAt: number | undefined } | undefined;
 }
 
-/** The world around a thread: what time it is, and who can be told. */
+/** The environment of a thread: the time, and the clients that can be notified. */
 export interface Surroundings {
   now: number;
   readonly clients: Map<string, ModelClient>;
   tell(client: ModelClient, thread: string, told: Told): void;
 }
 
-/** One thread as its clients may think of it: no journal, no mailbox, only what is promised. */
+/** One thread as clients see it: without journal and mailbox, only with what is promised. */
 export class ModelThread {
   readonly id: string;
   readonly #around: Surroundings;
@@ -77,7 +77,10 @@ export class ModelThread {
   last: { readonly id: string; readonly status: ModelTurn["status"] } | null = null;
   instructions: string | undefined;
   pending: string | undefined;
-  /** Every durable notification since it was made: what a replay can bring. */
+  /** The first unread turn, and how often that has changed. */
+  unread: string | null = null;
+  readChanges = 0;
+  /** Every durable notification since the thread was created, which a replay can send. */
   readonly feed: string[] = [];
 
   constructor(id: string, around: Surroundings) {
@@ -89,18 +92,22 @@ export class ModelThread {
     return this.load?.status ?? "notLoaded";
   }
 
-  /** Something durable. */
-  tell(what: string, audience: "everyone" | "subscribers", except?: ModelClient): void {
+  /** Sends a durable notification. `experimental`: only to clients with that capability. */
+  tell(
+    what: string,
+    audience: "everyone" | "subscribers",
+    { except, experimental = false }: { readonly except?: ModelClient; readonly experimental?: boolean } = {},
+  ): void {
     const feedAt = this.feed.push(what) - 1;
     for (const client of this.#around.clients.values()) {
-      if (client === except) continue;
+      if (client === except || (experimental && !client.experimental)) continue;
       if (this.load?.subscribers.has(client)) {
         this.#around.tell(client, this.id, client.cursors ? { what, feedAt } : { what });
       } else if (audience === "everyone") this.#around.tell(client, this.id, { what });
     }
   }
 
-  /** Something that no replay brings, to all who are connected. */
+  /** Sends a notification that no replay repeats, to all connected clients. */
   announce(what: string): void {
     for (const client of this.#around.clients.values()) this.#around.tell(client, this.id, { what });
   }
@@ -110,7 +117,7 @@ export class ModelThread {
     this.#around.tell(client, this.id, { what });
   }
 
-  /** What came behind a place in the feed, once more, to one client. */
+  /** Sends one client again what comes after a position in the feed. */
   replay(client: ModelClient, after: number): void {
     for (let feedAt = after + 1; feedAt < this.feed.length; feedAt++) {
       const what = this.feed[feedAt]!;
@@ -118,9 +125,19 @@ export class ModelThread {
     }
   }
 
-  /** To those who follow, and only live. */
+  /** Sends something live to the followers only. */
   #show(what: string): void {
     for (const client of this.load!.subscribers) this.#around.tell(client, this.id, { what });
+  }
+
+  #setUnread(turnId: string | null): void {
+    this.unread = turnId;
+    this.readChanges++;
+    this.tell(`read state ${this.readState}`, "subscribers", { experimental: true });
+  }
+
+  get readState(): string {
+    return `${this.unread} #${this.readChanges}`;
   }
 
   #setStatus(status: Load["status"]): void {
@@ -129,11 +146,11 @@ export class ModelThread {
     this.tell(`status ${status}`, "everyone");
   }
 
-  /** `replayed`: a replay tells that client, so nothing else does. */
+  /** `replayed`: the client that gets the notification by a replay, and not separately. */
   open(replayed: ModelClient | undefined): void {
     this.instructions = this.pending ?? this.instructions;
     this.pending = undefined;
-    this.tell("status idle", "everyone", replayed);
+    this.tell("status idle", "everyone", { ...(replayed && { except: replayed }) });
     this.enter();
   }
 
@@ -147,7 +164,7 @@ export class ModelThread {
     };
   }
 
-  /** `closed`: false for archive and delete, which tell their own. */
+  /** `closed`: false for archive and delete, which have their own notifications. */
   unload({ closed = true, reply = () => {} } = {}): void {
     this.load!.leaving = undefined;
     this.endTurn("interrupted");
@@ -168,7 +185,10 @@ export class ModelThread {
     this.changed();
   }
 
-  /** A thread that nobody follows stays for its delay from when its last turn ended; other changes do not count. */
+  /**
+   * A thread without followers stays loaded for its delay, counted from the end of its last turn. Other changes do
+   * not matter.
+   */
   changed(): void {
     const leaving = this.load?.leaving;
     if (leaving === undefined) return;
@@ -196,7 +216,7 @@ export class ModelThread {
   }
 
   steer(input: string): void {
-    this.#closeItem();
+    this.#closeItem(true);
     this.load!.running!.goesOn = undefined;
     this.#input(input);
   }
@@ -205,7 +225,7 @@ export class ModelThread {
     const running = this.load!.running!;
     running.input = input;
     this.#item(`user ${input}`);
-    // The model is given it behind what the user answers.
+    // The model gets this input after the user's answer.
     if (!running.asking) this.#respond(input);
   }
 
@@ -236,7 +256,7 @@ export class ModelThread {
     }
   }
 
-  /** A client answers. Only those who follow the thread can, and the first one counts. */
+  /** A client answers. Only followers can answer, and the first answer counts. */
   answer(client: ModelClient): void {
     const running = this.load?.running;
     if (!running?.asking || !this.load!.subscribers.has(client)) return;
@@ -246,18 +266,18 @@ export class ModelThread {
 
   #resolve(running: Running): void {
     running.asking = false;
-    this.#setStatus("active");
     this.tell("serverRequest/resolved", "subscribers");
+    this.#setStatus("active");
   }
 
-  /** What one call of the model costs. */
+  /** Adds the token usage of one model call. */
   #used(): void {
     this.usage = (this.usage ?? 0) + TOKENS;
     this.load!.running!.turn.usage = this.usage;
     this.tell(`usage ${this.usage}`, "subscribers");
   }
 
-  /** The model says all that it has to say. */
+  /** The model gives its whole answer. */
   #answer(text: string): void {
     const { turn } = this.load!.running!;
     this.tell("item started agent", "subscribers");
@@ -281,11 +301,12 @@ export class ModelThread {
     this.tell(`item completed ${what}`, "subscribers");
   }
 
-  #closeItem(): void {
+  #closeItem(brokenOff = false): void {
     const running = this.load!.running!;
     if (running.open === undefined) return;
     running.turn.items.push(`agent ${running.open.text}`);
-    this.tell(`item completed agent ${running.open.text}`, "subscribers");
+    // An answer that the user cut off is not reported as completed.
+    if (!brokenOff) this.tell(`item completed agent ${running.open.text}`, "subscribers");
     running.open = undefined;
   }
 
@@ -293,17 +314,18 @@ export class ModelThread {
     const running = this.load?.running;
     if (running === undefined) return;
     if (running.asking) this.#resolve(running);
-    this.#closeItem();
+    this.#closeItem(status === "interrupted");
     this.load!.running = undefined;
     running.turn.status = status;
     this.last = { id: running.turn.id, status };
+    if (status !== "interrupted") this.#setUnread(this.unread ?? running.turn.id);
     this.#setStatus(status === "failed" ? "systemError" : "idle");
     if (status === "failed") this.tell("error", "subscribers");
     this.tell(`turn ${status} ${running.turn.id}`, "subscribers");
     this.changed();
   }
 
-  /** What the next host finds and tells when this one is killed: text that was not saved is gone. */
+  /** The host is killed: what the next host finds and reports. Unsaved text is lost. */
   lose(): void {
     if (this.load === undefined) return;
     const { running } = this.load;
@@ -315,14 +337,14 @@ export class ModelThread {
     this.unload();
   }
 
-  /** The model had said nothing yet: the next host asks it again, and nobody follows. */
+  /** The model had said nothing yet, so the next host calls it again. The thread has no followers. */
   #adopted(running: Running): void {
     running.lostHosts++;
     running.goesOn = { ...running.goesOn!, at: this.#around.now + SLOW_MS };
     this.leftToNextHost();
   }
 
-  /** Its host has ended; the next one goes on with it, and nobody follows. */
+  /** The host has ended, and the next one continues the turn. The thread has no followers. */
   leftToNextHost(): void {
     const load = this.load!;
     load.subscribers.clear();
@@ -330,15 +352,16 @@ export class ModelThread {
     this.tell(`status ${load.status}`, "everyone");
   }
 
-  /** Turns that go from the end on; the rest counts. */
+  /** Drops this many turns at the end. */
   drop(count: number): void {
     this.turns = this.turns.slice(0, Math.max(0, this.turns.length - count));
+    if (this.unread !== null && !this.turns.some(({ id }) => id === this.unread)) this.#setUnread(null);
     const kept = this.turns.at(-1);
     this.last = kept === undefined ? null : { id: kept.id, status: "completed" };
     this.#setStatus("idle");
   }
 
-  /** When something happens by itself, and what. */
+  /** The next thing that happens by itself, and when. */
   get due(): { readonly at: number; readonly happen: () => void } | undefined {
     const goesOn = this.load?.running?.goesOn;
     if (goesOn !== undefined) return { at: goesOn.at, happen: () => this.goOn() };
@@ -346,7 +369,7 @@ export class ModelThread {
     return dueAt === undefined ? undefined : { at: dueAt, happen: () => this.unload() };
   }
 
-  /** The turns as a reader sees them: text that is still running is not there yet. */
+  /** The turns as `thread/read` shows them, without running text. */
   shown(): string {
     const running = this.load?.running;
     return this.turns
@@ -357,7 +380,7 @@ export class ModelThread {
       .join("; ");
   }
 
-  /** The running text, for someone who comes into the middle of it. */
+  /** The running text, for a client that joins in the middle of it. */
   get runningText(): string | undefined {
     return this.load?.running?.open?.text;
   }

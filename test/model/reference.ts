@@ -3,15 +3,14 @@ import { type ModelClient, ModelThread, type Surroundings, type Told } from "./r
 type Params = Readonly<Record<string, unknown>>;
 
 /**
- * What clients may count on, as a small program of its own: it is asked the same things as the host, one at a
- * time, and says every frame that every client is owed. Ids are letters and numbers, in the order in which they
- * come up.
+ * What clients may rely on, as a small program: it gets the same requests as the host, one at a time, and computes
+ * every frame that every client must get. IDs are letters and numbers, in the order of their appearance.
  */
 export class Reference implements Surroundings {
   now = 0;
   readonly clients = new Map<string, ModelClient>();
   readonly threads = new Map<string, ModelThread>();
-  /** By client, then by thread: across threads nothing orders what is told. */
+  /** By client, then by thread, because frames of different threads have no fixed order. */
   readonly #told = new Map<string, Map<string, Told[]>>();
   #turns = 0;
 
@@ -21,7 +20,7 @@ export class Reference implements Surroundings {
     threads.set(thread, [...(threads.get(thread) ?? []), told]);
   }
 
-  /** What was told since the last time. */
+  /** The expected frames since the last call. */
   take(): ReadonlyMap<string, ReadonlyMap<string, readonly Told[]>> {
     const told = new Map(this.#told);
     this.#told.clear();
@@ -38,7 +37,7 @@ export class Reference implements Surroundings {
     for (const thread of this.threads.values()) thread.leave(client, client.delayMs);
   }
 
-  /** The clock goes on; what is due on the way happens in its order. */
+  /** Moves the clock. Everything that is due on the way happens in order. */
   jump(ms: number): void {
     const end = this.now + ms;
     for (;;) {
@@ -51,17 +50,17 @@ export class Reference implements Surroundings {
     this.now = end;
   }
 
-  /** The host leaves in good order. */
+  /** The host shuts down normally. */
   close(): void {
     const loaded = [...this.threads.values()].filter(({ load }) => load !== undefined);
-    // One that waits for an answer is left to the next host as it is.
+    // A thread that waits for an answer is left to the next host unchanged.
     const waiting = loaded.filter(({ load }) => load!.running?.asking);
     for (const thread of loaded) if (!waiting.includes(thread)) thread.unload();
     this.clients.clear();
     for (const thread of waiting) thread.leftToNextHost();
   }
 
-  /** The host is killed, and the next one makes good what it left. */
+  /** The host is killed, and the next one recovers its threads. */
   kill(): void {
     this.clients.clear();
     for (const thread of this.threads.values()) thread.lose();
@@ -90,7 +89,7 @@ export class Reference implements Surroundings {
       case "thread/read":
         if (thread.deleted) return reply("error threadNotLoaded");
         return reply(
-          `${thread.status} name=${thread.name} pending=${thread.pending} turns: ${thread.shown()}`,
+          `${thread.status} name=${thread.name} pending=${thread.pending} read state ${thread.readState} turns: ${thread.shown()}`,
         );
       case "thread/fork":
         return this.#fork(client, thread, params, reply);
@@ -158,7 +157,7 @@ export class Reference implements Surroundings {
     thread.instructions = from.instructions;
     thread.usage = thread.turns.findLast(({ usage }) => usage !== undefined)?.usage ?? null;
     const last = thread.turns.at(-1);
-    // A failure belongs to the load in which it happened; an interrupt that comes again is still the same one.
+    // A failure belongs to the load in which it happened. An interrupt that is repeated is still the same one.
     const status = last?.status === "failed" ? "completed" : last?.status;
     thread.last = last === undefined ? null : { id: last.id, status: status! };
     thread.enter();
@@ -218,7 +217,7 @@ function unload(client: ModelClient, thread: ModelThread, interrupt: boolean, re
   const { load } = thread;
   if (load === undefined) return reply("notLoaded");
   const leaving = load.leaving;
-  // It is the one who asks that ends it: the reply comes before the closing is told.
+  // The requesting client ends the load, so its reply comes before the notification of the close.
   load.leaving = undefined;
   const others = [...load.subscribers].filter((other) => other !== client).length;
   if (interrupt && others === 0) thread.endTurn("interrupted");
@@ -273,7 +272,7 @@ function revert(thread: ModelThread, turnId: string, reply: Reply): void {
   if (at < 0) return reply("error turnNotFound");
   const load = thread.load!;
   const { leaving } = load;
-  // Whoever ends the turn has the thread until it is reverted.
+  // The client that ends the turn keeps the thread loaded until it is reverted.
   load.leaving = undefined;
   thread.endTurn("interrupted");
   load.leaving = leaving;

@@ -1,24 +1,28 @@
 // Short lives of a thread that together write every type of record.
-import { withApproval } from "../../packages/host/src/tool/approval.ts";
+
+import { withApproval } from "../../packages/host/src/tool/consent/tool-approval.ts";
 import { refusal, type ToolSource } from "../../packages/host/src/tool/tool.ts";
 import type { ModelScript, ModelScripts } from "../simulation/fake-model.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
 import { conversation } from "./conversation.ts";
+import { helped } from "./helped.ts";
 
 /** Where a scene plays. */
 export interface Stage {
-  /** Connected to the host that is there now. */
+  /** Connected to the current host. */
   readonly client: SimClient;
-  /** Ends the host in good order, and goes on with another one and a client of it. */
+  /** Ends the host normally, and starts another one with a client. */
   restart(): Promise<void>;
   sleep(ms: number): Promise<void>;
 }
 
 export interface Scene {
   readonly name: string;
-  /** Has to give the same to the same conversation: after a crash the model is called again. */
+  /** Must answer the same conversation in the same way, because after a crash the model is called again. */
   readonly model: ModelScripts;
   live(stage: Stage): Promise<void>;
+  /** The content of hooks.json in the home. */
+  readonly hooks?: object;
 }
 
 const DYNAMIC = { type: "function", name: "lookup", description: "L", inputSchema: { type: "object" } };
@@ -27,7 +31,7 @@ const QUESTION = {
 };
 const PLAN = { plan: [{ step: "s", status: "pending" }] };
 
-/** A tool of the host that acts, and asks first. */
+/** A tool of the host that has an effect, and asks before. */
 export const actingTools: ToolSource = {
   tools: () => [
     withApproval(
@@ -58,20 +62,21 @@ export const actingTools: ToolSource = {
   ],
 };
 
-/** Changes files in the same way however often it is applied. */
+/** A patch that gives the same files however often it is applied. */
 const PATCH = ["*** Begin Patch", "*** Add File: patched.txt", "+new", "*** End Patch"].join("\n");
 
 const ARGS: Readonly<Record<string, unknown>> = {
   request_user_input: QUESTION,
   update_plan: PLAN,
   apply_patch: { input: PATCH },
+  exec_command: { cmd: "rm -rf old", login: false },
 };
 
 const done: ModelScript = { steps: [{ do: "say", pieces: ["all ", "done"] }] };
 
 /**
- * `call TOOL …` in what the user said last calls these tools, at once, and says something when all were called. Numbers
- * make inputs differ. Anything else is answered with two words.
+ * `call TOOL …` in the user's last message calls these tools at once; the model answers when all were called. Numbers
+ * make inputs differ. Any other message gets a two-word answer.
  */
 export const callsTools: ModelScripts = ({ context }) => {
   const { said, called } = conversation(context);
@@ -88,6 +93,12 @@ async function turn(client: SimClient, threadId: string, text: string): Promise<
   await client.turnEnd(await client.startTurn(threadId, text));
 }
 
+async function mark(client: SimClient, threadId: string, type: "read" | "unread"): Promise<void> {
+  const { readState } = await client.call("thread/read", { threadId });
+  const { revision: expectedRevision } = readState as { revision: string };
+  await client.call("thread/readState/update", { threadId, expectedRevision, operation: { type } });
+}
+
 const told = (client: SimClient, what: string, threadId: string) =>
   client.until(what, ({ method, params }) => method === what && params?.threadId === threadId);
 
@@ -99,6 +110,8 @@ const threadLife: Scene = {
     await turn(client, threadId, "hello");
     await client.call("thread/name/set", { threadId, name: "a name" });
     await client.call("thread/metadata/update", { threadId, gitInfo: { branch: "b" } });
+    await mark(client, threadId, "read");
+    await mark(client, threadId, "unread");
     await client.call("thread/settings/update", { threadId, effort: "low" });
     await client.call("thread/loadSettings/update", { threadId, developerInstructions: "rules" });
     const { section } = await client.call("threadSection/create", { name: "a section" });
@@ -108,12 +121,13 @@ const threadLife: Scene = {
     await turn(client, threadId, "again");
     await client.call("thread/rollback", { threadId, numTurns: 1 });
     await client.call("thread/unload", { threadId });
+    await mark(client, threadId, "read");
     await client.call("thread/resume", { threadId });
     await turn(client, threadId, "and again");
   },
 };
 
-/** Says half a sentence and waits, answers under another name, or fails every other time. */
+/** Says half a sentence and waits, answers as another model, or fails every other time. */
 const talks: ModelScripts = ({ context }, _random, call) => {
   const { said } = conversation(context);
   if (said === "stutter") {
@@ -147,17 +161,18 @@ const talk: Scene = {
     await turn(client, threadId, "try");
     const turnId = await client.startTurn(threadId, "stutter");
     await sleep(3000);
+    await client.call("turn/settings/update", { threadId, turnId, effort: "high" });
     await client.call("turn/interrupt", { threadId, turnId });
     await client.turnEnd(turnId);
   },
 };
 
-/** Takes twice its window with each answer, so that each turn begins with a summary. */
+/** Uses twice its context window with each answer, so that each turn begins with a compaction. */
 const grows: ModelScripts = ({ context }) => {
   const { said, text } = conversation(context);
   if (!text.includes("write a summary of this conversation")) return { ...done, tokens: 2000 };
   if (said.includes("no summary") || text.includes("no summary, please"))
-    return { steps: [{ do: "fail", message: "I can not" }] };
+    return { steps: [{ do: "fail", message: "I cannot" }] };
   return { steps: [{ do: "say", pieces: ["in ", "short"] }] };
 };
 
@@ -187,7 +202,20 @@ const questions: Scene = {
   },
 };
 
-/** Plays the reviewer, too: it denies what is done for a person who says so, and the agent never gives up. */
+const askedFirst: Scene = {
+  name: "what clients are asked about commands and patches",
+  model: callsTools,
+  async live({ client }) {
+    const full = await client.startThread({ sandbox: "danger-full-access" });
+    await turn(client, full, "call exec_command 1");
+    // The command was accepted for the session.
+    await turn(client, full, "call exec_command 2");
+    const threadId = await client.startThread({ sandbox: "read-only" });
+    await turn(client, threadId, "call apply_patch");
+  },
+};
+
+/** Also plays the reviewer: it denies what a user asks to be denied, and the agent never gives up. */
 const isReviewed: ModelScripts = (request, random, call) => {
   const { said, called } = conversation(request.context);
   if (request.instructions.includes("in place of a person")) {
@@ -217,7 +245,7 @@ const reviews: Scene = {
 
 const breaksOff: ModelScripts = (request, random, call) => {
   const { said, called } = conversation(request.context);
-  // It is gone while the tool that it called is at work.
+  // The answer breaks off while the called tool is working.
   if (said === "break off" && called.length === 0) {
     return {
       steps: [
@@ -238,7 +266,7 @@ const toolServer: Scene = {
     await turn(client, threadId, "call again once show sign");
     const waiting = await client.startTurn(threadId, "call wait");
     await sleep(5000);
-    // Who speaks meanwhile is not kept waiting: the result comes later, by itself.
+    // New input is not delayed: the result of the call comes later, as an event.
     await client.startTurn(threadId, "and now");
     await client.turnEnd(waiting);
     await sleep(60 * 60_000);
@@ -280,7 +308,7 @@ const patch: Scene = {
   },
 };
 
-/** A program of the simulation that writes a line and goes on for long. */
+/** A simulated program that writes a line and runs for long. */
 const command: Scene = {
   name: "what commands do",
   model: ({ context }) => {
@@ -330,6 +358,31 @@ const network: Scene = {
     const { turn: second } = await client.call("turn/start", elsewhere);
     await told(client, "item/autoApprovalReview/completed", other);
     await client.turnEnd((second as { id: string }).id);
+  },
+};
+
+/** Calls tools of the MCP server, all at once. */
+const callsNotes: ModelScripts = ({ context }) => {
+  const { said, called } = conversation(context);
+  const [verb, ...words] = said.split(" ");
+  const missing = verb === "use" ? words.filter((word) => !/^\d+$/.test(word) && !called.includes(word)) : [];
+  if (missing.length === 0) return done;
+  return { steps: missing.map((name) => ({ do: "call", name, namespace: "mcp__notes", args: {} }) as const) };
+};
+
+const mcpServer: Scene = {
+  name: "what an MCP server does and asks",
+  model: callsNotes,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "use look write");
+    await turn(client, threadId, "use form page think draw");
+    await client.call("mcpServer/tool/call", { threadId, server: "notes", tool: "form" });
+    const turnId = await client.startTurn(threadId, "use write 2");
+    await sleep(5);
+    await client.request("turn/interrupt", { threadId, turnId });
+    await client.turnEnd(turnId);
+    await client.call("thread/unload", { threadId });
   },
 };
 
@@ -383,7 +436,7 @@ const goal: Scene = {
     await client.call("thread/goal/set", { threadId: other, objective: "another", status: "paused" });
     await client.call("thread/goal/clear", { threadId: other });
     await told(client, "thread/goal/cleared", other);
-    // An interrupt holds it up, until someone resumes the thread.
+    // An interrupt pauses the goal until a client resumes the thread.
     const third = await client.startThread();
     const slow = await client.startTurn(third, "take your time");
     await client.call("thread/goal/set", { threadId: third, objective: "a third" });
@@ -391,6 +444,39 @@ const goal: Scene = {
     await client.turnEnd(slow);
     await client.call("thread/resume", { threadId: third });
     await sleep(60_000);
+  },
+};
+
+const helpers: Scene = {
+  name: "what helpers do",
+  model: helped,
+  async live({ client, sleep }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "spawn wait send wait close send resume send wait");
+    await turn(client, threadId, "spawn");
+    await sleep(60_000);
+    await turn(client, threadId, "and now");
+    await client.call("thread/unload", { threadId, interrupt: true });
+  },
+};
+
+const onEvent = (command: string) => [{ hooks: [{ type: "command", command }] }];
+
+const hooks: Scene = {
+  name: "what hooks say",
+  model: callsTools,
+  hooks: {
+    SessionStart: onEvent("hook A note."),
+    UserPromptSubmit: onEvent("hook Another note."),
+    PreToolUse: onEvent("hook"),
+    PostToolUse: onEvent('hook {"decision":"block","reason":"Look again."}'),
+    Stop: onEvent('hook-once {"decision":"block","reason":"Go on."}'),
+  },
+  async live({ client }) {
+    const threadId = await client.startThread();
+    await turn(client, threadId, "call update_plan");
+    await turn(client, threadId, "hello");
+    await client.call("thread/unload", { threadId, interrupt: true });
   },
 };
 
@@ -412,6 +498,7 @@ export const scenes: readonly Scene[] = [
   talk,
   compaction,
   questions,
+  askedFirst,
   reviews,
   toolServer,
   subscription,
@@ -421,5 +508,8 @@ export const scenes: readonly Scene[] = [
   network,
   queue,
   goal,
+  helpers,
+  hooks,
   parked,
+  mcpServer,
 ];

@@ -8,7 +8,7 @@ const QUESTION = {
   questions: [{ id: "q", header: "H", question: "Q?", options: [{ label: "A", description: "d" }] }],
 };
 
-/** The first word of the last input says what the model does; what it says shows what it was given. */
+/** The first word of the last input decides what the model does. Its answer shows what it was sent. */
 export const byMood: ModelScripts = (request, random) => {
   const input = lastInput(request);
   const text = `${input} under ${developerInstructions(request)}`;
@@ -26,7 +26,7 @@ export const byMood: ModelScripts = (request, random) => {
     case "hang":
       return { steps: [{ do: "mumble", pieces }, { do: "hang" }] };
     case "ask":
-      // At once: what it used is reported before the user is asked.
+      // In one piece, so that the token usage is reported before the user is asked.
       return conversation(request.context).called.length > 0
         ? { steps: [{ do: "say", pieces }] }
         : { steps: [{ do: "call", name: "request_user_input", args: QUESTION }], atOnce: true };
@@ -44,7 +44,7 @@ function lastInput({ context }: ModelRequest): string {
   return textOf(context.findLast((item) => item.type === "message" && item.role === "user"));
 }
 
-/** They come first; where there are none, the environment does. */
+/** The developer instructions come first. If there are none, the environment does. */
 function developerInstructions({ context }: ModelRequest): string {
   const first = textOf(context[0]);
   return first.startsWith("<environment_context>") ? "nothing" : first;

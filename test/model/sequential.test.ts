@@ -6,9 +6,9 @@ import { randomPlan } from "./acts.ts";
 import { Sequential } from "./sequential.ts";
 import { runPlan } from "./shrink.ts";
 
-describe("one thing after the other", () => {
+describe("sequential requests", () => {
   it(
-    "every client is told exactly what the reference says",
+    "every client gets exactly the notifications of the reference",
     async () => {
       for (const seed of seeds({ count: 80, full: 3000 })) {
         const plan = randomPlan(new Random(seed), 30);

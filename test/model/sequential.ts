@@ -9,24 +9,24 @@ import type { Told } from "./reference-thread.ts";
 import { byMood } from "./scripts.ts";
 import { forReference, Names, type Worded, withTextJoined, worded } from "./wording.ts";
 
-/** Does one thing after the other, and holds every frame of every client to what the reference says. */
+/** Performs one act after the other, and compares every frame of every client with the reference. */
 export class Sequential {
   readonly #world: World;
   readonly #reference = new Reference();
   readonly #names = new Names();
   readonly #clients = new Map<string, SimClient>();
-  /** How many frames of each client were looked at. */
+  /** The number of compared frames per client. */
   readonly #seen = new Map<string, number>();
   readonly #bookmarks: Bookmark[] = [];
   readonly #maxResident: number;
   #host!: SimHost;
-  /** What was done, for people. */
+  /** The performed acts, for people. */
   readonly done: string[] = [];
 
   constructor(world: World) {
     this.#world = world;
     this.#maxResident = world.random.pick([1, 2, 256]);
-    // Only jumps move the clock: the reference knows nothing of how long a step takes.
+    // Only jumps move the clock, because the reference does not know how long a step takes.
     world.scheduler.pace = 0;
     world.model.scripts = byMood;
   }
@@ -121,7 +121,7 @@ export class Sequential {
     this.#reference.request(client, method, forReference(params));
   }
 
-  /** By whatever client, with the question's id: it is the same on every connection. */
+  /** Any client may answer, with the request's ID, which is the same on every connection. */
   #answer({ client, thread }: Extract<Act, { do: "answer" }>): void {
     const threadId = this.#names.id(thread);
     const asked = this.#world.clients
@@ -129,7 +129,7 @@ export class Sequential {
       .findLast(
         ({ method, params }) => method === "item/tool/requestUserInput" && params!.threadId === threadId,
       );
-    // Nobody may have been there to be asked.
+    // There may have been no client to send the request to.
     const id = asked?.id ?? 1;
     this.#clients.get(client)!.answer(id, { result: { answers: { q: { answers: ["A"] } } } });
     if (asked !== undefined) this.#reference.answer(client, thread);
@@ -161,7 +161,7 @@ export class Sequential {
     });
   }
 
-  /** A cursor means one place, whoever is given it and whenever. */
+  /** A cursor always means the same position, whichever client gets it, and whenever. */
   #bookmark(bookmark: Bookmark): void {
     const { thread, cursor, feedAt } = bookmark;
     const known = this.#bookmarks.find((one) => one.thread === thread && one.feedAt === feedAt);

@@ -1,16 +1,16 @@
 import { runSeed } from "../simulation/run.ts";
 import type { World } from "../simulation/world.ts";
 
-/** Something that goes wrong for a plan; `done` says what it did. */
+/** A failed run of a plan. `done`: the acts that it performed. */
 export interface Attempt<Step> {
   readonly done: readonly string[];
   run(plan: readonly Step[]): Promise<void>;
 }
 
-/** How often a failing plan is tried again with parts left out. */
+/** How often a failing plan is tried again with parts removed. */
 const MAX_TRIES = 400;
 
-/** Runs a plan under a seed; a failure is told with the shortest list of acts that was found to fail too. */
+/** Runs a plan with a seed. A failure is reported with the shortest failing list of acts that was found. */
 export async function runPlan<Step>(
   seed: number,
   plan: readonly Step[],

@@ -1,8 +1,10 @@
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import { DESK, FakeDesk } from "../simulation/fake-desk.ts";
+import { FakeMcp } from "../simulation/fake-mcp.ts";
 import { bwrap, echo } from "../simulation/fake-programs.ts";
+import type { Message } from "../simulation/frame-rules.ts";
 import type { SimClient } from "../simulation/sim-client.ts";
-import type { SimHost } from "../simulation/sim-host.ts";
+import { HOME, type SimHost } from "../simulation/sim-host.ts";
 import type { World } from "../simulation/world.ts";
 import { Answering } from "./answering.ts";
 import { Ledger } from "./ledger.ts";
@@ -15,27 +17,33 @@ const config = readConfig({
   features: { network_proxy: true },
 });
 
-/** A scene's hosts, one after the other on one disk, and a client of each that answers what it is asked. */
+/** The hosts of a scene, one after the other on one disk, each with a client that answers its requests. */
 export class SceneStage implements Stage {
   readonly world: World;
   readonly ledger = new Ledger();
   readonly #chronicle: Chronicle = new Map();
+  /** The calls that its MCP server has received. */
+  readonly #called = new Set<string>();
   #host: SimHost | undefined;
   #client: SimClient | undefined;
-  /** The scene's host died: the scene has nothing more to do. */
+  /** Whether the scene's host has died, so that the scene ends. */
   #dead = false;
-  /** Durable notifications that clients were sent, by thread and cursor, each from where it goes on without a gap. */
+  /** Durable notifications that clients got, by thread and cursor, since the last gap. */
   readonly heard = new Map<string, Map<string, string>>();
+  /** Called in the step in which a client receives a frame. */
+  frameHeard: (frame: Message) => void = () => {};
 
-  constructor(world: World, { model }: Scene) {
+  constructor(world: World, { model, hooks }: Scene) {
     this.world = world;
-    // Slower, and a server that is there is taken for one that is not.
+    // With slower steps, a running tool server would be taken for an unreachable one.
     world.scheduler.pace = Math.min(world.scheduler.pace, 5);
     world.model.scripts = model;
     new FakeDesk(world, this.ledger);
     world.processes.programs.set("echo", echo);
     world.processes.programs.set("bwrap", bwrap);
+    world.processes.programs.set("rm", async () => 0);
     world.disk.put("/usr/bin/bwrap", "");
+    if (hooks !== undefined) world.disk.put(`${HOME}/hooks.json`, JSON.stringify({ hooks }));
   }
 
   get client(): SimClient {
@@ -51,9 +59,10 @@ export class SceneStage implements Stage {
     await this.connect();
   }
 
-  /** Starts a host that nobody connects to. */
+  /** Starts a host without any client. */
   async startAlone(): Promise<void> {
-    this.#host = await this.world.start({ config, tools: actingTools });
+    const mcpServers = new FakeMcp(this.world, this.#called);
+    this.#host = await this.world.start({ config, tools: actingTools, mcpServers });
   }
 
   async connect(): Promise<void> {
@@ -66,6 +75,7 @@ export class SceneStage implements Stage {
       world.check(() => witness.look());
       answering.look();
       const frame = client.frames.at(-1)!;
+      this.frameHeard(frame);
       const { method, params } = frame;
       if (method === undefined) this.#replied(client.asked.get(frame.id!)!, frame.result !== undefined);
       else if (typeof params?.cursor === "string")
@@ -75,7 +85,7 @@ export class SceneStage implements Stage {
     await client.initialize({ experimentalApi: true, eventCursor: true });
   }
 
-  /** Who resumes without a cursor does not ask for what came since its last one: another feed begins. */
+  /** A client that resumes without a cursor does not get what it missed, so another feed begins. */
   #replied({ method, params }: { method: string; params: Record<string, unknown> }, isResult: boolean): void {
     if (method !== "thread/resume" || !isResult || params.afterCursor !== undefined) return;
     this.heard.delete(params.threadId as string);
@@ -91,7 +101,7 @@ export class SceneStage implements Stage {
     await this.start();
   }
 
-  /** Ends the host in good order, when all is quiet. */
+  /** Ends the host normally, when nothing is running. */
   async end(): Promise<void> {
     await this.world.scheduler.quiet();
     if (this.#dead) throw new Error("the host is dead");
@@ -100,7 +110,7 @@ export class SceneStage implements Stage {
 
   readonly sleep = (ms: number): Promise<void> => this.world.sleep(ms);
 
-  /** The host dies, in this very step. */
+  /** The host dies in this very step. */
   crash(kind: "kill" | "power"): void {
     this.#dead = true;
     this.host.crash(kind);

@@ -6,26 +6,26 @@ import type { Ledger } from "./ledger.ts";
 interface Seen {
   /** The last notification about the thread. */
   last: string | undefined;
-  /** `thread/closed` was told, and no sign of another load since. */
+  /** Whether `thread/closed` was sent, and no sign of another load since. */
   closed: boolean;
   /** The last cursor of this subscription. */
   cursor: readonly [epoch: number, seq: number, index: number] | undefined;
 }
 
-/** Sent beside the feed to whoever resumes, and then without a cursor. */
+/** Sent to a client that resumes, outside of the feed and without a cursor. */
 const BESIDE: ReadonlySet<string> = new Set([
   "thread/tokenUsage/updated",
   "thread/goal/updated",
   "thread/goal/cleared",
 ]);
 
-/** Where a thread is put: whatever was told before that is behind it. */
+/** Notifications that move or remove a thread. Everything about the thread must be sent before them. */
 const ENDS: ReadonlySet<string> = new Set(["thread/archived", "thread/deleted"]);
 
-/** What all clients of a run were told under each cursor: it may not depend on who was told, or when. */
+/** What clients of a run got under each cursor. It must not depend on the client or the time. */
 export type Chronicle = Map<string, string>;
 
-/** Watches one client's frames for what must hold in any order of events. */
+/** Checks in one client's frames what must hold in any order of events. */
 export class Witness {
   readonly #client: SimClient;
   readonly #ledger: Ledger;
@@ -35,7 +35,7 @@ export class Witness {
   readonly #threads = new Map<string, Seen>();
   #looked = 0;
 
-  /** `elsewhere`: other hosts may load and close threads, too, of which this client sees only some. */
+  /** `elsewhere`: other hosts may load and close threads, too, and this client sees only some of that. */
   constructor(
     client: SimClient,
     ledger: Ledger,
@@ -49,7 +49,7 @@ export class Witness {
     this.#elsewhere = elsewhere;
   }
 
-  /** Looks at what came since the last time. */
+  /** Checks the frames since the last call. */
   look(): void {
     const { frames } = this.#client;
     for (; this.#looked < frames.length; this.#looked++) {
@@ -86,14 +86,16 @@ export class Witness {
     if (["thread/start", "thread/fork", "thread/resume"].includes(method)) {
       const seen = this.#seen(threadId);
       seen.closed = false;
-      // The feed goes on where it was, unless someone asks for it from elsewhere on.
+      // The feed continues, unless the client asks for it from another position.
       if (method === "thread/resume" && result.replay !== undefined) seen.cursor = undefined;
-      // A replay may begin between the two that belong together.
+      // A replay may begin between two notifications that belong together.
       if (params.afterCursor !== undefined) seen.last = "thread/status/changed notLoaded";
     }
   }
 
   #told(method: string, params: Record<string, unknown>): void {
+    // It is about no thread.
+    if (method === "threadSection/changed") return;
     const threadId = (params.threadId as string | undefined) ?? (params.thread as { id: string }).id;
     const seen = this.#seen(threadId);
     const status = (params.status as { type: string } | undefined)?.type;

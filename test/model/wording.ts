@@ -16,6 +16,11 @@ interface Item extends Named {
   readonly content?: readonly { readonly text?: string }[];
 }
 
+interface ReadState {
+  readonly firstUnread: { readonly type: string; readonly turnId?: string } | null;
+  readonly revision: string;
+}
+
 interface Status {
   readonly type: string;
   readonly activeFlags?: readonly string[];
@@ -33,7 +38,7 @@ export interface Asked {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What a frame says, in the words of the reference. */
+/** A frame in the words of the reference. */
 export interface Worded {
   readonly thread: string;
   readonly what: string;
@@ -42,13 +47,13 @@ export interface Worded {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** An act's params as the reference is asked: a cursor is a place in its feed. */
+/** An act's params for the reference, in which a cursor is a position in the feed. */
 export function forReference(params: Params): Params {
   const bookmark = params.afterCursor as Bookmark | undefined;
   return bookmark === undefined ? params : { ...params, afterCursor: bookmark.feedAt };
 }
 
-/** Real ids and the reference's names for them. */
+/** Maps real IDs to the reference's names. */
 export class Names {
   readonly #names = new Map<string, string>();
   readonly #ids = new Map<string, string>();
@@ -71,7 +76,7 @@ export class Names {
     return this.#ids.get(name) ?? name;
   }
 
-  /** An act's params as the host is asked: with real ids and cursors in place of the reference's. */
+  /** An act's params for the host, with real IDs and cursors instead of the reference's names. */
   real(params: Params): Record<string, unknown> {
     const real = Object.entries(params).map(([key, value]) => {
       if (key === "afterCursor") return [key, (value as Bookmark).cursor];
@@ -80,7 +85,7 @@ export class Names {
     return Object.fromEntries(real);
   }
 
-  /** Takes in what a reply brings up; the others hear of it only by these ids. */
+  /** Learns the new IDs in a reply. Other clients see only these IDs. */
   learn({ method }: Asked, result: Record<string, unknown>): void {
     if (method === "thread/start" || method === "thread/fork") this.thread((result.thread as Named).id);
     if (method === "turn/start") this.turn((result.turn as Named).id);
@@ -109,6 +114,8 @@ function notification(method: string, params: Record<string, unknown>, names: Na
       return `status ${statusWords(params.status as Status)}`;
     case "thread/name/updated":
       return `name ${params.threadName as string}`;
+    case "thread/readState/changed":
+      return `read state ${readStateWords(params.readState as ReadState, names)}`;
     case "thread/tokenUsage/updated":
       return `usage ${(params.tokenUsage as { total: { totalTokens: number } }).total.totalTokens}`;
     case "turn/started":
@@ -154,7 +161,8 @@ function resultWords(method: string, result: Record<string, unknown>, names: Nam
     case "thread/read": {
       const pending = thread.pendingLoadSettings?.developerInstructions;
       const { name, status, turns } = thread;
-      return `${statusWords(status)} name=${name} pending=${pending} turns: ${turnWords(turns, names)}`;
+      const readState = readStateWords(result.readState as ReadState, names);
+      return `${statusWords(status)} name=${name} pending=${pending} read state ${readState} turns: ${turnWords(turns, names)}`;
     }
     case "thread/unarchive":
       return thread.status.type;
@@ -181,6 +189,12 @@ function resultWords(method: string, result: Record<string, unknown>, names: Nam
   }
 }
 
+/** The number of the change is before the first dot of the revision. */
+function readStateWords({ firstUnread, revision }: ReadState, names: Names): string {
+  const first = firstUnread?.turnId === undefined ? null : names.of(firstUnread.turnId);
+  return `${first} #${revision.startsWith("initial:") ? 0 : revision.split(".")[0]}`;
+}
+
 export function turnWords(turns: readonly Turn[], names: Names): string {
   return turns
     .map(({ id, status, items }) => `${names.of(id)} ${status} (${items.map(itemWords).join(", ")})`)
@@ -195,7 +209,7 @@ function itemWords({ type, text, content }: Item): string {
   return type === "agentMessage" ? `agent ${text}` : `user ${content?.[0]?.text}`;
 }
 
-/** How running text is cut into pieces is nobody's promise. */
+/** Joins deltas, because how running text is split is not promised. */
 export function withTextJoined(frames: readonly Worded[]): readonly Worded[] {
   const joined: Worded[] = [];
   for (const frame of frames) {

@@ -138,10 +138,10 @@ async function start(
 }
 
 describe.each(Object.entries(runtimes))("a tool server on %s", (name, runtime) => {
-  it("takes calls, gives results, stops what is interrupted and frees what a closed thread had", async (test) => {
+  it("accepts calls, returns results, stops interrupted calls and frees the data of a closed thread", async (test) => {
     const server = await start(name, runtime);
     if (server === undefined) {
-      goWithout(name, `it can not be installed for ${machine}`);
+      goWithout(name, `it cannot be installed for ${machine}`);
       return test.skip();
     }
     const count = (id: string) => call(responses.call("count", "{}", id));

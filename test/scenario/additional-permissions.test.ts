@@ -30,7 +30,7 @@ const stage = (top = WRITES_THERE_ONLY): Promise<CommandStage> => commandStage([
 const elsewhere = (): Promise<string> => freshFolder("elsewhere");
 
 describe.runIf(hasSandbox)("a command with additional permissions", () => {
-  it("[PERMIT-5] is asked about with them, and may write there and nowhere else", async () => {
+  it("[PERMIT-5] is approved together with them, and may write there and nowhere else", async () => {
     const [open, closed] = [await elsewhere(), await elsewhere()];
     const { model, client, threadId, cwd } = await stage();
     const cmd = `echo hi > ${open}/a; echo no > ${closed}/b`;
@@ -68,7 +68,7 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     expect(outputOf(model, 1)).toMatch(/Read-only file system/);
   });
 
-  it("[PERMIT-5] is not asked about again for the session, with the same permissions only", async () => {
+  it("[PERMIT-5] needs no second approval in the session, for the same permissions only", async () => {
     const [one, other] = [await elsewhere(), await elsewhere()];
     const { model, client, threadId, cwd } = await stage();
     const cmd = `echo hi >> ${one}/a`;
@@ -96,7 +96,7 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     ]);
   });
 
-  it("[PERMIT-5] is not run if a path leads elsewhere when the answer comes", async () => {
+  it("[PERMIT-5] is not run if a path leads to another file when the answer arrives", async () => {
     const [folder, target] = [await elsewhere(), await elsewhere()];
     const { model, client, threadId, cwd } = await stage();
     const link = join(cwd, "link");
@@ -114,7 +114,7 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     expect([existsSync(join(folder, "a")), existsSync(join(target, "a"))]).toEqual([false, false]);
   });
 
-  it("[PERMIT-5] has input asked about once it runs in the background", async () => {
+  it("[PERMIT-5] needs approval for input once it runs in the background", async () => {
     const folder = await elsewhere();
     const { model, client, threadId } = await stage();
     const write: Reply = (response, request) => {
@@ -130,7 +130,7 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     const second = await asked(client, { from: client.frames.indexOf(first) + 1 });
     expect(second.params).toMatchObject({
       kind: "writeStdin",
-      reason: "The process can do more than the sandbox allows",
+      reason: "The process can do more than the sandbox allows. It was started as: /bin/bash -c cat",
     });
     client.send({ id: second.id, result: { decision: "decline" } });
     await client.turnCompleted(turnId);
@@ -144,7 +144,7 @@ describe.runIf(hasSandbox)("a command with additional permissions", () => {
     expect(await readFile(join(cwd, "a"), "utf8")).toBe("hi\n");
   });
 
-  it("[PERMIT-5] is refused in words: the home, nobody to ask, nothing asked for, the wrong mode", async () => {
+  it("[PERMIT-5] is refused with a reason: the home, no one to ask, no permission named, the wrong mode", async () => {
     const { model, client, threadId, home } = await stage();
     const none = { additional_permissions: {} };
     model.reply(

@@ -84,7 +84,7 @@ describe.each(Object.entries(wires))("a client on %s", (_name, connect) => {
     expect(status).toBe("interrupted");
   });
 
-  it("is told when the host leaves", async () => {
+  it("is notified when the host ends", async () => {
     const client = await connect();
     await client.initialize({ name: "client-test", version: "1" });
     const gone = new Promise<string>((resolve) => client.onClosed(resolve));
@@ -95,7 +95,7 @@ describe.each(Object.entries(wires))("a client on %s", (_name, connect) => {
 });
 
 describe("connectWebSocket", () => {
-  it("sends headers, and says why it can not connect", async () => {
+  it("sends headers, and says why it cannot connect", async () => {
     const token = { authorization: "Bearer right" };
     const host = startHost();
     const door = await listenWebSocket({
@@ -109,14 +109,14 @@ describe("connectWebSocket", () => {
     });
     cleanups.push(() => door.close(0));
     await expect(connectWebSocket(door.url, { WebSocket })).rejects.toThrow(
-      `can not connect to ${door.url}: Unexpected server response: 401`,
+      `cannot connect to ${door.url}: Unexpected server response: 401`,
     );
     const client = await connectWebSocket(door.url, { WebSocket, headers: token });
     await client.initialize({ name: "client-test", version: "1" });
     await client.close();
   });
 
-  it("takes the global WebSocket, and asks for one where there is none", async () => {
+  it("uses the global WebSocket, and asks for one if there is none", async () => {
     const host = startHost();
     const door = await listenWebSocket({
       accept: (...link) => host.accept(...link),
@@ -144,7 +144,7 @@ describe("connectWebSocket", () => {
     await client.initialize({ name: "client-test", version: "1" });
     await client.close();
     await door.close(0);
-    await expect(connectWebSocket(door.url)).rejects.toThrow(`can not connect to ${door.url}: `);
+    await expect(connectWebSocket(door.url)).rejects.toThrow(`cannot connect to ${door.url}: `);
   });
 
   it("gives up when its signal aborts", async () => {

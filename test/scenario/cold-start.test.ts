@@ -31,7 +31,7 @@ const HEAVY =
   /^NativeModule (child_process|crypto|dgram|fs\/promises|http|https|perf_hooks|tls|worker_threads|zlib)$/;
 
 describe("a plain start", () => {
-  it("loads nothing that its first reply does not need", async () => {
+  it("loads no code that its first reply does not need", async () => {
     const witness = join(await freshFolder("witness"), "witness.cjs");
     await writeFile(witness, WITNESS);
     const run = await runBobbin(["app-server"], {
@@ -76,7 +76,7 @@ Socket.prototype.write = function (...data) {
 const OF_SOCKETS = /^NativeModule (child_process|dgram|crypto|fs\/promises|http)$/;
 
 describe("a start on a socket", () => {
-  it("loads neither the host nor what no socket needs before its first reply", async () => {
+  it("loads neither the host nor other unneeded code before its first reply", async () => {
     const witness = join(await freshFolder("witness"), "witness.cjs");
     await writeFile(witness, SOCKET_WITNESS);
     const host = await spawnHost({

@@ -8,7 +8,7 @@ import { filesBelow, freshFolder } from "../support/folder.ts";
 import { escalated, outputOf, run, say } from "../support/model-replies.ts";
 
 describe("a command that asks", () => {
-  it("[APPROVE-1] is shown, asked about, and runs outside of the sandbox when it is accepted", async () => {
+  it("[APPROVE-1] is shown, needs approval, and runs outside of the sandbox when it is accepted", async () => {
     const outside = await freshFolder();
     const file = join(outside, "a");
     const { model, client, threadId, cwd } = await commandStage([
@@ -80,7 +80,7 @@ describe("a command that asks", () => {
     ]);
   });
 
-  it("[APPROVE-3] is not asked about again when it was accepted for the session; another one is", async () => {
+  it("[APPROVE-3] needs no second approval when it was accepted for the session; another command does", async () => {
     const { client, threadId } = await commandStage([
       escalated("echo one"),
       escalated("echo one", {}, "call_2"),
@@ -107,7 +107,7 @@ describe("a command that asks", () => {
     ]);
   });
 
-  it("[APPROVE-4] becomes a rule when it is accepted for good, also in the next host", async () => {
+  it("[APPROVE-4] becomes a rule when it is always accepted, also in the next host", async () => {
     const first = await commandStage([escalated("git log -1", { prefix_rule: ["git", "log"] }), say("done")]);
     const turnId = await first.client.say(first.threadId, "go");
     const { id, params } = await asked(first.client);
@@ -173,7 +173,7 @@ describe("a command that asks", () => {
 });
 
 describe("a thread that asks nobody", () => {
-  it("[APPROVE-7] refuses what would ask, with a reason and without an item", async () => {
+  it("[APPROVE-7] refuses commands that need approval, with a reason and without an item", async () => {
     const { model, client, threadId } = await commandStage(
       [escalated("echo x"), run({ cmd: "rm -rf sub" }, "call_2"), say("ok")],
       ['sandbox_mode = "workspace-write"', 'approval_policy = "never"'],
@@ -201,7 +201,7 @@ describe("a command in the sandbox", () => {
     expect(outputOf(model)).toMatch(/Read-only file system/);
   });
 
-  it("[EXEC-12] only reads where the thread may only read, and sees nothing of the home", async () => {
+  it("[EXEC-12] can only read in a read-only thread, and cannot see the home", async () => {
     const top = ['sandbox_mode = "read-only"', 'approval_policy = "on-request"'];
     const { model, client, threadId, cwd, home } = await commandStage([], top);
     await writeFile(join(cwd, "a.txt"), "hello\n");
@@ -216,7 +216,7 @@ describe("a command in the sandbox", () => {
     expect(outputOf(model, 2)).toMatch(/exit code 1[\s\S]*(No such file|Permission denied)/);
   });
 
-  it("[EXEC-12] reads the whole of an output that was cut", async () => {
+  it("[EXEC-12] can read the whole of a truncated output", async () => {
     const { model, client, threadId } = await commandStage([
       run({ cmd: "seq 1 20000", max_output_tokens: 50 }),
       say("done"),
@@ -247,7 +247,7 @@ describe("a patch in a command", () => {
     expect(types).toEqual(["userMessage", "commandExecution", "fileChange", "agentMessage"]);
   });
 
-  it("[EXEC-14] is applied between other commands, in their sandbox, and stops them if it does not fit", async () => {
+  it("[EXEC-14] is applied between other commands, in their sandbox, and stops them if it fails", async () => {
     const outside = await freshFolder();
     const document = (...lines: readonly string[]): string =>
       ["<<'EOF'", BEGIN, ...lines, END, "EOF", ""].join("\n");

@@ -16,15 +16,17 @@ const run = (args: object, callId: string): Reply =>
 
 interface StageOptions {
   readonly top?: readonly string[];
+  /** Further lines of the model provider's table. */
+  readonly provider?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 async function stage(
   replies: readonly Reply[],
-  { top = ['sandbox_mode = "danger-full-access"'], env = {} }: StageOptions = {},
+  { top = ['sandbox_mode = "danger-full-access"'], provider = [], env = {} }: StageOptions = {},
 ) {
   const model = await MockModel.start(...replies);
-  const { home, cwd } = await modelHome("responses", model.url, { top });
+  const { home, cwd } = await modelHome("responses", model.url, { top, provider });
   // The home of the user: profiles are found there.
   const user = await freshFolder("user");
   const host = await spawnHost({
@@ -44,7 +46,7 @@ async function stage(
 }
 
 describe("a command of a model", () => {
-  it("[ENV-4] gets what the user's profile sets up, and is shown as a login shell", async () => {
+  it("[ENV-4] gets the environment of the user's profile, and is shown as a login shell", async () => {
     const { client, threadId, user, outputs } = await stage([
       run({ cmd: "echo $FROM_PROFILE" }, "a"),
       run({ cmd: "echo [$FROM_PROFILE]", login: false }, "b"),
@@ -62,7 +64,7 @@ describe("a command of a model", () => {
     expect(shown).toEqual(["/bin/bash -lc 'echo $FROM_PROFILE'", "/bin/bash -c 'echo [$FROM_PROFILE]'"]);
   });
 
-  it("[ENV-10] gets the host's environment where the profile fails, and people are warned once", async () => {
+  it("[ENV-10] gets the host's environment if the profile fails, and the user is warned once", async () => {
     const { client, threadId, user, outputs, warnings } = await stage([
       run({ cmd: "echo [$HOME]" }, "a"),
       run({ cmd: "true" }, "b"),
@@ -77,7 +79,7 @@ describe("a command of a model", () => {
     ]);
   });
 
-  it("[ENV-9] runs in the shell of the list of users where SHELL is not set", async () => {
+  it("[ENV-9] runs in the shell of the passwd file if SHELL is not set", async () => {
     const { client, threadId } = await stage([run({ cmd: "true" }, "a"), say("done")], {
       env: { SHELL: "" },
     });
@@ -88,7 +90,7 @@ describe("a command of a model", () => {
     expect(item.command).toBe(`${userInfo().shell ?? "/bin/sh"} -lc true`);
   });
 
-  it("[ENV-6] is told once per thread what it does not get, and people once, with the line to add", async () => {
+  it("[ENV-6] lists its removed variables once per thread for the model, and once for the user, with the line to add", async () => {
     const { client, threadId, cwd, outputs, warnings } = await stage(
       [
         run({ cmd: "echo [$GH_TOKEN]" }, "a"),
@@ -112,7 +114,7 @@ describe("a command of a model", () => {
     expect(told[0]).not.toContain("very-secret");
   });
 
-  it("[ENV-6] gets a variable that is allowed, and hears nothing of it", async () => {
+  it("[ENV-6] gets a variable that is allowed, without a message about it", async () => {
     const { client, threadId, outputs, warnings } = await stage(
       [run({ cmd: "echo [$GH_TOKEN]" }, "a"), say("done")],
       {
@@ -168,4 +170,22 @@ describe("a command of a model", () => {
       expect(existsSync(proof)).toBe(false);
     },
   );
+});
+
+describe("a command of the user", () => {
+  it("[ENV-11] gets the user's own tokens, and none of the variables that the host itself uses", async () => {
+    const { client, threadId, user, warnings } = await stage([], {
+      provider: ['env_key = "MOCK_ACCESS"'],
+      env: { GH_TOKEN: "of-the-user", MOCK_ACCESS: "of-the-host" },
+    });
+    await writeFile(join(user, ".bash_profile"), "export NPM_TOKEN=of-the-profile\n");
+    await client.call("thread/shellCommand", { threadId, command: "env" });
+    await client.waitFor(({ method }) => method === "turn/completed", "its turn ends");
+    const [item] = client.told("item/completed").map(({ params }) => params.item);
+    const lines = item.aggregatedOutput.split("\n");
+    expect(lines).toContain("GH_TOKEN=of-the-user");
+    expect(lines).toContain("NPM_TOKEN=of-the-profile");
+    expect(item.aggregatedOutput).not.toMatch(/MOCK_ACCESS|of-the-host/);
+    expect(warnings().join()).not.toContain("TOKEN");
+  });
 });

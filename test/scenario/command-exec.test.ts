@@ -53,7 +53,7 @@ describe.each(["stdio", "websocket"] as const)("a command that a client runs ove
     expect(last.result).toEqual({ exitCode: 7, stdout: "", stderr: "" });
   });
 
-  it("[CMD-2] takes what is sent right behind the request, and streams what it writes", async () => {
+  it("[CMD-2] accepts input that is sent right after the request, and streams its output", async () => {
     const client = await connected(transport);
     const processId = "p3";
     const reply = client.call("command/exec", {
@@ -112,7 +112,7 @@ describe("a command that a client runs", () => {
     expect(within.stdout).toBe(`${join(cwd, "..")}\n`);
   });
 
-  it("[CMD-5] is refused in words where it makes no sense", async () => {
+  it("[CMD-5] is refused with a reason if it makes no sense", async () => {
     const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
     const refused = async (params: object) => {
       const { code, message, data } = await client.refusal("command/exec", {
@@ -165,7 +165,7 @@ describe("a command that a client runs", () => {
     expect((await running).exitCode).toBe(137);
   });
 
-  it("[CMD-6] ends with its connection, and nobody else can reach it", async () => {
+  it("[CMD-6] ends with its connection, and cannot be reached from others", async () => {
     const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
     const [one, other] = [await host.join(), await host.join()];
     const mark = `command-of-a-connection-${process.pid}`;
@@ -188,7 +188,7 @@ describe("a command that a client runs", () => {
     await eventually(() => withMark(mark).length === 0, "it is gone");
   });
 
-  it("[CMD-7] holds a bounded part of an output that nobody streams, also without a cap", async () => {
+  it("[CMD-7] keeps a bounded part of an output that is not streamed, also without a cap", async () => {
     const { client } = await stdioHost();
     const command = ["sh", "-c", "yes | head -c 20000000; echo done >&2"];
     const { stdout, stderr } = await client.call("command/exec", {

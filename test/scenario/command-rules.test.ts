@@ -39,7 +39,7 @@ async function answered(replies: readonly Reply[], decision: unknown, top?: stri
 }
 
 describe("a question about a command", () => {
-  it("[APPROVE-8] accepted for the session is not asked again for exactly that command, also after a restart", async () => {
+  it("[APPROVE-8] accepted for the session is not asked again for exactly that command, even after a restart", async () => {
     const first = await answered(
       [escalated("echo s1"), escalated("echo s1", {}, "call_2"), say("done")],
       "acceptForSession",
@@ -63,7 +63,7 @@ describe("a question about a command", () => {
     expect(questions(client)).toHaveLength(1);
   });
 
-  it("[APPROVE-9] that nobody is there to answer is declined in time, in words for the model", async () => {
+  it("[APPROVE-9] that no client can answer is declined after its deadline, with a reason for the model", async () => {
     const { client, host, model, threadId } = await stage(
       [escalated("echo x"), say("done")],
       [...WRITES, "server_request_deadline_secs = 0", "thread_unload_delay_secs = 600"],
@@ -89,7 +89,7 @@ describe("a command", () => {
     expect(params.proposedExecpolicyAmendment).toBeUndefined();
   });
 
-  it("[APPROVE-11] is asked about in any case under the policy untrusted", async () => {
+  it("[APPROVE-11] always needs approval under the policy untrusted", async () => {
     const { client, cwd } = await answered([run({ cmd: "ls && cat x" }), say("done")], "decline", [
       'sandbox_mode = "danger-full-access"',
       'approval_policy = "untrusted"',
@@ -100,7 +100,7 @@ describe("a command", () => {
     ]);
   });
 
-  it("[APPROVE-12] that a rule forbids never runs, wherever it stands in the text", async () => {
+  it("[APPROVE-12] that a rule forbids never runs, at any place of the command line", async () => {
     const { client, model, threadId } = await stage(
       [run({ cmd: "echo $(curl x)" }), escalated("bash -c 'curl x'", {}, "call_2"), say("done")],
       ['sandbox_mode = "danger-full-access"'],
@@ -112,7 +112,31 @@ describe("a command", () => {
     expect(outputOf(model, 2)).toContain("a rule forbids `curl`");
   });
 
-  it("[APPROVE-13] that rules allow is not run unasked by a program that the model calls a shell", async () => {
+  it("[REQ-10] that requirements.toml forbids never runs, and one that it has asked about is asked about", async () => {
+    const { client, threadId, model, home } = await stage(
+      [run({ cmd: "echo x; curl x" }), run({ cmd: "ls /" }, "call_2"), say("done")],
+      ['sandbox_mode = "danger-full-access"'],
+      'prefix_rule(["curl"])\nprefix_rule(["ls"])\n',
+    );
+    await writeFile(
+      join(home, "requirements.toml"),
+      `[rules]\nprefix_rules = [
+        { pattern = [{ any_of = ["wget", "curl"] }], decision = "forbidden", justification = "Use the mirror." },
+        { pattern = [{ token = "ls" }, { token = "/" }], decision = "prompt" },
+      ]\n`,
+    );
+    // Requirements count for what is loaded next.
+    await client.startThread();
+    const turnId = await client.say(threadId, "run it");
+    client.send({ id: (await asked(client)).id, result: { decision: "decline" } });
+    await client.turnCompleted(turnId);
+    expect(outputOf(model, 1)).toBe("The command was not run: a rule forbids `wget|curl`. Use the mirror.");
+    expect(questions(client).map(({ params }) => params.command)).toEqual([expect.stringContaining("ls /")]);
+    const { commands } = await client.call("rules/list", {});
+    expect(commands[0]).toMatchObject({ file: "requirements.toml", decision: "forbidden", revocable: false });
+  });
+
+  it("[APPROVE-13] that rules allow needs approval if the model names another program as the shell", async () => {
     const { client, threadId, cwd } = await stage(
       [escalated("git status", { shell: "./sh" }), say("done")],
       WRITES,

@@ -1,7 +1,7 @@
 // exec_command and write_stdin on the real program, with real processes and a local model.
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CommandStage, commandStage, hostOf } from "../support/command-stage.ts";
 import { eventually } from "../support/eventually.ts";
@@ -73,7 +73,7 @@ describe("a command of the model", () => {
     ["`cmd` must not contain the character NUL", { cmd: "ls \0" }],
     ["`workdir` must not contain the character NUL", { cmd: "ls", workdir: "/tmp/\0" }],
     ["`shell` must not contain the character NUL", { cmd: "ls", shell: "/bin/sh\0" }],
-  ])("[EXEC-2] is refused in plain words: %s", async (words, args) => {
+  ])("[EXEC-2] is refused with a reason: %s", async (words, args) => {
     const { model, client, threadId } = await stage([run(args), say("understood")]);
     await client.turn(threadId, "go");
     expect(outputOf(model, 1)).toContain(`The command was not run: ${words}`);
@@ -130,7 +130,7 @@ describe("a command of the model", () => {
     expect(outputOf(model, 2)).toMatch(/cannot be started.*\/nowhere/);
   });
 
-  it("[EXEC-3] gets no secret of the host, and none that looks like one", async () => {
+  it("[EXEC-3] gets no secret of the host, and no variable that looks like one", async () => {
     const env = { KEY: "sk-host", MY_TOKEN: "t", PLAIN: "p" };
     const { client, threadId } = await stage([run({ cmd: "env" }), say("done")], env);
     await client.turn(threadId, "run it");
@@ -140,7 +140,7 @@ describe("a command of the model", () => {
     expect(aggregatedOutput).not.toMatch(/sk-host|MY_TOKEN/);
   });
 
-  it("[EXEC-4] that writes much is cut in the middle for the model, and is whole in a file", async () => {
+  it("[EXEC-4] with a long output is truncated in the middle for the model, and complete in a file", async () => {
     const { model, client, threadId } = await stage([
       run({ cmd: "seq 1 100000", max_output_tokens: 100 }),
       say("done"),
@@ -155,6 +155,21 @@ describe("a command of the model", () => {
     expect(deltas(client)).toHaveLength(588_895);
     await client.call("thread/delete", { threadId });
     await eventually(() => !existsSync(path), "the file goes with its thread");
+  });
+
+  it("[EXEC-4] with a short output that is truncated for the model is complete in a file, too", async () => {
+    const { model, client, threadId } = await stage([
+      run({ cmd: "seq 1 2000", max_output_tokens: 100 }),
+      run({ cmd: "seq 1 20", max_output_tokens: 100 }, "call_2"),
+      say("done"),
+    ]);
+    await client.turn(threadId, "run it");
+    const path = /the whole output is in (\S+)/.exec(outputOf(model, 1))![1]!;
+    expect(await readFile(path, "utf8")).toBe(
+      `${Array.from({ length: 2000 }, (_, nth) => nth + 1).join("\n")}\n`,
+    );
+    expect(outputOf(model, 2)).not.toContain("is in");
+    expect(await readdir(dirname(path))).toEqual(["call_1.txt"]);
   });
 
   it("[EXEC-5] ends with all that it started when its turn is interrupted", async () => {
@@ -225,7 +240,7 @@ describe("a background terminal", () => {
     expect(shown).toMatchObject({ status: "failed", exitCode: 4 });
   });
 
-  it("[EXEC-7] is listed, terminated and cleaned, and the model hears of it", async () => {
+  it("[EXEC-7] is listed, terminated and cleaned up, and the model is notified", async () => {
     const one = mark();
     const two = mark();
     const { model, client, threadId, cwd } = await stage([
@@ -259,6 +274,23 @@ describe("a background terminal", () => {
     expect(JSON.stringify(model.asked.at(-1)!.body.input)).toMatch(/session ID \d+ was terminated/);
   });
 
+  it("[EXEC-4] that ends by itself gives the model the ends of its output and the file with all of it", async () => {
+    const { model, client, threadId, cwd } = await stage([
+      run({ cmd: "until [ -e go ]; do sleep 0.1; done; seq 1 3000", yield_time_ms: 250 }),
+      say("left running"),
+    ]);
+    await client.turn(threadId, "run it");
+    await writeFile(join(cwd, "go"), "");
+    await eventually(() => items(client).length === 1, "its item completes");
+    model.reply(say("I see"));
+    await client.turn(threadId, "and now?");
+    const input = JSON.stringify(model.asked.at(-1)!.body.input);
+    const path = /ended with exit code 0[^"]*the whole output is in (\S+)/.exec(input)![1]!;
+    expect(await readFile(path, "utf8")).toBe(
+      `${Array.from({ length: 3000 }, (_, nth) => nth + 1).join("\n")}\n`,
+    );
+  });
+
   it.each(["thread/unload", "thread/archive", "thread/delete"] as const)(
     "[EXEC-8] ends with its thread (%s)",
     async (method) => {
@@ -274,10 +306,7 @@ describe("a background terminal", () => {
       expect(await processesWith(two)).toHaveLength(1);
       const from = client.frames.length;
       await client.call(method, { threadId });
-      await eventually(
-        async () => (await processesWith(one)).length + (await processesWith(two)).length === 0,
-        "no process is left",
-      );
+      expect([...(await processesWith(one)), ...(await processesWith(two))]).toEqual([]);
       if (method !== "thread/delete") {
         await eventually(
           () => story(client.frames.slice(from)).includes("item/completed failed"),
@@ -287,7 +316,23 @@ describe("a background terminal", () => {
     },
   );
 
-  it("[EXEC-8] does not keep its thread loaded, and ends with its host", async () => {
+  it("[EXEC-8] ends when its thread is unloaded in the middle of a turn, even if it ignores signals", async () => {
+    const one = mark();
+    const { client, threadId } = await stage([run({ cmd: `trap '' TERM; sleep ${one}; sleep ${one}` })]);
+    const from = client.frames.length;
+    await client.say(threadId, "run it");
+    await eventually(async () => (await processesWith(one)).length === 1, "the command runs");
+    await client.call("thread/archive", { threadId });
+    expect(await processesWith(one)).toEqual([]);
+    expect(story(client.frames.slice(from))).toEqual([
+      "turn started",
+      "item/started inProgress",
+      "item/completed failed",
+      "turn interrupted",
+    ]);
+  });
+
+  it("[EXEC-8] ends with its host", async () => {
     const one = mark();
     const { host, client, threadId } = await stage([
       run({ cmd: `sleep ${one}`, yield_time_ms: 250 }),
@@ -296,10 +341,10 @@ describe("a background terminal", () => {
     await client.turn(threadId, "run it");
     host.signal("SIGTERM");
     await host.exited;
-    await eventually(async () => (await processesWith(one)).length === 0, "no process is left");
+    expect(await processesWith(one)).toEqual([]);
   });
 
-  it("[EXEC-9] is lost with a host that is killed: its item completes at the next load, and the model hears of it", async () => {
+  it("[EXEC-9] is lost with a host that is killed: its item completes at the next load, and the model is notified", async () => {
     const one = mark();
     const first = await stage([run({ cmd: `sleep ${one}`, yield_time_ms: 250 }), say("ok")]);
     await first.client.turn(first.threadId, "run it");
@@ -316,7 +361,7 @@ describe("a background terminal", () => {
 });
 
 describe("a command of the user", () => {
-  it("[EXEC-10] has a turn of its own, and the model hears of it in the next one", async () => {
+  it("[EXEC-10] has a turn of its own, and the model gets it with the next turn", async () => {
     const { model, client, threadId } = await stage([say("I saw it")]);
     const from = client.frames.length;
     const command = "echo out; echo err >&2; exit 3";

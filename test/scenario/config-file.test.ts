@@ -16,7 +16,7 @@ async function homeWith(text: string): Promise<string> {
   return home;
 }
 
-it("[CONF-5] takes every approval policy that the peer's configuration knows", async () => {
+it("[CONF-5] accepts every approval policy of the peer's configuration", async () => {
   for (const [line, policy] of [
     ['"on-failure"', "on-request"],
     ["{ granular = { sandbox_approval = true, rules = true } }", { granular: ALL_FLAGS }],
@@ -37,7 +37,7 @@ it("[CONF-5] takes every approval policy that the peer's configuration knows", a
   );
 });
 
-it("[CONF-6] answers on a file that cannot be used, says so, and loads no thread", async () => {
+it("[CONF-6] runs with a file that cannot be used, reports it, and loads no thread", async () => {
   for (const [text, why] of [
     ["model = \n", /config\.toml: .*TOML/],
     ["model = 5\n", /^model: expected a string/],
@@ -80,7 +80,7 @@ async function refusesToLoad(home: string, why: RegExp) {
   return { client };
 }
 
-it("[CONF-9] warns of a policy that is taken as another, and of rules with a mistake", async () => {
+it("[CONF-9] warns of a policy that is replaced by another, and of rules with a mistake", async () => {
   const home = await homeWith('approval_policy = "on-failure"\n');
   await mkdir(join(home, "rules"));
   const file = join(home, "rules", "team.rules");
@@ -96,7 +96,26 @@ it("[CONF-9] warns of a policy that is taken as another, and of rules with a mis
   expect((await client.call("thread/start")).approvalPolicy).toBe("on-request");
 });
 
-it("[CONF-6] does the same for those who come over a socket, and goes on when a client repairs it", async () => {
+it("[CONF-9] warns a client once that asks for a policy which is replaced by another", async () => {
+  const { client } = await stdioHost({ home: await homeWith("") });
+  const { thread, approvalPolicy } = await client.call("thread/start", { approvalPolicy: "on-failure" });
+  expect(approvalPolicy).toBe("on-request");
+  const input = [{ type: "text", text: "hello" }];
+  const { turn } = await client.call("turn/start", {
+    threadId: thread.id,
+    input,
+    approvalPolicy: "on-failure",
+  });
+  await client.turnCompleted(turn.id);
+  expect(client.told("warning").map(({ params }) => [params.threadId, params.message])).toEqual([
+    [
+      null,
+      'The approval policy "on-failure" is taken as "on-request": the model asks before it leaves the sandbox.',
+    ],
+  ]);
+});
+
+it("[CONF-6] does the same for clients on a socket, and goes on when a client repairs the file", async () => {
   const home = await homeWith("model = 5\n");
   const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"] });
   const client = await host.connect();
@@ -111,7 +130,7 @@ it("[CONF-6] does the same for those who come over a socket, and goes on when a 
   expect(next.told("configWarning")).toEqual([]);
 });
 
-it("[CONF-7] binds what may be touched, and who decides, as the configuration says", async () => {
+it("[CONF-7] takes sandbox and approval policy from the configuration", async () => {
   const told = async (text: string, params: object = {}) => {
     const { client } = await stdioHost({ home: await homeWith(text), capabilities: EXPERIMENTAL });
     const { sandbox, activePermissionProfile, approvalsReviewer } = await client.call("thread/start", params);
@@ -157,7 +176,7 @@ it("[CONF-7] binds what may be touched, and who decides, as the configuration sa
   );
 });
 
-it("[CONF-8] binds the instructions that are configured, at each load anew", async () => {
+it("[CONF-8] reads the configured instructions at each load", async () => {
   const base = join(await freshFolder(), "base.md");
   await writeFile(base, " BASE1 \n");
   const { client, model, threadId } = await mockHost(
@@ -193,7 +212,7 @@ it("[CONF-8] binds the instructions that are configured, at each load anew", asy
   );
 });
 
-it("[CONF-8] looks for a project's instructions by the configured names, and takes so many bytes of them", async () => {
+it("[CONF-8] finds a project's instructions by the configured names, up to the configured size", async () => {
   const { client } = await stdioHost({
     home: await homeWith('project_doc_fallback_filenames = ["NOTES.md"]\nproject_doc_max_bytes = 6\n'),
   });

@@ -56,7 +56,36 @@ it("[CONF-1] changes a value, and nothing around it", async () => {
   expect((await client.call("config/read", {})).config.desktop).toBeNull();
 });
 
-it("[CONF-1] makes the file where there is none, and follows a link to it", async () => {
+it("[CONF-1] adds, replaces and removes a table, and keeps comments and order around it", async () => {
+  const { client, read } = await hostOn(TEXT);
+  await write(client, "model_providers.other", {
+    base_url: "http://127.0.0.1:2",
+    http_headers: { "X-A": "b" },
+  });
+  const added = `wire_api = "responses"
+
+[model_providers.other]
+base_url = "http://127.0.0.1:2"
+
+[model_providers.other.http_headers]
+X-A = "b"
+`;
+  expect(await read()).toBe(TEXT.replace('wire_api = "responses"\n', added));
+  await write(client, "model_providers.other", { base_url: "http://127.0.0.1:3" });
+  expect(await read()).toContain('\n\n[model_providers.other]\nbase_url = "http://127.0.0.1:3"\n\n[desktop]');
+  await write(client, "model_providers.other", null);
+  expect(await read()).toBe(TEXT);
+});
+
+it("[CONF-1] keeps inline tables inline", async () => {
+  const { client, read } = await hostOn(
+    '[model_providers]\na = { base_url = "http://127.0.0.1:1" } # mine\n',
+  );
+  await write(client, "model_providers.a", { base_url: "http://127.0.0.1:2" });
+  expect(await read()).toBe('[model_providers]\na = { base_url = "http://127.0.0.1:2" } # mine\n');
+});
+
+it("[CONF-1] creates the file if it does not exist, and follows a symlink to it", async () => {
   const { client, read, home } = await hostOn(undefined);
   await write(client, "sandbox_mode", "workspace-write");
   expect(await read()).toBe('sandbox_mode = "workspace-write"\n');
@@ -69,6 +98,20 @@ it("[CONF-1] makes the file where there is none, and follows a link to it", asyn
   expect(await readFile(elsewhere, "utf8")).toBe('# linked\nmodel = "x"\n');
   expect((await lstat(join(other, "config.toml"))).isSymbolicLink()).toBe(true);
   expect(home).not.toBe(other);
+});
+
+it("[CONF-1] leaves a file alone that is not UTF-8, and says which line is not", async () => {
+  const { client, path } = await hostOn('model = "x"\n');
+  const latin = Buffer.from('model = "x"\n# caf\xe9\n', "latin1");
+  await writeFile(path, latin);
+  const { data, message } = await client.refusal("config/value/write", {
+    keyPath: "model",
+    value: "y",
+    mergeStrategy: "replace",
+  });
+  expect(data.code).toBe("badConfig");
+  expect(message).toContain(`${path} cannot be read: EILSEQ: line 2 is not UTF-8 text`);
+  expect(await readFile(path)).toEqual(latin);
 });
 
 it("[CONF-2] makes all edits or none", async () => {
@@ -101,7 +144,7 @@ it("[CONF-2] makes all edits or none", async () => {
   expect(await client.call("config/batchWrite", { edits: [] })).toMatchObject({ status: "ok" });
 });
 
-it("[CONF-2] does not write over what it can not read", async () => {
+it("[CONF-2] does not overwrite a file that it cannot read", async () => {
   const { client, path, read } = await hostOn(TEXT);
   await writeFile(path, "model = [");
   const { data } = await client.refusal("config/value/write", {
@@ -138,7 +181,7 @@ it("[CONF-3] refuses a write on an older version, and says what overrides one", 
   expect(await read()).toContain('model = "b" # for now');
 });
 
-it("[CONF-4] counts for threads that start afterwards", async () => {
+it("[CONF-4] takes effect for threads that start afterwards", async () => {
   const model = await MockModel.start(stream(responses.stream(responses.message("Hello"))));
   const { client } = await hostOn('model = "offline"\n');
   const before = await client.call("thread/start", {});

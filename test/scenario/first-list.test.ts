@@ -18,7 +18,7 @@ async function homeWithThreads(names: readonly string[]): Promise<string> {
   return home;
 }
 
-it("the first list of a host reads no journals if every host before it has kept the index", async () => {
+it("the first list of a host reads no journals if earlier hosts kept the index up to date", async () => {
   const home = await homeWithThreads(["one", "two", "three"]);
   const { host, client } = await stdioHost(options(home));
   const { data } = await client.call("thread/list", { sortDirection: "asc" });
@@ -30,7 +30,7 @@ it("the first list of a host reads no journals if every host before it has kept 
 
 it("the first list of a host reads all journals if the index is gone", async () => {
   const home = await homeWithThreads(["one", "two"]);
-  for (const tail of ["", "-wal", "-shm"]) rmSync(join(home, `threads.v3.sqlite${tail}`), { force: true });
+  for (const tail of ["", "-wal", "-shm"]) rmSync(join(home, `threads.v5.sqlite${tail}`), { force: true });
   const { host, client } = await stdioHost(options(home));
   await client.turn(await client.startThread(), "three");
   const { data } = await client.call("thread/list", { sortDirection: "asc" });

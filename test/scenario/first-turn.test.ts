@@ -47,7 +47,7 @@ async function speaking(
 }
 
 describe("a first turn", () => {
-  it("[TURN-1] comes after a thread, which is answered and then told", async () => {
+  it("[TURN-1] follows thread/start, which is replied to before its notifications", async () => {
     const from = client.frames.length;
     const { result } = await client.request("thread/start", { cwd: "/tmp", ephemeral: true }, "start");
     await client.waitFor(({ method }) => method === "thread/started", "thread/started", from);
@@ -66,7 +66,7 @@ describe("a first turn", () => {
     expect((await client.call("thread/loaded/list")).data).toContain(result.thread.id);
   });
 
-  it("[TURN-2] [TURN-3] is told in order, and its deltas make up its text", async () => {
+  it("[TURN-2] [TURN-3] sends its notifications in order, and its deltas add up to its text", async () => {
     const threadId = await client.startThread();
     await client.waitFor(
       ({ method, params }) => method === "thread/started" && params.thread.id === threadId,
@@ -129,7 +129,7 @@ describe("a first turn", () => {
     }
   });
 
-  it("[TURN-4] is counted, and the thread's usage sums up", async () => {
+  it("[TURN-4] reports its usage, and the thread's total", async () => {
     const threadId = await client.startThread();
     const usages: Record<string, Record<string, number>>[] = [];
     for (const words of ["one", "two and more"]) {
@@ -159,7 +159,7 @@ describe("a first turn", () => {
     }
   });
 
-  it("[MODEL-1] runs on a model that is listed as what it is", async () => {
+  it("[MODEL-1] runs on a model that is listed as the offline model", async () => {
     const { data, nextCursor } = await client.call("model/list", {});
     expect(nextCursor).toBeNull();
     const offline = data.find(({ id }: { id: string }) => id === "offline");
@@ -171,7 +171,7 @@ describe("a first turn", () => {
     expect(offline.description).toMatch(/not a language model/i);
   });
 
-  it("[MODEL-2] is answered by a model that says what it is, and echoes", async () => {
+  it("[MODEL-2] is answered by the offline model, which says so and echoes the input", async () => {
     const threadId = await client.startThread();
     const said = 'echo this: 🧵 ünïcode \u2028 "quotes" \\ and\nlines';
     const first = await client.turnCompleted(await client.say(threadId, said));
@@ -197,7 +197,7 @@ it("[MODEL-11] warns that the offline model answers in place of the model that w
 });
 
 describe("an interrupt", () => {
-  it("[TURN-5] in mid-stream is answered, then the turn is told interrupted, and what was said stays", async () => {
+  it("[TURN-5] in mid-stream is replied to, then the turn ends as interrupted, and its text stays", async () => {
     const { threadId, turnId, from } = await speaking();
     const before = client.frames.length;
     const { result } = await client.request("turn/interrupt", { threadId, turnId }, "stop");
@@ -205,12 +205,8 @@ describe("an interrupt", () => {
     const completed = await client.turnCompleted(turnId);
     const after = client.frames.slice(before);
     const told = story(after.slice(after.findIndex(({ id }) => id === "stop")));
-    expect(told).toEqual([
-      "reply stop",
-      "item/completed agentMessage",
-      "thread/status/changed idle",
-      "turn/completed",
-    ]);
+    // What was interrupted is no completed message.
+    expect(told).toEqual(["reply stop", "thread/status/changed idle", "turn/completed"]);
     expect(completed.params.turn).toMatchObject({
       id: turnId,
       status: "interrupted",
@@ -218,8 +214,9 @@ describe("an interrupt", () => {
       items: [],
       itemsView: "notLoaded",
     });
-    const item = after.find(({ method }) => method === "item/completed")!.params.item;
-    expect(item.text).not.toBe("");
+    const { thread } = await client.call("thread/read", { threadId, includeTurns: true });
+    const item = thread.turns.at(-1).items.at(-1);
+    expect(item).toMatchObject({ type: "agentMessage", text: expect.stringMatching(/./) });
     expect(deltas(client.frames.slice(from), item.id)).toBe(item.text);
     // Nothing of the turn comes behind its end.
     const next = await client.turnCompleted(await client.say(threadId, "go on"));
@@ -228,7 +225,7 @@ describe("an interrupt", () => {
     expect(late.filter(({ params }) => (params?.turnId ?? params?.turn?.id) === turnId)).toEqual([]);
   });
 
-  it("[TURN-5] right behind turn/start ends the turn as well", async () => {
+  it("[TURN-5] right after turn/start ends the turn as well", async () => {
     const threadId = await client.startThread();
     client.send({ id: "a", method: "turn/start", params: { threadId, input: [text("slowly")] } });
     client.send({ id: "b", method: "turn/interrupt", params: { threadId, turnId: "" } });
@@ -238,7 +235,7 @@ describe("an interrupt", () => {
     expect(params.turn.status).toBe("interrupted");
   });
 
-  it("[TURN-6] twice, too late or for another turn is answered as clients expect", async () => {
+  it("[TURN-6] twice, too late or for another turn gets the replies that clients expect", async () => {
     const idle = await client.startThread();
     const interrupt = (threadId: string, turnId: string): Promise<Received> =>
       client.request("turn/interrupt", { threadId, turnId });
@@ -289,14 +286,19 @@ describe("input for a running turn", () => {
       "More, slowly",
       "and now the end",
     ]);
-    // Every item that was started is completed, with the text that was shown.
-    for (const { method, params } of frames) {
-      if (method !== "item/started" || params.item.type !== "agentMessage") continue;
-      const end = frames.find(
-        (one) => one.method === "item/completed" && one.params.item.id === params.item.id,
-      );
-      expect(end?.params.item.text).toBe(deltas(frames, params.item.id));
-    }
+    // Only the last answer is a completed message. What the others had said by then stays in the history.
+    const answers = frames.filter(
+      ({ method, params }) => method === "item/started" && params.item.type === "agentMessage",
+    );
+    const ends = frames.filter(
+      ({ method, params }) => method === "item/completed" && params.item.type === "agentMessage",
+    );
+    expect(ends.map(({ params }) => params.item.id)).toEqual([answers.at(-1)!.params.item.id]);
+    const { thread } = await client.call("thread/read", { threadId, includeTurns: true });
+    const kept = thread.turns[0].items.filter(({ type }: { type: string }) => type === "agentMessage");
+    expect(kept.map(({ text }: { text: string }) => text)).toEqual(
+      answers.map(({ params }) => deltas(frames, params.item.id)),
+    );
   });
 
   it("[TURN-8] is refused when there is no such turn", async () => {
@@ -316,7 +318,7 @@ describe("input for a running turn", () => {
 });
 
 describe("refusals of a turn", () => {
-  it("[TURN-9] tell how long the input is and may be, in characters", async () => {
+  it("[TURN-9] name the length of the input and the limit, in characters", async () => {
     const threadId = await client.startThread();
     const most = "x".repeat(MAX_CHARACTERS - 2);
     for (const input of [[text(`${most}🧵🧵🧵`)], [text(most), text("🧵🧵"), text("y")]]) {
@@ -337,7 +339,7 @@ describe("refusals of a turn", () => {
     expect(params.turn.items[0].text).toContain(`${most}🧵🧵`);
   });
 
-  it("[TURN-12] name the thread that is not there, or that can not be one", async () => {
+  it("[TURN-12] name the thread that does not exist, or the invalid id", async () => {
     const nobody = "01a1e0d3-0000-7000-8000-000000000000";
     for (const [method, more] of [
       ["turn/start", { input: [text("x")] }],
@@ -386,7 +388,7 @@ describe("two clients", () => {
     await shared.kill();
   });
 
-  it("[TURN-10] run turns of different threads beside each other", async () => {
+  it("[TURN-10] run turns of different threads concurrently", async () => {
     const threads = await Promise.all(Array.from({ length: 8 }, () => client.startThread()));
     const turns = await Promise.all(threads.map((threadId, at) => client.say(threadId, `thread ${at}`)));
     const ends = await Promise.all(turns.map((turnId) => client.turnCompleted(turnId)));

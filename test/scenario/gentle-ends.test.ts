@@ -38,10 +38,13 @@ async function stage(script: string, sandbox: string, args: object = {}) {
   return { host, client, threadId, isLocked, gone };
 }
 
+/** The host gives a command two seconds to clean up. On a busy machine the shell may not get to run in that time. */
+const BUSY = { retry: 3 };
+
 const SANDBOXES = ["danger-full-access", ...(hasSandbox ? ["workspace-write"] : [])];
 
 describe.each(SANDBOXES)("a command under %s", (sandbox) => {
-  it("[PROC-13] can tidy up when its turn is interrupted", async () => {
+  it("[PROC-13] can clean up when its turn is interrupted", BUSY, async () => {
     const { client, threadId, isLocked, gone } = await stage(TIDY, sandbox);
     const turnId = await client.say(threadId, "go");
     await eventually(isLocked, "it runs");
@@ -59,7 +62,7 @@ describe.each(SANDBOXES)("a command under %s", (sandbox) => {
     expect(isLocked()).toBe(true);
   });
 
-  it("[PROC-13] can tidy up when its thread is unloaded, and when the host ends", async () => {
+  it("[PROC-13] can clean up when its thread is unloaded, and when the host ends", BUSY, async () => {
     for (const end of ["unload", "shutdown"]) {
       const { host, client, threadId, isLocked, gone } = await stage(TIDY, sandbox, { yield_time_ms: 250 });
       await client.turn(threadId, "go");

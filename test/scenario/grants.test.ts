@@ -35,7 +35,7 @@ async function stage() {
 }
 
 describe("a grant for the session", () => {
-  it("[GRANT-1] [GRANT-2] is listed, revoked before all who follow the thread, and asked for again", async () => {
+  it("[GRANT-1] [GRANT-2] is listed, revoked with a notification to all subscribers, and then asked for again", async () => {
     const { model, host, client, threadId, cwd } = await stage();
     const other = await join(host);
     await other.call("thread/resume", { threadId });
@@ -63,7 +63,7 @@ describe("a grant for the session", () => {
     await answered(client, threadId, "decline");
   });
 
-  it("[GRANT-1] of permissions no longer widens the sandbox once it is revoked", async () => {
+  it("[GRANT-1] of permissions no longer extends the sandbox once it is revoked", async () => {
     const { model, client, threadId } = await stage();
     const outside = await freshFolder("outside");
     const patch = (name: string, callId: string): Reply =>
@@ -88,7 +88,7 @@ describe("a grant for the session", () => {
     await client.turnCompleted(second);
   });
 
-  it("[GRANT-1] outlives its host, is revoked by another one without a load, and in the terminal", async () => {
+  it("[GRANT-1] outlives its host, and can be revoked by another host without a load, and in the terminal", async () => {
     const { model, home, host, threadId } = await stage();
     const rules = (...args: string[]) =>
       runBobbin(["rules", "grants", ...args], { env: { BOBBIN_HOME: home } });

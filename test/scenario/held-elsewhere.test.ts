@@ -36,7 +36,7 @@ describe("a thread that another host has loaded", () => {
     return Object.fromEntries(data.map((thread: Record<string, unknown>) => [thread.id, thread.heldBy]));
   };
 
-  it("[HELD-1] is shown with the host that has it, in lists, searches and when it is read", async () => {
+  it("[HELD-1] is shown with its host in lists, searches and thread/read", async () => {
     const own = await asking.startThread();
     await asking.turn(own, "hello here");
     await eventually(async () => (await listed())[threadId] === hostId, "the holder is listed");
@@ -52,15 +52,27 @@ describe("a thread that another host has loaded", () => {
     expect((await holding.call("thread/read", { threadId })).thread.heldBy).toBeUndefined();
   });
 
-  it("[HELD-2] is refused with the holder's name by every method that needs it loaded", async () => {
+  it("[HELD-2] is refused with the name of its host by every method that needs it loaded", async () => {
     for (const [method, params] of [
       ["turn/start", { input: INPUT }],
       ["turn/steer", { input: INPUT, expectedTurnId: "t" }],
       ["turn/interrupt", { turnId: "" }],
+      ["review/start", { target: { type: "uncommittedChanges" } }],
       ["thread/settings/update", { model: "m" }],
       ["thread/compact/start", {}],
       ["thread/resume", {}],
       ["thread/name/set", { name: "n" }],
+      ["thread/rollback", { numTurns: 1 }],
+      ["thread/files/restore", { beforeTurnId: "t" }],
+      ["thread/inject_items", { items: [{ type: "message", role: "user", content: [] }] }],
+      ["thread/approveGuardianDeniedAction", { event: { id: "r", status: "denied" } }],
+      ["thread/queue/add", { input: INPUT, clientUserMessageId: "c" }],
+      ["thread/queue/start", {}],
+      ["thread/goal/set", { objective: "o" }],
+      ["thread/shellCommand", { command: "true" }],
+      ["thread/backgroundTerminals/list", {}],
+      ["thread/archive", {}],
+      ["thread/delete", {}],
     ] as const) {
       const { message, data } = await asking.refusal(method, { threadId, ...params });
       expect([method, data.code, data.retryable]).toEqual([method, "heldElsewhere", true]);
@@ -69,7 +81,7 @@ describe("a thread that another host has loaded", () => {
     expect(await asking.call("thread/unload", { threadId })).toEqual({ status: "notLoaded", heldBy: hostId });
   });
 
-  it("[HELD-3] has no holder any more once that has unloaded it, or was killed", async () => {
+  it("[HELD-3] has no holder once its host has unloaded it, or was killed", async () => {
     const other = await holding.startThread();
     await holding.turn(other, "hello too");
     await eventually(async () => (await listed())[other] === hostId, "the holder is listed");

@@ -20,7 +20,7 @@ async function names(client: WireClient, threadId: string): Promise<(string | nu
     .map(({ clientId }: { clientId: string | null }) => clientId);
 }
 
-it("[SAME-1] [SAME-4] takes a turn's input once, while it runs and after", async () => {
+it("[SAME-1] [SAME-4] accepts a turn's input once, while it runs and afterwards", async () => {
   const { client } = await stdioHost();
   const threadId = await client.startThread();
   const params = named(threadId, "m-1", "slowly, please");
@@ -39,7 +39,7 @@ it("[SAME-1] [SAME-4] takes a turn's input once, while it runs and after", async
   expect(client.count("turn/started")).toBe(2);
 });
 
-it("[SAME-1] takes a steer once, also when its turn has ended", async () => {
+it("[SAME-1] accepts a steer once, also when its turn has ended", async () => {
   const { client } = await stdioHost();
   const threadId = await client.startThread();
   const turnId = await client.speaking(threadId);
@@ -52,7 +52,7 @@ it("[SAME-1] takes a steer once, also when its turn has ended", async () => {
   expect(await names(client, threadId)).toEqual([null, "s-1"]);
 });
 
-it("[SAME-1] knows input that has no message by its name", async () => {
+it("[SAME-1] recognizes input without a message by its client id", async () => {
   const { client } = await stdioHost();
   const threadId = await client.startThread();
   const params = { threadId, input: [], clientUserMessageId: "nothing" };
@@ -75,7 +75,7 @@ it("[SAME-2] forgets what was refused", async () => {
   expect(long).toMatchObject({ code: -32602, data: { code: "invalidParams" } });
 });
 
-it("[SAME-3] knows a name after a wake, a restart and a kill", async () => {
+it("[SAME-3] recognizes a client id after a wake, a restart and a kill", async () => {
   const home = await freshFolder();
   const args = ["-c", "max_resident_threads=1"];
   let { host, client } = await stdioHost({ home, args });
@@ -99,7 +99,7 @@ it("[SAME-3] knows a name after a wake, a restart and a kill", async () => {
   expect(await names(client, threadId)).toEqual(["m-1"]);
 });
 
-it("[SAME-1] leaves a fork's names to the fork", async () => {
+it("[SAME-1] keeps the client ids of a fork separate", async () => {
   const { client } = await stdioHost();
   const threadId = await client.startThread();
   const first = await client.call("turn/start", named(threadId, "m-1"));
@@ -127,7 +127,7 @@ it("[SAME-5] starts a thread once, however often and however fast it is asked fo
   expect(client.count("thread/started")).toBe(2);
 });
 
-it("[SAME-5] gives a thread that was unloaded back, loaded and followed", async () => {
+it("[SAME-5] returns a thread that was unloaded, loaded and subscribed", async () => {
   const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
   const threadId = await client.startThread(KEYED);
   expect(await client.call("thread/unload", { threadId })).toEqual({ status: "unloaded" });
@@ -171,7 +171,7 @@ it("[SAME-6] knows a key after a restart and a kill, and until its thread is del
   expect(await client.startThread(KEYED)).not.toBe(threadId);
 });
 
-it("[SAME-6] leaves a key to the host that has its thread, as long as that lives", async () => {
+it("[SAME-6] leaves a key to the host that has its thread, while that host lives", async () => {
   const home = await freshFolder();
   const first = await stdioHost({ home, capabilities: EXPERIMENTAL });
   const threadId = await first.client.startThread(KEYED);

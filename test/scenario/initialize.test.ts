@@ -39,7 +39,7 @@ describe("initialize", () => {
     expect(await client.request("thread/start", { historyMode: "paginated" })).toHaveProperty("result");
   });
 
-  it("[INIT-3] tells user agent, home and platform, and nothing else", async () => {
+  it("[INIT-3] returns user agent, home and platform, and nothing else", async () => {
     const { host, client } = await freshClient();
     const result = await client.call("initialize", { clientInfo: { name: "my_ide", version: "9.8.7" } });
     expect(result).toEqual({
@@ -137,7 +137,7 @@ describe("the experimental gate", () => {
     );
   });
 
-  it("[GATE-3] takes null as absent", async () => {
+  it("[GATE-3] treats null as absent", async () => {
     const { client } = await stdioHost();
     const params = {
       permissions: null,
@@ -193,13 +193,15 @@ describe("a request", () => {
     }
   });
 
-  it("[RPC-3] [RPC-10] with bad params is told which field is bad", async () => {
+  it("[RPC-3] [RPC-10] with bad params gets an error that names the field", async () => {
     const { client } = await stdioHost();
     const threadId = "01a1e0d3-0000-7000-8000-000000000000";
     const cases: [string, unknown, string][] = [
       ["thread/start", [], ""],
       ["thread/start", "x", ""],
       ["thread/start", { cwd: 5 }, "cwd"],
+      ["thread/start", { cwd: "/tmp\0" }, "cwd"],
+      ["skills/list", { cwds: ["/tmp", "\0"] }, "cwds[1]"],
       ["thread/start", { approvalPolicy: "sometimes" }, "approvalPolicy"],
       ["thread/start", { sandbox: "zzz" }, "sandbox"],
       ["thread/start", { sandbox: "READ-ONLY" }, "sandbox"],
@@ -226,7 +228,7 @@ describe("a request", () => {
     }
   });
 
-  it("[RPC-4] that is no JSON gets -32700 and the id null, and the next one is served", async () => {
+  it("[RPC-4] that is not JSON gets -32700 and the id null, and the next one is served", async () => {
     const { client } = await stdioHost();
     for (const text of ["{bad json", "hello", "   ", '{"id":1,"method":"model/list"', "{'id':1}", "\u0000"]) {
       const from = client.frames.length;
@@ -241,7 +243,7 @@ describe("a request", () => {
     }
   });
 
-  it("[RPC-5] in a batch, or that is no message, gets one -32600", async () => {
+  it("[RPC-5] in a batch, or that is not a message, gets one -32600", async () => {
     const { client } = await stdioHost();
     const batch = [
       { id: 900, method: "thread/start" },
@@ -315,7 +317,7 @@ describe("a request", () => {
     }
   });
 
-  it("[RPC-9] [RPC-12] may carry what nobody knows", async () => {
+  it("[RPC-9] [RPC-12] may contain unknown fields", async () => {
     const { client } = await stdioHost();
     client.send({
       jsonrpc: "2.0",
@@ -330,7 +332,7 @@ describe("a request", () => {
     expect(client.frames.some(({ text }) => text.includes("jsonrpc"))).toBe(false);
   });
 
-  it("[RPC-11] may spell values as either of the documents does", async () => {
+  it("[RPC-11] may use either documented spelling of values", async () => {
     const { client } = await stdioHost();
     for (const sandbox of ["workspace-write", "workspaceWrite"]) {
       expect((await client.call("thread/start", { sandbox })).sandbox.type).toBe("workspaceWrite");
@@ -345,7 +347,7 @@ describe("a request", () => {
     }
   });
 
-  it("[RPC-13] is what gets a reply; nothing else does", async () => {
+  it("[RPC-13] gets a reply, and nothing else does", async () => {
     const { client } = await stdioHost();
     const from = client.frames.length;
     client.notify("no/such", { x: 1 });

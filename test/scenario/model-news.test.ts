@@ -25,7 +25,7 @@ const NOTHING = {
 };
 
 describe("a provider", () => {
-  it("[NEWS-1] may say how much is used of what, and clients are told and can ask", async () => {
+  it("[NEWS-1] may report rate limits, and clients are notified and can read them", async () => {
     const limits = {
       "x-codex-primary-used-percent": "12.5",
       "x-codex-primary-window-minutes": "300",
@@ -86,7 +86,7 @@ describe("a provider", () => {
     expect(told()).toHaveLength(before);
   });
 
-  it("[NEWS-2] may answer with another model, which is told once a turn and kept", async () => {
+  it("[NEWS-2] may answer with another model, which is notified once per turn and stored", async () => {
     const other = { "openai-model": "Other-Model" };
     const call = responses.stream(responses.call("get_goal", "{}"));
     const { model, host, client, threadId, home } = await mockHost([
@@ -114,7 +114,7 @@ describe("a provider", () => {
     await next.client.about(threadId, "model/rerouted");
   });
 
-  it("[NEWS-3] may have a model that nothing is known of", async () => {
+  it("[NEWS-3] may have an unknown model", async () => {
     const { client, threadId } = await mockHost([stream(TEXT)]);
     const warnings = () => client.told("warning").map(({ params }) => params);
     await client.turn(threadId, "hi");
@@ -130,7 +130,7 @@ describe("a provider", () => {
     expect(warnings()).toHaveLength(2);
   });
 
-  it("[NEWS-4] is asked for what is configured", async () => {
+  it("[NEWS-4] gets the configured settings", async () => {
     const config = [
       'model_reasoning_effort = "high"',
       'model_reasoning_summary = "concise"',
@@ -168,7 +168,7 @@ describe("a provider", () => {
     expect(refusal.data.code).toBe("badConfig");
   });
 
-  it("[NEWS-5] is told of the service tier that it has, and of no other", async () => {
+  it("[NEWS-5] gets a service tier that it supports, and no other", async () => {
     const { model, client } = await mockHost([stream(TEXT)], ['service_tier = "fast"']);
     const threadId = await client.startThread({ model: "gpt-5.5" });
     const sent = () => model.asked.at(-1)!.body.service_tier;
@@ -204,7 +204,7 @@ describe("a provider", () => {
     expect(await started({ config: { service_tier: "flex" } })).toBe("flex");
   });
 
-  it("[NEWS-1] that says nonsense about limits is not listened to", async () => {
+  it("[NEWS-1] with malformed rate limits is ignored", async () => {
     const { client, threadId } = await mockHost([
       withHeaders({ "x-codex-primary-used-percent": "much", "x--primary-used-percent": "NaN" }),
       refuse(500, ""),

@@ -43,7 +43,7 @@ function messageOf({ params }: Received): string {
   return params.turn.items.find(({ type }: { type: string }) => type === "agentMessage").text;
 }
 
-it("[OFFLINE-1] writes a file for somebody who asks in words, once they have approved it", async () => {
+it("[OFFLINE-1] writes a file that is asked for in words, once it is approved", async () => {
   const { client, cwd, threadId } = await stage();
   const file = join(cwd, "notes.txt");
   const greeting = await answerTo(client, threadId, "Hello!");

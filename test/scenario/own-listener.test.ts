@@ -51,11 +51,15 @@ async function answerToStranger(place: string, uid?: number): Promise<string> {
   return answer;
 }
 
-async function listening(): Promise<{ host: HostProcess; places: Readonly<Record<"tcp" | "unix", string>> }> {
+async function listening(): Promise<{
+  host: HostProcess;
+  places: Readonly<Record<"tcp" | "unix" | "commands", string>>;
+}> {
   const socket = join(await freshFolder(), "s.sock");
   const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0", "--listen", `unix://${socket}`] });
   const { hostname, port } = new URL(await host.url());
-  return { host, places: { tcp: `${hostname}|${port}`, unix: socket } };
+  const commands = join(host.home, "app-server-control", `${host.pid}.sock`);
+  return { host, places: { tcp: `${hostname}|${port}`, unix: socket, commands } };
 }
 
 /** What a command of the host that tries to connect gets as an answer. */
@@ -64,8 +68,8 @@ async function answerTo(client: WireClient, command: readonly string[]): Promise
   return stdout + stderr;
 }
 
-describe.each(["tcp", "unix"] as const)("a listener on %s", (kind) => {
-  it("[OWN-1] refuses a command of its own host, and whatever that started", async () => {
+describe.each(["tcp", "unix", "commands"] as const)("a listener on %s", (kind) => {
+  it("[OWN-1] refuses a command of its own host, and the processes that it started", async () => {
     const { host, places } = await listening();
     const client = await host.join(undefined, EXPERIMENTAL);
     const place = places[kind];

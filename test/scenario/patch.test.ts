@@ -1,11 +1,11 @@
 // apply_patch on the real program, with real files and a local model.
-import { chmod, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asked, type CommandStage, commandStage, storyOf } from "../support/command-stage.ts";
 import { filesBelow, freshFolder } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
-import { MockModel, type Reply } from "../support/mock-model.ts";
+import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { callTool, outputOf, patchOf, say } from "../support/model-replies.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
@@ -38,7 +38,7 @@ const UPDATE = patchOf(
 );
 
 describe("a patch within what may be written", () => {
-  it("[PATCH-1] is applied without asking, shown with its diffs, and the model is told", async () => {
+  it("[PATCH-1] is applied without approval, shown with its diffs, and reported to the model", async () => {
     const { model, client, threadId, cwd } = await stage([patchCall(UPDATE), say("done")]);
     await chmod(join(cwd, "a.txt"), 0o755);
     const from = client.frames.length;
@@ -67,6 +67,27 @@ describe("a patch within what may be written", () => {
     expect(await filesBelow(cwd)).toEqual(["a.txt", "sub/new.txt"]);
   });
 
+  it("[PATCH-1] comes as text from a model that was trained with it, and as a function call from any other", async () => {
+    const { model, client, threadId, cwd } = await stage([
+      stream(responses.stream(responses.customCall("apply_patch", UPDATE))),
+      say("done"),
+      say("nothing to do"),
+    ]);
+    await client.turn(await client.startThread({ cwd, model: "gpt-5.4" }), "change it");
+    await client.turn(threadId, "and you?");
+    const offered = model.asked.map(({ body }) =>
+      body.tools.filter(({ name }: { name?: string }) => name === "apply_patch"),
+    );
+    expect(offered[0]).toMatchObject([{ type: "custom", format: { type: "grammar", syntax: "lark" } }]);
+    expect(offered[2]).toMatchObject([
+      { type: "function", parameters: { properties: { input: { type: "string" } } } },
+    ]);
+    expect(model.asked[1]!.body.input).toContainEqual(
+      expect.objectContaining({ type: "custom_tool_call_output", call_id: "call_1" }),
+    );
+    expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+  });
+
   it("[PATCH-2] moves and deletes, and follows a link to the file that it names", async () => {
     const patch = patchOf(
       "*** Update File: link.txt",
@@ -90,11 +111,14 @@ describe("a patch within what may be written", () => {
     expect(await filesBelow(cwd)).toEqual(["b.txt", "target.txt"]);
   });
 
-  it("[PATCH-3] that does not fit changes nothing, and the model is told where", async () => {
+  it("[PATCH-3] that does not match changes nothing, and the model gets the position", async () => {
     const patch = patchOf("*** Add File: half.txt", "+x", "*** Update File: a.txt", "@@", "-nope", "+TWO");
     const { model, client, threadId, cwd } = await stage([
       patchCall(patch),
       patchCall("rubbish", "call_2"),
+      callTool("apply_patch", {}, "call_3"),
+      patchCall(patchOf(`*** Add File: ${"x".repeat(300)}`, "+x"), "call_4"),
+      patchCall(patchOf("*** Add File: a\0b", "+x"), "call_5"),
       say("done"),
     ]);
     const from = client.frames.length;
@@ -102,12 +126,15 @@ describe("a patch within what may be written", () => {
     expect(story(client, from)).toEqual(["turn completed"]);
     expect(outputOf(model, 1)).toContain('at line 1 it expects "nope", and there is "one"');
     expect(outputOf(model, 2)).toContain("The first line of a patch is");
+    expect(outputOf(model, 3)).toContain('do not fit apply_patch: must have the property "input"');
+    expect(outputOf(model, 4)).toContain("The patch cannot be applied: ENAMETOOLONG");
+    expect(outputOf(model, 5)).toContain("must not contain the character NUL");
     expect(await filesBelow(cwd)).toEqual(["a.txt"]);
   });
 });
 
 describe.runIf(hasSandbox)("a patch of a thread with a profile of people's own", () => {
-  it("[PATCH-17] changes unasked what the profile lets write, and nothing that it hides", async () => {
+  it("[PATCH-17] changes files that the profile makes writable, and none that it hides", async () => {
     const data = await freshFolder("data");
     const add = (path: string, callId: string): Reply =>
       patchCall(patchOf(`*** Add File: ${path}`, "+x"), callId);
@@ -138,8 +165,8 @@ describe.runIf(hasSandbox)("a patch of a thread with a profile of people's own",
   });
 });
 
-describe("modes and links", () => {
-  it("[PATCH-14] stay with files that are changed or moved", async () => {
+describe("file modes and symlinks", () => {
+  it("[PATCH-14] are kept when files are changed or moved", async () => {
     const patch = patchOf(
       "*** Update File: a.txt",
       "*** Move to: bin/run",
@@ -160,18 +187,22 @@ describe("modes and links", () => {
     await writeFile(join(cwd, "private.txt"), "secret\n", { mode: 0o600 });
     await writeFile(join(cwd, "target.txt"), "linked\n");
     await chmod(join(cwd, "target.txt"), 0o640);
+    const isRoot = process.getuid!() === 0;
+    if (isRoot) await chown(join(cwd, "private.txt"), 1234, 1235);
     await symlink("target.txt", join(cwd, "link.txt"));
     await client.turn(threadId, "change it");
     const mode = async (path: string): Promise<number> => (await lstat(join(cwd, path))).mode & 0o777;
     expect(await readFile(join(cwd, "bin/run"), "utf8")).toBe("ONE\ntwo\nthree\n");
     expect(await mode("bin/run")).toBe(0o750);
     expect(await mode("private.txt")).toBe(0o600);
+    const { uid, gid } = await lstat(join(cwd, "private.txt"));
+    if (isRoot) expect([uid, gid]).toEqual([1234, 1235]);
     expect(await mode("target.txt")).toBe(0o640);
     expect(await readFile(join(cwd, "target.txt"), "utf8")).toBe("LINKED\n");
     expect((await lstat(join(cwd, "link.txt"))).isSymbolicLink()).toBe(true);
   });
 
-  it("[PATCH-9] that lead elsewhere when the user has answered change nothing", async () => {
+  it("[PATCH-9] that change while the user is asked prevent the patch", async () => {
     const patch = patchOf("*** Update File: link.txt", "@@", "-one", "+ONE");
     const { model, client, threadId, cwd } = await stage(
       [patchCall(patch), say("done")],
@@ -191,7 +222,7 @@ describe("modes and links", () => {
       expect(await readFile(path, "utf8")).toBe("one\ntwo\nthree\n");
   });
 
-  it("[PATCH-14] let no change get lost where a file has two names", async () => {
+  it("[PATCH-14] do not lose a change if a file has two names", async () => {
     const patch = patchOf(
       ...["*** Update File: a.txt", "@@", "-one", "+ONE"],
       ...["*** Update File: link.txt", "@@", "-two", "+TWO"],
@@ -210,7 +241,7 @@ describe("a patch beyond what may be written", () => {
     return { path, patch: patchOf(`*** Add File: ${path}`, "+x") };
   };
 
-  it("[PATCH-4] is asked about, and applied when the user accepts", async () => {
+  it("[PATCH-4] needs approval, and is applied when the user accepts", async () => {
     const { patch, path } = await outside();
     const { client, threadId } = await stage([patchCall(patch), say("done")]);
     const from = client.frames.length;
@@ -229,7 +260,7 @@ describe("a patch beyond what may be written", () => {
     expect(await readFile(path, "utf8")).toBe("x\n");
   });
 
-  it("[PATCH-5] is not asked about again for the same files when that was for the session", async () => {
+  it("[PATCH-5] needs no second approval for the same files when it was accepted for the session", async () => {
     const { patch, path } = await outside();
     const again = patchOf(`*** Update File: ${path}`, "@@", "-x", "+y");
     const { client, threadId } = await stage([patchCall(patch), patchCall(again, "call_2"), say("done")]);
@@ -277,7 +308,7 @@ describe("a patch beyond what may be written", () => {
     ]);
   });
 
-  it("[PATCH-8] is refused in words for the model where nobody may be asked", async () => {
+  it("[PATCH-8] is refused with a reason for the model if no approval can be asked for", async () => {
     const { patch, path } = await outside();
     const { model, client, threadId } = await stage(
       [patchCall(patch), say("done")],
@@ -290,7 +321,7 @@ describe("a patch beyond what may be written", () => {
     await expect(readFile(path)).rejects.toThrow();
   });
 
-  it("[PATCH-9] does not get out by a link or by .., nor into .git", async () => {
+  it("[PATCH-9] cannot leave the workspace by a symlink or by .., and cannot enter .git", async () => {
     const elsewhere = await freshFolder("elsewhere");
     const escapes = [
       "link/x.txt",
@@ -314,7 +345,7 @@ describe("a patch beyond what may be written", () => {
     expect(await filesBelow(elsewhere)).toEqual([]);
   });
 
-  it("[PATCH-10] asks in a read-only sandbox, and always for the policy untrusted", async () => {
+  it("[PATCH-10] needs approval in a read-only sandbox, and always under the policy untrusted", async () => {
     for (const top of [
       ['sandbox_mode = "read-only"'],
       ['sandbox_mode = "workspace-write"', 'approval_policy = "untrusted"'],
@@ -328,7 +359,7 @@ describe("a patch beyond what may be written", () => {
   });
 });
 
-it("[PATCH-16] shows nothing of a file that commands would not see, and does not replace it", async () => {
+it("[PATCH-16] does not show or replace a file that commands cannot see", async () => {
   const hidden = (file: string, ...lines: readonly string[]): Reply => patchCall(patchOf(file, ...lines));
   const model = await MockModel.start();
   const { home, cwd } = await modelHome("responses", model.url, { top: ['sandbox_mode = "read-only"'] });

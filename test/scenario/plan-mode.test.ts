@@ -55,7 +55,7 @@ const developer = (model: MockModel, nth: number): string =>
     .join("\n");
 
 describe("plan mode", () => {
-  it("[MODE-1] is listed, taken by a turn and by the settings, told, and kept", async () => {
+  it("[MODE-1] is listed, set by a turn and by the settings, notified, and stored", async () => {
     const { home, model, client, threadId, kill } = await stage(say("Hm"));
     expect((await client.call("collaborationMode/list", {})).data).toEqual([
       { name: "Plan", mode: "plan", model: null, reasoning_effort: "medium" },
@@ -95,7 +95,7 @@ describe("plan mode", () => {
     expect(model.asked.at(-1)!.body.model).toBe("mock-model");
   });
 
-  it("[MODE-2] takes the proposed plan out of what the model says, as it comes", async () => {
+  it("[MODE-2] separates the proposed plan from the model's answer while it streams", async () => {
     const { model, client, threadId } = await stage(say(PLAN), say("Yes"));
     const from = client.frames.length;
     const turnId = await turn(client, threadId, mode("plan"));
@@ -110,6 +110,7 @@ describe("plan mode", () => {
       "item/completed plan",
       "item/completed agentMessage",
       "thread/tokenUsage/updated",
+      "thread/readState/changed",
       "thread/status/changed idle",
       "turn/completed",
     ]);
@@ -132,7 +133,7 @@ describe("plan mode", () => {
     expect(answers.map(({ content }: { content: { text: string }[] }) => content[0]!.text)).toEqual([PLAN]);
   });
 
-  it("[MODE-2] shows a plan that is all that was said alone, and words without a plan as ever", async () => {
+  it("[MODE-2] shows an answer that is only a plan as a plan, and one without a plan as usual", async () => {
     const only = "<proposed_plan>\n# Only\n</proposed_plan>";
     const { model, client, threadId } = await stage(say(only), say("Done"), say(PLAN));
     const first = await turn(client, threadId, mode("plan"));
@@ -159,7 +160,7 @@ describe("plan mode", () => {
     });
   });
 
-  it("[MODE-3] has no update_plan, and asks the user as ever", async () => {
+  it("[MODE-3] has no update_plan, and asks the user as usual", async () => {
     const todo = responses.call("update_plan", '{"plan":[{"step":"a","status":"pending"}]}', "call_1");
     const question = {
       questions: [{ id: "q", header: "H", question: "Q?", options: [{ label: "A", description: "d" }] }],
@@ -182,7 +183,7 @@ describe("plan mode", () => {
     const outputs = model.asked[1]!.body.input.filter(
       ({ type }: { type: string }) => type === "function_call_output",
     );
-    expect(outputs[0].output).toContain("can not be used in Plan mode");
+    expect(outputs[0].output).toContain("cannot be used in Plan mode");
     expect(client.told("turn/plan/updated")).toEqual([]);
   });
 });

@@ -36,6 +36,7 @@ describe("a program that a client starts", () => {
     expect(await exited).toEqual({
       processHandle: handle,
       exitCode: 3,
+      outputDrainTimedOut: false,
       stdout: "out\n",
       stdoutCapReached: false,
       stderr: "err\n",
@@ -43,7 +44,13 @@ describe("a program that a client starts", () => {
     });
   });
 
-  it("[PROC-2] streams what it writes, takes what it is sent, and has a terminal if asked", async () => {
+  it("[PROC-1] notifies of its exit although other processes hold its output open, and says so", async () => {
+    const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
+    const { exited } = await spawned(client, ["sh", "-c", "echo out; setsid sleep 1000 & sleep 0.2; exit 3"]);
+    expect(await exited).toMatchObject({ exitCode: 3, stdout: "out\n", outputDrainTimedOut: true });
+  });
+
+  it("[PROC-2] streams its output, accepts input, and has a terminal if requested", async () => {
     const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
     const cat = await spawned(client, ["cat"], { streamStdin: true, streamStdoutStderr: true });
     await client.call("process/writeStdin", {
@@ -96,7 +103,7 @@ describe("a program that a client starts", () => {
     expect(stdout).not.toMatch(/sk-secret|dropped/);
   });
 
-  it("[PROC-5] is refused in words where it makes no sense", async () => {
+  it("[PROC-5] is refused with a reason if it makes no sense", async () => {
     const { client } = await stdioHost({ capabilities: EXPERIMENTAL });
     const refused = async (params: object) =>
       (
@@ -138,7 +145,7 @@ describe("a program that a client starts", () => {
 describe("programs of clients", () => {
   const SLEEPER = { command: ["sleep", "1000"], cwd: "/", timeoutMs: null };
 
-  it("[PROC-6] end with their connection, and are nobody else's", async () => {
+  it("[PROC-6] end with their connection, and cannot be used by others", async () => {
     const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
     const one = await host.join(undefined, EXPERIMENTAL);
     const other = await host.join(undefined, EXPERIMENTAL);
@@ -162,7 +169,7 @@ describe("programs of clients", () => {
     expect(withMark("ends-with-host")).toEqual([]);
   });
 
-  it("[PROC-8] that write without end wait for a client that does not read, and the host stays small", async () => {
+  it("[PROC-8] that write without end wait for a client that does not read, and the host's memory stays bounded", async () => {
     const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
     const client = await host.join(undefined, EXPERIMENTAL);
     const other = await host.join();

@@ -53,18 +53,23 @@ const choice = ({ body }: Heard, server: FakeToolServer, more: object = {}, key?
 const authorize = ({ body }: Heard, auth_url: string) =>
   postBack(body.callback_url, { type: "oauth", group_id: body.group_id, id: body.id, auth_url });
 
-/** All that is in the home. */
+/** All that is in the home. A file that the host removes meanwhile counts as empty. */
 async function everythingIn(home: string): Promise<string> {
   const names = await readdir(home, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile() && !/sqlite|lock$/.test(entry.name));
   const texts = await Promise.all(
-    files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")),
+    files.map(({ parentPath, name }) =>
+      readFile(join(parentPath, name), "utf8").catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+        return "";
+      }),
+    ),
   );
   return texts.join("\n");
 }
 
 describe("a choice", () => {
-  it("[RAPR-120] [RAPR-121] [RAPR-123] is shown, the call goes on waiting, and the answer goes to who asked", async () => {
+  it("[RAPR-120] [RAPR-121] [RAPR-123] is shown, the call goes on waiting, and the answer goes to the server that asked", async () => {
     const { client, threadId, turnId, heard, server, model } = await waiting({
       lines: ['headers = { "x-key" = "k" }'],
     });
@@ -102,7 +107,7 @@ describe("a choice", () => {
     expect(server.at("/invoke")).toHaveLength(1);
   });
 
-  it("is another one behind its answer, and with another prompt, call or key, though all answers go to one address", async () => {
+  it("is a new one after its answer, and with another prompt, call or key, although all answers go to one URL", async () => {
     const { client, threadId, turnId, heard, server, model } = await waiting();
     const told: number[] = [];
     const choose = async (of: Heard, more: object, label: string, key?: string) => {
@@ -127,7 +132,7 @@ describe("a choice", () => {
     expect(told).toEqual([0, 2, 1, 1, 2, 1]);
   });
 
-  it("[RAPR-122] is the default when the user selects nothing, or nobody is there to", async () => {
+  it("[RAPR-122] is the default if the user selects nothing, or no client is connected", async () => {
     const { client, heard, server, turnId } = await waiting({ top: ["server_request_deadline_secs = 1"] });
     expect(await choice(heard, server)).toBe(200);
     const first = await asked(client, "item/tool/requestUserInput");
@@ -142,7 +147,7 @@ describe("a choice", () => {
     expect(turnId).toBeDefined();
   });
 
-  it("reaches who asked over failures and kills of the host", async () => {
+  it("reaches the server that asked over failures and kills of the host", async () => {
     const { client, heard, server, home, host } = await waiting();
     server.on.set(ANSWERS, status(503));
     expect(await choice(heard, server)).toBe(200);
@@ -155,10 +160,10 @@ describe("a choice", () => {
     const next = await spawnHost({ home, args: SOCKET });
     await eventually(() => server.at(ANSWERS).length > before, "the answer comes again");
     expect(new Set(server.at(ANSWERS).map(({ body }) => body.selected))).toEqual(new Set([0]));
-    await next.logged(({ msg, outcome }) => /user chose/.test(String(msg)) && outcome === "accepted");
+    await next.logged(({ msg, outcome }) => /a user's choice/.test(String(msg)) && outcome === "accepted");
   });
 
-  it("is refused where its answer would go to someone else", async () => {
+  it("is refused if its answer would go to another server", async () => {
     const { client, heard, server, turnId } = await waiting();
     const other = await FakeToolServer.start();
     for (const response_url of [
@@ -176,7 +181,7 @@ describe("a choice", () => {
     expect(other.heard).toEqual([]);
   });
 
-  it("is withdrawn when the call ends, or is given up", async () => {
+  it("is withdrawn when the call ends or is cancelled", async () => {
     const { client, heard, server, turnId, threadId, model } = await waiting();
     expect(await choice(heard, server)).toBe(200);
     const { id } = await asked(client, "item/tool/requestUserInput");
@@ -194,7 +199,7 @@ describe("a choice", () => {
     expect(server.at(ANSWERS)).toEqual([]);
   });
 
-  it("can be asked for a call that the model does not wait for any more", async () => {
+  it("can be asked for a call that the model no longer waits for", async () => {
     const { client, heard, server, threadId, turnId, model } = await waiting();
     model.reply(say("It runs"));
     await client.call("turn/steer", {
@@ -217,7 +222,7 @@ describe("a choice", () => {
 describe("an authorization", () => {
   const URL_1 = "https://login.example.com/authorize?state=s3cret-one";
 
-  it("[RAPR-110] [RAPR-111] [RAPR-112] [RAPR-113] is shown as an address to visit, which no journal has", async () => {
+  it("[RAPR-110] [RAPR-111] [RAPR-112] [RAPR-113] is shown as a URL to visit, which is in no journal", async () => {
     const { client, threadId, turnId, heard, server, model, home } = await waiting();
     expect(await authorize(heard, "http://login.example.com/authorize")).toBe(400);
     expect(await authorize(heard, "javascript:alert(1)")).toBe(400);
@@ -235,7 +240,7 @@ describe("an authorization", () => {
     expect(server.at("/invoke")).toHaveLength(1);
   });
 
-  it("is asked again of those who come, with the last address, over a kill of the host too", async () => {
+  it("is asked again of new subscribers, with the latest URL, also after a kill of the host", async () => {
     const { client, threadId, heard, home, host } = await waiting();
     expect(await authorize(heard, URL_1)).toBe(200);
     const first = await asked(client, "mcpServer/elicitation/request");

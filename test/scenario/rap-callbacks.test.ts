@@ -73,7 +73,7 @@ describe("a callback", () => {
     expect(said).toMatch(/given up/);
   });
 
-  it("[RAPR-6] [RAPR-7] [RAPR-61] is refused at addresses that were never given, and for what it is not for", async () => {
+  it("[RAPR-6] [RAPR-7] [RAPR-61] is refused at URLs that were never issued, and for other purposes than issued", async () => {
     const { client, turnId, heard, model } = await waiting();
     const url = heard.body.callback_url as string;
     const good = result(heard, "forged");
@@ -96,7 +96,7 @@ describe("a callback", () => {
     expect(outputs(model, 1)).toEqual(["true"]);
   });
 
-  it("[RAPR-75] that can not be read is refused with words, which the log of a host on stdio has too", async () => {
+  it("[RAPR-75] that cannot be read is refused with a reason, which is also in the log of a host on stdio", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const model = await MockModel.start(call(look()), say("Seen"));
     const { home, cwd } = await rapHome(model.url, { servers: { desk: server } });
@@ -107,10 +107,13 @@ describe("a callback", () => {
     const { callback_url } = heard.body;
     const about = { group_id: threadId, id: "call_1" };
     for (const [message, says] of [
-      ["{ not json", "The message can not be read: it is not JSON."],
-      [{ ...about, type: "tool_rumour", text: "x" }, /can not be read: type must be one of/],
-      [{ ...about, type: "user_choice", prompt: "Which?" }, /can not be read: choices must be an array/],
-      [{ ...about, type: "tool_result", id: "another" }, /can not be read: text must be there, or content/],
+      ["{ not json", "The message cannot be read: it is not JSON."],
+      [{ ...about, type: "tool_rumour", text: "x" }, /cannot be read: type must be one of/],
+      [{ ...about, type: "user_choice", prompt: "Which?" }, /cannot be read: choices must be an array/],
+      [
+        { ...about, type: "tool_result", id: "another" },
+        /cannot be read: text is required unless content is present/,
+      ],
       [{ ...about, type: "tool_result", id: "another", text: "x" }, /not for the call of this address/],
     ] as const) {
       const response = await fetch(callback_url, {
@@ -131,7 +134,7 @@ describe("a callback", () => {
   });
 
   it.each([
-    ["without a text", {}, /text must be there, or content/],
+    ["without a text", {}, /text is required unless content is present/],
     ["with a text of a wrong type", { text: 5 }, /text must be a string/],
     [
       "with content of a wrong form",
@@ -149,13 +152,13 @@ describe("a callback", () => {
       const { params } = await client.turnCompleted(turnId);
       expect(params.turn.status).toBe("completed");
       const [output] = outputs(model, 1);
-      expect(output).toMatch(/^Error: The tool server desk sent a result that can not be read: /);
+      expect(output).toMatch(/^Error: The tool server desk sent a result that cannot be read: /);
       expect(output).toMatch(says);
       expect(toolItems(client, "item/completed")[0]).toMatchObject({
         status: "failed",
         result: { content: [{ type: "text", text: output }] },
       });
-      await host.logged(({ level, msg }) => level === "warn" && /result can not be read/.test(String(msg)));
+      await host.logged(({ level, msg }) => level === "warn" && /result cannot be read/.test(String(msg)));
       // It is over: neither the same nor a better one changes anything.
       expect(await postBack(heard.body.callback_url, message)).toBe(400);
       expect(await answer(heard, "after all")).toBe(200);
@@ -163,7 +166,7 @@ describe("a callback", () => {
     },
   );
 
-  it("[RAPR-74] [RAPR-67] that is a result is taken beside a display that can not be read", async () => {
+  it("[RAPR-74] [RAPR-67] that is a result is accepted beside a display that cannot be read", async () => {
     const { client, turnId, heard, model, host } = await waiting();
     const display_as = [
       { type: "diff", content: "no object" },
@@ -176,7 +179,7 @@ describe("a callback", () => {
     await host.logged(({ level, msg }) => level === "warn" && /display_as/.test(String(msg)));
   });
 
-  it("[RAPR-9] is bounded in size, told at once or not", async () => {
+  it("[RAPR-9] is bounded in size, with or without a declared length", async () => {
     const { client, turnId, heard } = await waiting();
     const url = heard.body.callback_url as string;
     const type = { "content-type": "application/json" };
@@ -196,7 +199,7 @@ describe("a callback", () => {
     await client.turnCompleted(turnId);
   });
 
-  it("[RAPR-73] is bounded and well-formed before the model gets it", async () => {
+  it("[RAPR-73] is truncated and well-formed before the model gets it", async () => {
     const { client, turnId, heard, model } = await waiting();
     const long = "x".repeat(300_000);
     expect(await postBack(heard.body.callback_url, JSON.stringify(result(heard, `\ud800\0${long}end`)))).toBe(
@@ -237,7 +240,7 @@ describe("the address of a callback", () => {
     },
   );
 
-  it("is there for a client on stdio too", async () => {
+  it("exists for a client on stdio, too", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const model = await MockModel.start(call(look()), say("Seen"));
     const { home, cwd } = await rapHome(model.url, { servers: { desk: server } });
@@ -316,7 +319,7 @@ describe("a turn that waits for a tool server", () => {
 describe("a call that is not acknowledged", () => {
   it.each([
     ["takes it and says nothing", hang],
-    ["can not take it", status(503)],
+    ["cannot take it", status(503)],
   ])("[RAPR-50] has its deadline from when it was sent, where the server %s", async (_, behave) => {
     const server = await FakeToolServer.start({ look: {} });
     server.on.set("/invoke", behave);
@@ -333,8 +336,8 @@ describe("a call that is not acknowledged", () => {
   });
 });
 
-describe("a call that nobody waits for any more", () => {
-  it("[RAPR-80] [RAPR-81] [RAPR-82] is told to every configured server, once, and nothing depends on it", async () => {
+describe("a call that is cancelled", () => {
+  it("[RAPR-80] [RAPR-81] [RAPR-82] is sent to every configured server once, and nothing depends on it", async () => {
     const down = await FakeToolServer.start({ other: {} });
     const desk = await FakeToolServer.start({ look: {} });
     const stuck = await FakeToolServer.start({ third: {} });
@@ -360,7 +363,7 @@ describe("a call that nobody waits for any more", () => {
     stuck.on.set("/cancel_tool_call", ok);
   });
 
-  it("is not told for calls that have their answer", async () => {
+  it("is not sent for calls that have their result", async () => {
     const { client, threadId, turnId, heard, server } = await waiting();
     expect(await answer(heard, "done")).toBe(200);
     await client.turnCompleted(turnId);

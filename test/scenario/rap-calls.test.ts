@@ -72,10 +72,10 @@ describe("a call of a tool server", () => {
     expect(outputs(model, 1)).toEqual(["It rains."]);
   });
 
-  it("[RAPR-48] that is not taken becomes a result that the model can read", async () => {
+  it("[RAPR-48] that is refused becomes a result that the model can read", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
     server.on.set("/invoke", status(403));
-    const { model, client, threadId } = await rapStage([call(weather()), say("I can not")], {
+    const { model, client, threadId } = await rapStage([call(weather()), say("I cannot")], {
       servers: { desk: server },
     });
     await client.turn(threadId, "Will it rain?");
@@ -86,7 +86,7 @@ describe("a call of a tool server", () => {
     });
   });
 
-  it("[RAPR-41] [RAPR-42] [RAPR-30] is not sent with arguments that do not fit, nor if there is no such tool", async () => {
+  it("[RAPR-41] [RAPR-42] [RAPR-30] is not sent with invalid arguments, nor to an unknown tool", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
     const calls = [
       weather("a", '{"town":"Bern"}'),
@@ -110,7 +110,7 @@ describe("a call of a tool server", () => {
     expect(offered(model, 0, "receive_event__injected")).toBe("");
   });
 
-  it("[RAPR-53] has the numbers that the model wrote, over a restart too", async () => {
+  it("[RAPR-53] keeps the numbers as the model wrote them, also over a restart", async () => {
     const server = await FakeToolServer.start({ pay: { annotations: { idempotent: true } } });
     server.on.set("/invoke", hang);
     const args = '{\n "id": 1234567890123456789, "price": 1.0, "to": "1.50" }';
@@ -147,7 +147,7 @@ describe("a call of a tool server", () => {
     expect(new Set(server.at("/invoke").map(({ body }) => body.id)).size).toBe(3);
   });
 
-  it("[RAPR-63] [RAPR-64] [RAPR-66] [RAPR-67] gives the model the content and people the display", async () => {
+  it("[RAPR-63] [RAPR-64] [RAPR-66] [RAPR-67] gives the content to the model, and the display to people", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
     const image = { type: "image", data: DOT, mediaType: "image/png" };
     const { model, client, threadId } = await rapStage(
@@ -189,7 +189,7 @@ describe("a call of a tool server", () => {
 });
 
 describe("a result", () => {
-  it("[RAPR-65] is told in words to a model that can not see, with the texts around its pictures", async () => {
+  it("[RAPR-65] is sent as text to a model without vision, with the texts around its images", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const delta = { tool_calls: [{ index: 0, id: "call_1", function: { name: "look", arguments: "{}" } }] };
     const chunks = (...all: object[]): string => `${sse([...all, chat.usage()])}data: [DONE]\n\n`;
@@ -215,7 +215,7 @@ describe("a result", () => {
     expect(sent).not.toContain(DOT);
   });
 
-  it("[RAPR-68] [RAPR-71] is kept when the model fails behind it; what comes at once is taken one by one", async () => {
+  it("[RAPR-68] [RAPR-71] is kept when the model fails after it; concurrent results are processed one by one", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const looks = Array.from({ length: 8 }, (_, nth) => responses.call("look", "{}", `call_${nth}`));
     const { client, threadId, model } = await rapStage(
@@ -241,7 +241,7 @@ describe("a result", () => {
     expect(model.asked).toHaveLength(3);
   });
 
-  it("[RAPR-70] is not acknowledged when its thread can not be read", async () => {
+  it("[RAPR-70] is not acknowledged when its thread cannot be read", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const stage = await rapStage([call(responses.call("look", "{}", "call_1")), say("Seen")], {
       servers: { desk: server },
@@ -275,7 +275,7 @@ describe("the approval of a call", () => {
   const delete_all = { annotations: { destructive: true }, description: "Deletes all." };
   const wipe = () => responses.call("delete_all", '{"really":true}', "call_1");
 
-  it("[RAPR-1] [RAPR-2] [ASK-5] is asked for what destroys, in a form that shows what is called", async () => {
+  it("[RAPR-1] [RAPR-2] [ASK-5] is needed for destructive calls, and shows what is called", async () => {
     const server = await FakeToolServer.start({ delete_all });
     const { model, client, threadId } = await rapStage([call(wipe()), call(wipe()), say("done")], {
       servers: { desk: server },
@@ -306,7 +306,7 @@ describe("the approval of a call", () => {
     await client.turnCompleted(turnId);
   });
 
-  it("is asked for every call where that is configured, and for none that can not be asked", async () => {
+  it("is needed for every call if so configured, and refused if it cannot be asked for", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
     const options = { servers: { desk: server }, lines: ['approval = "always"'] };
     const { client, threadId, model } = await rapStage([call(weather()), say("ok")], options);
@@ -348,7 +348,7 @@ describe("a turn that waits for a tool server", () => {
     expect(server.at("/cancel_tool_call")).toEqual([]);
   });
 
-  it("[RAPR-43] has an address of its own for each call, also of a model that calls all of them the same", async () => {
+  it("[RAPR-43] has a URL of its own for each call, even if the model gives all calls the same id", async () => {
     const server = await FakeToolServer.start({ weather: CITY });
     const asks = Array.from({ length: 35 }, () => call(weather("call_1"), weather("call_1")));
     const { client, threadId } = await rapStage([...asks, say("Rain")], { servers: { desk: server } });

@@ -19,7 +19,7 @@ async function child(client: WireClient, parentId: string, nth = 1) {
 const closings = (server: FakeToolServer): string[] =>
   server.at("/close_thread").map(({ body }) => body.thread_id);
 
-describe("an event that is not the thread's own", () => {
+describe("an event for a child thread", () => {
   it("[RAPR-132] is handled by a child, with the parent's history and without changing it", async () => {
     const { client, threadId, heard, model, server } = await watching();
     model.reply(say("I saw it"));
@@ -71,7 +71,7 @@ describe("an event that is not the thread's own", () => {
     expect(closings(server)).toEqual([third.body.group_id, first.id, threadId]);
   });
 
-  it("keeps the parent loaded while it is handled, and goes with it when that is wanted", async () => {
+  it("keeps the parent loaded while it is handled, and is ended by an unload with interrupt", async () => {
     const { client, threadId, heard, model } = await watching();
     model.reply(silent(""));
     expect(await emit(heard, "a bird", { final: true })).toBe(200);
@@ -102,7 +102,7 @@ describe("an event that is not the thread's own", () => {
     expect(order).toEqual([childId, threadId]);
   });
 
-  it("may need an approval, which those who follow the parent can give", async () => {
+  it("may need an approval, which subscribers of the parent can give", async () => {
     const { client, threadId, heard, model, server } = await watching();
     model.reply(call(responses.call("wipe", "{}", "call_2")), say("Wiped"));
     expect(await emit(heard, "dirt")).toBe(200);
@@ -114,7 +114,7 @@ describe("an event that is not the thread's own", () => {
     await client.about(childId, "thread/closed");
   });
 
-  it("is handled once, whenever the host is killed", async () => {
+  it("is handled once, at whatever moment the host is killed", async () => {
     const stage = await watching();
     const { threadId, heard, home, model, server } = stage;
     let { host } = stage;

@@ -10,7 +10,7 @@ const closings = (server: FakeToolServer): string[] =>
   server.at("/close_thread").map(({ body }) => body.thread_id);
 
 describe("a thread that closes", () => {
-  it("[RAPR-90] is told to every configured server, whether or not it used it, for whatever reason it closes", async () => {
+  it("[RAPR-90] is notified to every configured server, used or not, for whatever reason it closes", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const mail = await FakeToolServer.start({ send: {} }, { name: "post" });
     const stage = await rapStage([say("ok")], {
@@ -55,7 +55,7 @@ describe("a thread that closes", () => {
     }
   });
 
-  it("[RAPR-91] [RAPR-92] is told once to each, and nobody waits for those that hang or fail", async () => {
+  it("[RAPR-91] [RAPR-92] is notified once to each, and nothing waits for servers that hang or fail", async () => {
     const behaviours: Record<string, Behave> = {
       good: ok,
       failing: status(500),
@@ -88,7 +88,7 @@ describe("a thread that closes", () => {
     }
   });
 
-  it("[RAPR-8] is told with the credentials that its calls had, though the address is configured with others", async () => {
+  it("[RAPR-8] is notified with the credentials of its calls, although the URL is configured with others", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const { client, threadId } = await rapStage([call(responses.call("look", "{}")), say("Seen")], {
       servers: { desk },
@@ -105,7 +105,7 @@ describe("a thread that closes", () => {
       expect(desk.at(path).map(({ headers }) => headers.authorization)).toEqual(["Bearer of-thread"]);
   });
 
-  it("because its host was killed is told at the next start, and never again", async () => {
+  it("[SEED-7] because its host was killed is notified at the next start, and never again", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const stage = await rapStage([say("ok")], { servers: { desk } });
     const { client, threadId, home } = stage;
@@ -122,7 +122,7 @@ describe("a thread that closes", () => {
     expect(closings(desk)).toEqual([threadId]);
   });
 
-  it("and is loaded again does not call a server before that has heard of the closing", async () => {
+  it("[SEED-6] and is loaded again does not call a server before that got the close notice", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     let heard!: () => void;
     const slow = new Promise<void>((resolve) => {
@@ -149,7 +149,7 @@ describe("a thread that closes", () => {
     await client.turnCompleted(turnId);
   });
 
-  it("in one host and is loaded in another does not call a server before that has heard of the closing", async () => {
+  it("in one host and is loaded in another does not call a server before that got the close notice", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const heard: string[] = [];
     desk.on.set("/close_thread", async (response) => {

@@ -17,6 +17,7 @@ import {
   say,
   toolItems,
 } from "../support/rap-stage.ts";
+import { runBobbin } from "../support/run-bobbin.ts";
 import { FakeToolServer, type Heard, postBack } from "../support/tool-server.ts";
 import { emit, watch, watching } from "../support/watching.ts";
 import type { WireClient } from "../support/wire-client.ts";
@@ -64,7 +65,7 @@ describe("an event of a subscription", () => {
     expect(thread.turns).toHaveLength(2);
   });
 
-  it("is not lost if it comes before the result that begins its subscription", async () => {
+  it("is not lost if it arrives before the result that starts its subscription", async () => {
     const server = await FakeToolServer.start({ watch: {} });
     const stage = await rapStage([call(watch()), say("Watching")], { servers: { desk: server } });
     const { client, threadId, model } = stage;
@@ -101,7 +102,7 @@ describe("an event of a subscription", () => {
     expect(model.asked).toHaveLength(4);
   });
 
-  it("[RAPR-11] has its effect once where its sender names it", async () => {
+  it("[RAPR-11] has its effect once if its sender gives it an id", async () => {
     const stage = await watching();
     const { client, threadId, heard, model } = stage;
     const from = client.frames.length;
@@ -116,7 +117,7 @@ describe("an event of a subscription", () => {
     expect(events(stage, model.asked.length - 1).map(([, text]) => text)).toEqual(["a bird", "another"]);
   });
 
-  it("[RAPR-11] has its effect once where the same bytes come again soon, without a name", async () => {
+  it("[RAPR-11] has its effect once if the same bytes arrive again soon, without an id", async () => {
     const stage = await watching();
     const { client, threadId, heard, model } = stage;
     const from = client.frames.length;
@@ -137,13 +138,13 @@ describe("an event of a subscription", () => {
     await client.about(threadId, "turn/completed", from);
     expect(await emit(heard, "one more", inline)).toBe(200);
     await host.logged(
-      ({ msg, type }) => /nobody waits for/.test(String(msg)) && type === "subscription_event",
+      ({ msg, type }) => /no call waits for/.test(String(msg)) && type === "subscription_event",
     );
     await client.turn(threadId, "and?");
     expect(events(stage, model.asked.length - 1).map(([, text]) => text)).toEqual(["the last"]);
   });
 
-  it("[RAPR-137] is discarded where there is no subscription, or the thread is closed", async () => {
+  it("[RAPR-137] is discarded without a subscription, or if the thread is closed", async () => {
     const stage = await watching();
     const { client, threadId, server, model, heard } = stage;
     model.reply(call(watch("call_2")), say("No"));
@@ -187,7 +188,23 @@ describe("an event of a subscription", () => {
     ]);
   });
 
-  it("[RAPR-134] [RAPR-135] [RAPR-136] comes no more when the model has cancelled its subscription", async () => {
+  it("[UNLOAD-8] is awaited by a thread for which diagnostics, metrics and bobbin ps name the subscription", async () => {
+    const { host, client, threadId, home } = await watching();
+    const onlooker = await host.join(undefined, EXPERIMENTAL);
+    await client.close();
+    const reasons = async () =>
+      (await onlooker.call("server/diagnostics", { threadIds: [threadId, "no such thread"] })).threads;
+    await eventually(async () => (await reasons())[0].subscribers === 0, "the client has left");
+    expect(await reasons()).toEqual([
+      expect.objectContaining({ threadId, turnId: null, toolServerSubscriptions: 1, unloadsInMs: null }),
+    ]);
+    const metrics = await (await fetch(`${await host.site()}/metrics`)).text();
+    expect(metrics).toContain(`bobbin_thread_kept{thread="${threadId}",by="subscriptions"} 1\n`);
+    const { stdout } = await runBobbin(["ps"], { env: { BOBBIN_HOME: home } });
+    expect(stdout).toMatch(/^ {4}1 tool server subscription; about \d+ kB in memory$/m);
+  });
+
+  it("[RAPR-134] [RAPR-135] [RAPR-136] no longer arrives when the model has cancelled its subscription", async () => {
     const other = await FakeToolServer.start({ other: {} }, { name: "other" });
     const stage = await watching({ servers: { other } });
     const { client, threadId, server, model, heard } = stage;
@@ -215,7 +232,7 @@ describe("an event of a subscription", () => {
     for (const configured of [server, other]) expect(configured.at("/cancel_tool_call")).toHaveLength(1);
   });
 
-  it("[RAPR-138] can come of so many subscriptions and no more", async () => {
+  it("[RAPR-138] can belong to a limited number of subscriptions", async () => {
     const server = await FakeToolServer.start({ watch: {} });
     const calls = Array.from({ length: 65 }, (_, nth) => watch(`call_${nth}`));
     const stage = await rapStage([call(...calls), say("ok")], { servers: { desk: server } });
@@ -232,7 +249,7 @@ describe("an event of a subscription", () => {
 });
 
 describe("a user who speaks while a tool server works", () => {
-  it("[RAPR-69] is heard at once; the result comes later, as a call that the model did not make", async () => {
+  it("[RAPR-69] is answered at once; the result arrives later, as a call that the model did not make", async () => {
     const server = await FakeToolServer.start({ watch: {} });
     const replies = [call(watch()), say("It takes a while"), say("A bird at last")];
     const stage = await rapStage(replies, { servers: { desk: server } });
@@ -261,7 +278,7 @@ describe("a user who speaks while a tool server works", () => {
   const steer = (client: WireClient, threadId: string, expectedTurnId: string) =>
     client.call("turn/steer", { threadId, expectedTurnId, input: [{ type: "text", text: "Well?" }] });
 
-  it("[UNLOAD-9] keeps the thread loaded until the result is there, unless it is given up", async () => {
+  it("[UNLOAD-9] keeps the thread loaded until the result arrives, unless the call is cancelled", async () => {
     const server = await FakeToolServer.start({ watch: {} });
     const stage = await rapStage([call(watch()), say("It takes a while")], { servers: { desk: server } });
     const { client, threadId, host } = stage;
@@ -279,7 +296,7 @@ describe("a user who speaks while a tool server works", () => {
     await server.next("/cancel_tool_call");
   });
 
-  it("[RAPR-69] before the server has said that it has the call is heard when it has", async () => {
+  it("[RAPR-69] before the server acknowledged the call is answered after the acknowledgement", async () => {
     const server = await FakeToolServer.start({ watch: {} });
     let acknowledge!: () => void;
     const spoken = new Promise<void>((resolve) => {
@@ -300,7 +317,7 @@ describe("a user who speaks while a tool server works", () => {
     expect(outputs(model, 1)).toEqual([expect.stringMatching(/watch is still running/)]);
   });
 
-  it("[RAPR-69] while another call is asked for is heard when that is answered", async () => {
+  it("[RAPR-69] while another call needs approval is answered after that approval", async () => {
     const server = await FakeToolServer.start({ watch: {}, wipe: { annotations: { destructive: true } } });
     const both = call(watch("a"), responses.call("wipe", "{}", "b"));
     const stage = await rapStage([both, say("It takes a while")], { servers: { desk: server } });
@@ -338,7 +355,7 @@ describe("a view", () => {
   const show = ({ body }: Heard, view_type: string, content: object) =>
     postBack(body.callback_url, { type: "view_update", group_id: body.group_id, view_type, content });
 
-  it("[RAPR-140] [RAPR-141] [RAPR-142] is kept as it came, replaced, sent to all who follow, and to those who come", async () => {
+  it("[RAPR-140] [RAPR-141] [RAPR-142] is stored unchanged, replaced, and sent to all present and new subscribers", async () => {
     const { client, threadId, heard, host } = await watching();
     const plain = await host.join();
     await plain.call("thread/resume", { threadId });

@@ -23,7 +23,7 @@ async function journals(home: string): Promise<Map<string, string>> {
 }
 
 describe("bodies that come slowly, or never", () => {
-  it("[RAPR-9] keep nobody out but those who send them", async () => {
+  it("[RAPR-9] block only the connections that send them", async () => {
     const slow = await FakeToolServer.start({ drag: {} }, { name: "slow" });
     const desk = await FakeToolServer.start({ look: {} });
     const calls = call(responses.call("drag", "{}", "call_2"), look());
@@ -51,7 +51,7 @@ describe("bodies that come slowly, or never", () => {
 });
 
 describe("an address that a tool server names", () => {
-  it("[RAPR-28] is not asked for anything unless it is the server's own", async () => {
+  it("[RAPR-28] gets no request unless it is the server's own", async () => {
     const inner = await FakeToolServer.start({ secret: {} }, { address: "127.0.0.1" });
     const { host: place } = new URL(inner.url);
     const endpoints = [
@@ -100,7 +100,7 @@ describe("an address that a tool server names", () => {
     expect(inner.heard).toEqual([]);
   });
 
-  it("[RAPR-8] is not gone to by a redirect of a call, a cancellation or a closing", async () => {
+  it("[RAPR-8] gets no request by a redirect of a call, a cancellation or a close notice", async () => {
     const inner = await FakeToolServer.start();
     const desk = await FakeToolServer.start({ look: {}, wait: {} });
     const away = status(307, { location: `${inner.url}/invoke` });
@@ -215,7 +215,7 @@ describe("a callback that is made up", () => {
     const said = model.asked.slice(2).map((_, at) => outputs(model, at + 2));
     expect(said.map(String).sort()).toEqual(["true", "true for the other"]);
 
-    // Results that can not be read end their call, and this one is over.
+    // Results that cannot be read end their call, and this one is over.
     const over = await journals(home);
     for (const unreadable of [
       { id: ["call_1"] },
@@ -230,7 +230,7 @@ describe("a callback that is made up", () => {
     expect(await journals(home)).toEqual(over);
   });
 
-  it("[RAPR-62] [RAPR-11] is worth nothing as a replay: in the next turn, the next load or the next host", async () => {
+  it("[RAPR-62] [RAPR-11] has no effect as a replay: in the next turn, the next load or the next host", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const stage = await rapStage([call(look()), say("Seen")], { servers: { desk } });
     const { client, threadId, home, host } = stage;

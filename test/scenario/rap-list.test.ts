@@ -9,7 +9,7 @@ import { FakeToolServer, status, toolset } from "../support/tool-server.ts";
 const TOOLSET = "/.well-known/rap-toolset";
 
 describe("tool servers, for people", () => {
-  it("are listed with their health, tools, and what is under way at them", async () => {
+  it("are listed with their health, their tools, and the calls under way", async () => {
     const desk = await FakeToolServer.start({ watch: { description: "Watches.\nFor long." }, look: {} });
     const mail = await FakeToolServer.start({ look: {} }, { name: "post" });
     const down = await FakeToolServer.start({ other: {} });
@@ -65,7 +65,7 @@ describe("tool servers, for people", () => {
     expect(printed.stdout).toMatch(/✗ down .* unreachable\n.*ECONNREFUSED/);
     const json = await runBobbin(["tools", "--json"], { env: { BOBBIN_HOME: home } });
     expect(JSON.parse(json.stdout)[0]).toMatchObject({ name: "desk", pendingCalls: 1, subscriptions: 1 });
-    const none = await runBobbin(["tools", "-c", "rap_servers={}"], { env: { BOBBIN_HOME: home } });
+    const none = await runBobbin(["tools"]);
     expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/No tool servers are configured/)]);
   });
 
@@ -92,7 +92,7 @@ describe("tool servers, for people", () => {
     );
   });
 
-  it("are listed with what threads do not get of them, and why", async () => {
+  it("are listed with the tools that threads do not get, and why", async () => {
     const desk = await FakeToolServer.start({ update_plan: {}, cancel_subscription: {}, look: {} });
     const { client, home } = await rapStage([], { servers: { desk } });
     const tools = [
@@ -143,7 +143,7 @@ describe("tool servers, for people", () => {
     expect(metrics).toMatch(/bobbin_rap_discoveries_total\{server="desk",outcome="ready"\} 1/);
   });
 
-  it("are counted as one where threads bring them along: clients do not name what is counted", async () => {
+  it("are counted as one if threads add them: clients cannot choose metric labels", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const { client, host } = await rapStage([], { servers: { desk } });
     const own = await FakeToolServer.start({ mine: {} });

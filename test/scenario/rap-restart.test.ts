@@ -54,7 +54,7 @@ async function ended(host: HostProcess, threadId: string): Promise<void> {
 }
 
 describe("a call that waits while its host is restarted", () => {
-  it("is answered though its server, the only one, is not configured any more", async () => {
+  it("is answered although its server, the only one, is no longer configured", async () => {
     const desk = await FakeToolServer.start({ look: {} });
     const stage = await waiting(desk, { servers: { desk } });
     const host = await restart(stage, withoutDesk);
@@ -75,7 +75,7 @@ describe("a call that waits while its host is restarted", () => {
     expect(outputs(stage.model, 1)).toEqual(["It rains."]);
   });
 
-  it("can not ask the user any more if its server is gone: that is told once, and its result is taken", async () => {
+  it("cannot ask the user if its server is gone: that is warned of once, and its result is accepted", async () => {
     const other = await FakeToolServer.start({ roll: {} });
     const desk = await FakeToolServer.start({ look: {} });
     const stage = await waiting(desk, { servers: { desk, other } });
@@ -118,7 +118,7 @@ describe("a call whose host is killed before it is acknowledged", () => {
     expect(desk.at("/invoke")).toHaveLength(1);
   });
 
-  it("[RAPR-51] waits through further hosts, for no longer than its deadline", async () => {
+  it("[RAPR-51] waits over further restarts, for no longer than its deadline", async () => {
     const stage = await killed({ lines: ["call_deadline_secs = 5"] });
     const { home, threadId, desk, heard, model } = stage;
     const parked = await spawnHost({ home, args: SOCKET });
@@ -147,7 +147,7 @@ describe("a call whose host is killed before it is acknowledged", () => {
 });
 
 describe("a subscription whose host is restarted", () => {
-  it("goes on though its server is not configured any more, and can be ended by the model", async () => {
+  it("goes on although its server is no longer configured, and the model can end it", async () => {
     const server = await FakeToolServer.start({ look: {} });
     const stage = await rapStage([call(responses.call("look", "{}")), say("Seen")], {
       servers: { desk: server },

@@ -58,7 +58,7 @@ async function turn(client: WireClient, threadId: string, text: string) {
 }
 
 describe("a fork", () => {
-  it("[LIFE-15] gives the model what clients put into the history, where it stands", async () => {
+  it("[LIFE-15] gives the model items that clients injected, at their position", async () => {
     const ok = () => stream(responses.stream(responses.message("ok")));
     const { model, client, threadId } = await threadOn("responses", Array.from({ length: 8 }, ok));
     const inject = (text: string) => {
@@ -86,7 +86,7 @@ describe("a fork", () => {
     expect(await history({})).toEqual(["before", "next"]);
   });
 
-  it("[EDIT-15] asks the model again in the same turn for what clients put in while it spoke", async () => {
+  it("[EDIT-15] calls the model again in the same turn for items injected during its answer", async () => {
     const [start, ...rest] = sse(responses.message("Well then")).split(/(?<=\n\n)/);
     let goOn = () => {};
     const held: Reply = (response) => {
@@ -115,7 +115,7 @@ describe("a fork", () => {
 });
 
 describe("a turn on the responses wire", () => {
-  it("[MODEL-3] streams reasoning and text, and sends back what the model wants back", async () => {
+  it("[MODEL-3] streams reasoning and text, and sends back the items that the API requires", async () => {
     const answer = responses.stream(
       responses.reasoning(["Let me see", "Aha"], "opaque"),
       responses.message("Hello there"),
@@ -137,6 +137,7 @@ describe("a turn on the responses wire", () => {
       "item/agentMessage/delta",
       "item/completed agentMessage",
       "thread/tokenUsage/updated",
+      "thread/readState/changed",
       "thread/status/changed idle",
       "turn/completed",
     ]);
@@ -180,7 +181,7 @@ describe("a turn on the responses wire", () => {
     expect(two!.body.input[0]).toEqual(one!.body.input[0]);
   });
 
-  it("[MODEL-3] is two commits where the answer comes in one piece: what was asked, and all that came of it", async () => {
+  it("[MODEL-3] is two commits if the answer arrives in one piece: the request, and everything after it", async () => {
     const answer = responses.stream(responses.reasoning(["Aha"], "opaque"), responses.message("Hello there"));
     const { client, threadId } = await threadOn("responses", [stream(answer)]);
     await turn(client, threadId, "hi");
@@ -196,14 +197,14 @@ describe("a turn on the responses wire", () => {
     expect(types.at(-1)).toContain("turnEnded");
   });
 
-  it("[MODEL-4] answers a tool call that nothing can serve, and goes on", async () => {
+  it("[MODEL-4] answers a call of an unknown tool, and goes on", async () => {
     const { model, client, threadId } = await threadOn("responses", [
       stream(responses.stream(responses.call("shell", '{"a":1}'))),
-      stream(responses.stream(responses.message("I can not"))),
+      stream(responses.stream(responses.message("I cannot"))),
     ]);
     const { turn: ended, frames } = await turn(client, threadId, "list files");
     expect(ended.status).toBe("completed");
-    expect(ended.items[0].text).toBe("I can not");
+    expect(ended.items[0].text).toBe("I cannot");
     expect(frames.filter(({ method }) => method === "thread/tokenUsage/updated")).toHaveLength(2);
     expect(model.asked[1]!.body.input.slice(2)).toEqual([
       { type: "function_call", call_id: "call_1", name: "shell", arguments: '{"a":1}' },
@@ -211,7 +212,7 @@ describe("a turn on the responses wire", () => {
     ]);
   });
 
-  it("[MODEL-5] reads instructions, pictures and what clients put into the history", async () => {
+  it("[MODEL-5] sends instructions, images and injected items", async () => {
     const { model, client, threadId, cwd } = await threadOn("responses", [
       stream(responses.stream(responses.message("ok"))),
     ]);
@@ -286,7 +287,7 @@ describe("a turn on the responses wire", () => {
     expect(threadId).not.toBe(other);
   });
 
-  it("[MODEL-9] fetches no pictures: those that are elsewhere are refused before all else", async () => {
+  it("[MODEL-9] fetches no images: remote URLs are refused first", async () => {
     const { model, client, threadId } = await threadOn("responses", [
       stream(responses.stream(responses.message("ok"))),
     ]);
@@ -336,10 +337,10 @@ describe("a turn on the other wires", () => {
           chat.delta({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }),
         ),
       ),
-      stream(chat.stream(chat.delta({ content: "I can " }), chat.delta({ content: "not" }))),
+      stream(chat.stream(chat.delta({ content: "I can" }), chat.delta({ content: "not" }))),
     ]);
     const { frames, turn: ended } = await turn(client, threadId, "list files");
-    expect(ended).toMatchObject({ status: "completed", items: [{ text: "I can not" }] });
+    expect(ended).toMatchObject({ status: "completed", items: [{ text: "I cannot" }] });
     expect(story(frames)).toEqual([
       "thread/status/changed active",
       "turn/started",
@@ -353,6 +354,7 @@ describe("a turn on the other wires", () => {
       "item/agentMessage/delta",
       "item/completed agentMessage",
       "thread/tokenUsage/updated",
+      "thread/readState/changed",
       "thread/status/changed idle",
       "turn/completed",
     ]);
@@ -367,7 +369,7 @@ describe("a turn on the other wires", () => {
     ]);
   });
 
-  it("[MODEL-3] [MODEL-4] is the same on messages, with thoughts that are sent back signed", async () => {
+  it("[MODEL-3] [MODEL-4] is the same on messages, with signed reasoning that is sent back", async () => {
     const { model, client, threadId } = await threadOn("messages", [
       stream(
         messages.stream(
@@ -378,10 +380,10 @@ describe("a turn on the other wires", () => {
           "tool_use",
         ),
       ),
-      stream(messages.stream([messages.text(0, "I can ", "not")])),
+      stream(messages.stream([messages.text(0, "I can", "not")])),
     ]);
     const { frames, turn: ended } = await turn(client, threadId, "list files");
-    expect(ended).toMatchObject({ status: "completed", items: [{ text: "I can not" }] });
+    expect(ended).toMatchObject({ status: "completed", items: [{ text: "I cannot" }] });
     expect(story(frames).slice(4, 8)).toEqual([
       "item/started reasoning",
       "item/reasoning/summaryPartAdded",
@@ -412,7 +414,7 @@ describe("a turn on the other wires", () => {
     ]);
   });
 
-  it("[MODEL-3] leaves behind what only another provider can read", async () => {
+  it("[MODEL-3] omits items that only another provider can read", async () => {
     const { model, client, threadId } = await threadOn("responses", [
       stream(responses.stream(responses.reasoning(["Hm"], "opaque"), responses.message("Hello"))),
     ]);
@@ -436,7 +438,7 @@ describe("a model that fails", () => {
   const errors = (frames: readonly Received[]) =>
     frames.filter(({ method }) => method === "error").map(({ params }) => params);
 
-  it("[MODEL-6] is called again, each time told, and what was shown stays", async () => {
+  it("[MODEL-6] is called again, with a notification each time, and shown text stays", async () => {
     const partial = sse(responses.message("I was saying").slice(0, 3));
     const { model, client, threadId } = await threadOn(
       "responses",
@@ -511,13 +513,13 @@ describe("a model that fails", () => {
       "a stream that breaks off",
       torn(sse([{ type: "response.created" }])),
       { responseStreamDisconnected: { httpStatusCode: null } },
-      /broke off/,
+      /was interrupted/,
     ],
     [
       "a stream of nonsense",
       stream("data: {nonsense\n\n"),
       { responseStreamDisconnected: { httpStatusCode: null } },
-      /no JSON/,
+      /not valid JSON/,
     ],
     [
       "silence",
@@ -543,7 +545,7 @@ describe("a model that fails", () => {
     expect(story(frames).slice(-3)).toEqual(["thread/status/changed systemError", "error", "turn/completed"]);
   });
 
-  it("[MODEL-7] ends the turn when nobody listens there, after it has tried", async () => {
+  it("[MODEL-7] ends the turn after its retries when the server cannot be reached", async () => {
     const { model, client, threadId } = await threadOn(
       "responses",
       [refuse(500, "")],
@@ -555,7 +557,7 @@ describe("a model that fails", () => {
     expect(ended.error).toMatchObject({
       codexErrorInfo: { httpConnectionFailed: { httpStatusCode: null } },
       message: expect.stringMatching(
-        /can not be reached at http:\/\/[\d.]+:\d+\/v1\/responses: nothing listens there/,
+        /cannot be reached at http:\/\/[\d.]+:\d+\/v1\/responses: nothing listens there/,
       ),
     });
   });
@@ -568,7 +570,7 @@ describe("a model that fails", () => {
     expect((await client.turnCompleted(turnId)).params.turn.status).toBe("interrupted");
   });
 
-  it("[MODEL-8] is listed by its name, also when it can not be reached", async () => {
+  it("[MODEL-8] is listed by its name, also when it cannot be reached", async () => {
     const { model, client } = await threadOn("responses", [refuse(500, "")]);
     await model.close();
     const { data } = await client.call("model/list", {});

@@ -4,7 +4,7 @@ import { stdioHost } from "../support/host-process.ts";
 const NOBODY = "01a1e0d3-0000-7000-8000-000000000000";
 const text = [{ type: "text", text: "x" }];
 
-it("[LIFE-17] refuses in the words that clients know", async () => {
+it("[LIFE-17] refuses with the texts that clients compare", async () => {
   const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
   const threadId = await client.startThread();
   await client.turn(threadId, "hi");

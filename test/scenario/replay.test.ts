@@ -66,7 +66,7 @@ describe("with the capability eventCursor", () => {
     await host.kill();
   });
 
-  it("[REPLAY-2] a resume behind any cursor replays exactly what came after it", async () => {
+  it("[REPLAY-2] a resume after any cursor replays exactly the later notifications", async () => {
     const { host, client, threadId } = await recorded();
     const all = durable(client.frames, threadId);
     const last = all.at(-1)!.params.cursor;
@@ -114,7 +114,7 @@ describe("with the capability eventCursor", () => {
     await host.kill();
   });
 
-  it("[REPLAY-4] also what came before and after an unload, and after a restart of the host", async () => {
+  it("[REPLAY-4] also over an unload, and over a restart of the host", async () => {
     const home = await freshFolder();
     const { host, client, threadId } = await recorded(home);
     const all = durable(client.frames, threadId);
@@ -155,7 +155,7 @@ describe("with the capability eventCursor", () => {
     await third.kill();
   });
 
-  it("[REPLAY-5] what is no cursor is refused, and what the journal no longer has is told as a gap", async () => {
+  it("[REPLAY-5] an invalid cursor is refused, and a cursor that the journal no longer contains gives a gap", async () => {
     const { host, client, threadId } = await recorded();
     for (const afterCursor of ["bad", "", "1.2", "-1.0.0", "1.2.3.4", "9".repeat(400)]) {
       const { data } = await client.refusal("thread/resume", { threadId, afterCursor });

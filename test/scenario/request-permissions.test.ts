@@ -60,7 +60,7 @@ describe("request_permissions", () => {
   it.each([
     ["nothing", { permissions: {}, scope: "turn" }],
     ["more than was asked", { permissions: { network: { enabled: true } }, scope: "session" }],
-  ])("[PERMIT-2] answered with %s grants nothing, and the model hears so", async (_, result) => {
+  ])("[PERMIT-2] answered with %s grants nothing, and the model gets that answer", async (_, result) => {
     const { model, client, threadId } = await stage();
     model.reply(ask({ file_system: { write: ["/srv"] } }), say("done"));
     const turnId = await client.say(threadId, "write there");
@@ -69,7 +69,7 @@ describe("request_permissions", () => {
     expect(outputOf(model, 1)).toContain("No permissions were granted: the user declined it");
   });
 
-  it("[PERMIT-3] asks for what is missing only, and never for the home of the host", async () => {
+  it("[PERMIT-3] asks only for missing permissions, and never for the home of the host", async () => {
     const { model, home, cwd, client, threadId } = await stage();
     await writeFile(join(cwd, "a"), "");
     model.reply(

@@ -51,6 +51,27 @@ describe("files that turns have changed", () => {
     expect(await filesBelow(cwd)).toEqual(["a.txt", "b.txt"]);
   });
 
+  it("[UNDO-4] are named by a dry run, which changes nothing", async () => {
+    const { client, threadId, cwd } = await stage(FIRST, say("done"), SECOND, say("done"));
+    const beforeTurnId = await client.turn(threadId, "change it");
+    await client.turn(threadId, "change it again");
+    await writeFile(join(cwd, "a.txt"), "by me\n");
+    const dryRun = (more: object) =>
+      client.call("thread/files/restore", { threadId, beforeTurnId, dryRun: true, ...more });
+    const others = { restored: [join(cwd, "b.txt")], removed: [join(cwd, "new.txt")] };
+    expect(await dryRun({})).toEqual({
+      ...others,
+      failed: [{ path: join(cwd, "a.txt"), reason: "it was changed since", canForce: true }],
+    });
+    const forced = { ...others, restored: [join(cwd, "a.txt"), join(cwd, "b.txt")], failed: [] };
+    expect(await dryRun({ force: true })).toEqual(forced);
+    expect(await filesBelow(cwd)).toEqual(["a.txt", "new.txt"]);
+    expect(await text(cwd, "a.txt")).toBe("by me\n");
+    expect(await client.call("thread/files/restore", { threadId, beforeTurnId, force: true })).toEqual(
+      forced,
+    );
+  });
+
   it("[UNDO-5] are restored by thread/revert if it is asked to", async () => {
     const { client, threadId, cwd } = await stage(FIRST, say("done"), say("hello"));
     const turnId = await client.turn(threadId, "change it");

@@ -19,7 +19,7 @@ async function stage() {
   return { model, client, threadId, path: thread.path as string, unload };
 }
 
-it("[PATH-1] resumes and forks the thread of a path that was told, whatever id comes with it", async () => {
+it("[PATH-1] resumes and forks the thread of a returned path, whatever id is sent with it", async () => {
   const { client, threadId, path, unload } = await stage();
   const resumed = async (params: object) => {
     return (await client.call("thread/resume", { excludeTurns: true, ...params })).thread.id;
@@ -50,7 +50,7 @@ it("[PATH-1] refuses a path that is not the thread's, in the peer's words", asyn
       });
 });
 
-it("[PATH-2] starts a thread on a history, and leaves those alone that are loaded", async () => {
+it("[PATH-2] starts a thread with a given history, and refuses it for loaded threads", async () => {
   const { model, client, threadId } = await stage();
   expect(await client.refusal("thread/resume", { threadId, history: HISTORY })).toMatchObject({
     code: -32600,

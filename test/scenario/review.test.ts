@@ -53,7 +53,7 @@ const texts = (model: MockModel, nth: number): string[] =>
     );
 
 describe("review/start", () => {
-  it("[REVIEW-1] is a turn in which a reviewer sees the work alone, and tells what it found", async () => {
+  it("[REVIEW-1] is a turn in which a reviewer sees only the work, and reports its findings", async () => {
     const call = stream(responses.stream(responses.message("Let me look"), responses.call("diff", "{}")));
     const { model, client, threadId } = await stage(
       say("hello"),
@@ -81,9 +81,11 @@ describe("review/start", () => {
       status: "completed",
       items: [{ type: "agentMessage", text: review }],
     });
-    expect(story(client.frames.slice(from)).filter((word) => word.startsWith("item/"))).toEqual([
+    const shown = story(client.frames.slice(from));
+    expect(shown.filter((word) => word.startsWith("item/") || word === "turn/started")).toEqual([
       "item/started enteredReviewMode",
       "item/completed enteredReviewMode",
+      "turn/started",
       "item/started userMessage",
       "item/completed userMessage",
       "item/started agentMessage",
@@ -126,7 +128,7 @@ describe("review/start", () => {
     [{ type: "baseBranch", branch: " main " }, "changes against 'main'"],
     [{ type: "commit", sha: "abc" }, "commit abc"],
     [{ type: "custom", instructions: " look \n" }, "look"],
-  ])("[REVIEW-2] takes %j", async (target, label) => {
+  ])("[REVIEW-2] accepts %j", async (target, label) => {
     const { client, threadId } = await stage(say("Just words."));
     const { turn } = await client.call("review/start", { threadId, target });
     await client.turnCompleted(turn.id);
@@ -135,7 +137,7 @@ describe("review/start", () => {
     expect(items.find(({ type }) => type === "exitedReviewMode").review).toBe("Just words.");
   });
 
-  it("[REVIEW-2] refuses a target that says nothing", async () => {
+  it("[REVIEW-2] refuses an empty target", async () => {
     const { client, threadId } = await stage(say("x"));
     for (const [target, name] of [
       [{ type: "baseBranch", branch: "  " }, "branch"],
@@ -147,7 +149,7 @@ describe("review/start", () => {
     }
   });
 
-  it("[REVIEW-3] can not be steered, and is left when it is interrupted or fails", async () => {
+  it("[REVIEW-3] cannot be steered, and ends when it is interrupted or fails", async () => {
     const { model, client, threadId } = await stage(silent(""));
     const target = { type: "uncommittedChanges" };
     const { turn } = await client.call("review/start", { threadId, target });
@@ -196,6 +198,7 @@ describe("review/start", () => {
       "item/agentMessage/delta",
       "item/completed agentMessage",
       "thread/tokenUsage/updated",
+      "thread/readState/changed",
       "thread/status/changed idle",
       "turn/completed",
     ]);

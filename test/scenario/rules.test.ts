@@ -42,6 +42,46 @@ describe("bobbin rules check", () => {
     });
   });
 
+  it("uses the settings that a thread in the folder would have, as bobbin sandbox does", async () => {
+    const home = await homeWith({});
+    const cwd = await freshFolder("project");
+    const project = `[projects.${JSON.stringify(cwd)}]\ntrust_level = "untrusted"\n`;
+    const check = async (): Promise<object> =>
+      JSON.parse((await rules(home, "check", "--json", "--cd", cwd, "ls")).stdout);
+    const explained = async (): Promise<string> =>
+      (await runBobbin(["sandbox", "--explain", "--cd", cwd], { env: { BOBBIN_HOME: home } })).stdout;
+
+    await writeFile(join(home, "config.toml"), project);
+    expect(await check()).toMatchObject({
+      consent: { kind: "ask" },
+      policy: "untrusted",
+      sandbox: { type: "workspaceWrite" },
+      permissionProfile: ":workspace",
+    });
+    expect(await explained()).toContain("Sandbox: :workspace,");
+
+    // What an administrator requires counts more than the trust in a folder.
+    const required = 'allowed_approval_policies = ["never"]\nallowed_sandbox_modes = ["read-only"]\n';
+    await writeFile(join(home, "requirements.toml"), required);
+    expect(await check()).toMatchObject({
+      consent: { kind: "sandboxed" },
+      policy: "never",
+      sandbox: { type: "readOnly" },
+      permissionProfile: null,
+    });
+    expect(await explained()).toMatch(/Sandbox: read-only,[\s\S]*may write +nothing/);
+
+    await rm(join(home, "requirements.toml"));
+    const profile = '[permissions.mine]\nextends = ":workspace"\n';
+    await writeFile(join(home, "config.toml"), `default_permissions = "mine"\n${project}${profile}`);
+    expect(await check()).toMatchObject({
+      consent: { kind: "ask" },
+      sandbox: { type: "workspaceWrite" },
+      permissionProfile: "mine",
+    });
+    expect((await rules(home, "check", "--cd", cwd, "ls")).stdout).toContain("profile mine");
+  });
+
   it("names a file that cannot be read, with the line, and takes nothing that it allows", async () => {
     const home = await homeWith({ "bad.rules": 'prefix_rule(["git"])\nprefix_rule(["ls"], "maybe")\n' });
     const run = await rules(home, "check", "-c", "approval_policy=untrusted", "git status");

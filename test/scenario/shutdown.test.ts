@@ -70,7 +70,7 @@ describe("the end of stdin", () => {
     expect(host.stdio().frames).toEqual([]);
   });
 
-  it("[END-1] [END-3] comes behind the answers to what was asked before it, and the end of the turn", async () => {
+  it("[END-1] [END-3] is handled after the replies to earlier requests, and after the end of the turn", async () => {
     const { host, client } = await stdioHost();
     const threadId = await client.startThread();
     const begun = workedMs();
@@ -143,7 +143,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
     expectInterrupted(client, turnId);
   });
 
-  it("[END-2] [END-3] ends the turns of many clients, and says goodbye to each", async () => {
+  it("[END-2] [END-3] ends the turns of many clients, and closes each connection properly", async () => {
     const host = await spawnHost({ args: LOOPBACK });
     const clients = await Promise.all(Array.from({ length: 10 }, () => host.join()));
     const turns = await Promise.all(clients.slice(0, 5).map(speaking));
@@ -182,7 +182,7 @@ describe("a log that nobody reads", () => {
 });
 
 describe("while the host ends", () => {
-  it("[END-4] [END-5] [END-6] no one new is taken, and a client that does not read holds it up for a moment", async () => {
+  it("[END-4] [END-5] [END-6] no new client is accepted, and a client that does not read delays it only for a moment", async () => {
     for (const again of [false, true]) {
       const host = await spawnHost({ args: LOOPBACK });
       const url = await host.url();
@@ -216,7 +216,7 @@ describe("while the host ends", () => {
         }, "the host is gone");
         expect(workedMs() - begun).toBeLessThan(1_500);
         expect(await host.exited).toEqual({ code: 1, signal: null });
-        const lines = host.stderr.split("\n").filter((line) => line.includes("the end was cut short"));
+        const lines = host.stderr.split("\n").filter((line) => line.includes("shutdown cut short"));
         expect(lines.map((line) => JSON.parse(line))).toEqual([
           expect.objectContaining({
             level: "error",
@@ -248,7 +248,7 @@ describe("while the host ends", () => {
     expect(workedMs() - begun).toBeLessThan(2_000);
   });
 
-  it("[END-4] a request gets its answer or is told to come back, and never both", async () => {
+  it("[END-4] a request gets its reply or the error shuttingDown, and never both", async () => {
     const host = await spawnHost({ args: LOOPBACK });
     const client = await host.join();
     let sent = 0;
@@ -266,8 +266,14 @@ describe("while the host ends", () => {
     await endsWell(host, begun);
     const replies = client.frames.filter(({ id }) => typeof id === "string");
     expect(new Set(replies.map(({ id }) => id)).size).toBe(replies.length);
-    // What was read was answered, in the order in which it came.
-    expect(replies.map(({ id }) => id)).toEqual(replies.map((_, at) => `r${at}`));
+    // What was read was answered. Refusals do not wait for requests that were read before, and each kind is in order.
+    const numbers = replies.map(({ id }) => Number(String(id).slice(1)));
+    const ascending = (some: readonly number[]) => some.toSorted((a, b) => a - b);
+    expect(ascending(numbers)).toEqual(replies.map((_, at) => at));
+    for (const isRefusal of [false, true]) {
+      const some = numbers.filter((_, at) => (replies[at]!.error !== undefined) === isRefusal);
+      expect(some).toEqual(ascending(some));
+    }
     for (const { error } of replies) {
       if (error !== undefined) expect(error).toMatchObject({ code: -32001, data: { retryable: true } });
     }

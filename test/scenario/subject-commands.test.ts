@@ -73,7 +73,7 @@ describe.runIf(hasSandbox)("a command of a subject's thread", () => {
     expect((await outputOf(threadId, { cmd: `ls -A ${top}` })).trimEnd()).toMatch(/\nwork$/);
   });
 
-  it("[REACH-6] is not told which folders exist", async () => {
+  it("[REACH-6] cannot find out which folders exist", async () => {
     const threadId = await cara.startThread();
     const outputs = [];
     for (const workdir of [at("other"), at("missing")])

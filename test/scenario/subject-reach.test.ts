@@ -50,6 +50,7 @@ beforeAll(async () => {
   await writeFile(join(home, "key"), KEY);
   const config = [
     'model_provider = "mock"',
+    "features.default_mode_request_user_input = true",
     'model = "mock-model"',
     'sandbox_mode = "danger-full-access"',
     "[model_providers.mock]",
@@ -71,7 +72,7 @@ const sent = (): string => JSON.stringify(model.asked.at(-1)?.body);
 const offered = (): string[] => model.asked.at(-1)!.body.tools.map(({ name }: { name: string }) => name);
 
 describe("a thread of a subject without folders", () => {
-  it("[REACH-2] starts in no folder of the host, and its model is told of none", async () => {
+  it("[REACH-2] starts in no folder of the host, and its model gets none", async () => {
     const bob = await connect("bob");
     const { thread, cwd, instructionSources, sandbox } = await bob.call("thread/start");
     expect(cwd).toBe(join(home, "nowhere"));
@@ -190,7 +191,7 @@ describe("a thread of a subject with a folder", () => {
     model.reply(say("Done."));
   });
 
-  it("[REACH-1] sees no more when the host's own user resumes it, or queues its input", async () => {
+  it("[REACH-1] gets no more access when the host's own user resumes it, or queues its input", async () => {
     const cara = await connect("cara");
     const own = host.stdio();
     const threadId = await cara.startThread();
@@ -230,7 +231,7 @@ describe("a subject whose folders are taken away", () => {
 });
 
 describe("a subject that brings a tool server along", () => {
-  it("[REACH-3] uses it where the address is listed, and has nobody call it where it is not", async () => {
+  it("[REACH-3] uses it if its URL is listed, and it is never called otherwise", async () => {
     const [bob, dan, own] = [await connect("bob"), await connect("dan"), host.stdio()];
     const toolServers = { own: { url: tools.url } };
     for (const method of ["thread/start", "thread/loadSettings/update"]) {

@@ -31,7 +31,7 @@ async function bothWays(work: (threadId: string, loaded: boolean) => Promise<voi
 }
 
 describe("thread/name/set", () => {
-  it("[EDIT-1] names a thread, loaded or not, and tells everyone after the reply", async () => {
+  it("[EDIT-1] names a thread, loaded or not, and notifies all clients after the reply", async () => {
     await bothWays(async (threadId) => {
       const from = client.frames.length;
       await client.request("thread/name/set", { threadId, name: "  padded  " }, "name");
@@ -52,7 +52,7 @@ describe("thread/name/set", () => {
 });
 
 describe("thread/metadata/update", () => {
-  it("[EDIT-2] changes what is named, clears what is null, keeps the rest", async () => {
+  it("[EDIT-2] changes named fields, clears fields that are null, keeps the rest", async () => {
     await bothWays(async (threadId) => {
       const update = async (gitInfo: object): Promise<object> =>
         (await client.call("thread/metadata/update", { threadId, gitInfo })).thread.gitInfo;
@@ -69,7 +69,7 @@ describe("thread/metadata/update", () => {
 });
 
 describe("thread/settings/update", () => {
-  it("[EDIT-3] is answered, then told to those who follow, and only if it changes something", async () => {
+  it("[EDIT-3] is replied to, then notified to subscribers, and only if it changes something", async () => {
     const threadId = await client.startThread();
     const update = async (params: object): Promise<string[]> => {
       const from = client.frames.length;
@@ -118,7 +118,7 @@ describe("settings that are bound at load", () => {
     });
   });
 
-  it("[EDIT-5] need the experimental capability, but for the one that the peer has", async () => {
+  it("[EDIT-5] need the experimental capability, except the one that the peer has", async () => {
     const threadId = await client.startThread();
     const { message } = await witness.refusal("thread/loadSettings/update", { threadId });
     expect(message).toBe("thread/loadSettings/update requires experimentalApi capability");
@@ -185,7 +185,7 @@ describe("turns that are dropped", () => {
     expect(resumed.preview).toBe("one");
   });
 
-  it("[EDIT-8] by thread/revert are told to everyone after the reply, and pages go on before them", async () => {
+  it("[EDIT-8] by thread/revert are notified to all clients after the reply, and pages go on before them", async () => {
     const threadId = await client.startThread();
     const turns: string[] = [];
     for (const text of ["one", "two", "three"]) turns.push(await client.turn(threadId, text));
@@ -225,11 +225,13 @@ describe("turns that are dropped", () => {
         "thread/status/changed idle",
         "turn/completed",
         "reply revert",
+        // The first turn had an answer that nobody has marked as read.
+        ...(beforeTurnId === first ? ["thread/readState/changed"] : []),
         "thread/reverted",
       ]);
       expect((await read(threadId)).turns).toHaveLength(beforeTurnId === undefined ? 1 : 0);
     }
-    // What can not be reverted disturbs nothing.
+    // What cannot be reverted disturbs nothing.
     const running = await client.speaking(threadId);
     const { data } = await client.refusal("thread/revert", { threadId, beforeTurnId: first });
     expect(data.code).toBe("turnNotFound");
@@ -239,7 +241,7 @@ describe("turns that are dropped", () => {
 });
 
 describe("thread/inject_items", () => {
-  it("[EDIT-10] takes items, tells nobody, and refuses to take none", async () => {
+  it("[EDIT-10] accepts items, sends no notification, and refuses an empty list", async () => {
     const threadId = await client.startThread();
     const item = { type: "message", role: "user", content: [{ type: "input_text", text: "secret" }] };
     const from = client.frames.length;
@@ -254,7 +256,7 @@ describe("thread/inject_items", () => {
     expect(await readFile((await read(threadId)).path, "utf8")).toContain("secret");
   });
 
-  it("[EDIT-12] refuses what is no response item, and takes nothing of what comes with it", async () => {
+  it("[EDIT-12] refuses invalid response items, and all items of the same request", async () => {
     const threadId = await client.startThread();
     const good = { type: "message", role: "user", content: [{ type: "input_text", text: "fine" }] };
     const bad = async (item: unknown) => {
@@ -315,9 +317,44 @@ describe("sections", () => {
     const gone = await client.refusal("thread/section/move", { threadId: c, sectionId: section.id });
     expect(gone.data.code).toBe("sectionMissing");
   });
+
+  it("[EDIT-16] notify clients that use the experimental API of each change and move, after the reply", async () => {
+    const looker = await host.join(undefined, { experimentalApi: true });
+    /** Performs a change, and returns what both clients were sent because of it. */
+    const sent = async (method: string, params: object, notification: string): Promise<object> => {
+      const from = { client: client.frames.length, looker: looker.frames.length };
+      await client.request(method, params, method);
+      const isIt = (frame: { method?: string }) => frame.method === notification;
+      const { params: heard } = await client.waitFor(isIt, notification, from.client);
+      expect((await looker.waitFor(isIt, notification, from.looker)).params).toEqual(heard);
+      const order = client.frames.slice(from.client).map((frame) => frame.method ?? frame.id);
+      expect(order.indexOf(method)).toBeLessThan(order.indexOf(notification));
+      return heard;
+    };
+    const { section } = await client.call("threadSection/create", { name: "Watched" });
+    const sectionId = section.id;
+    await looker.waitFor(({ params }) => params?.sectionId === sectionId, "the section is new");
+    const changed = { sectionId };
+    const named = { sectionId, name: "Still watched" };
+    expect(await sent("threadSection/update", named, "threadSection/changed")).toEqual(changed);
+    await bothWays(async (threadId) => {
+      const moved = (to: string | null) =>
+        sent("thread/section/move", { threadId, sectionId: to }, "thread/section/moved");
+      expect(await moved(sectionId)).toEqual({ threadId, sectionId });
+      expect(await moved(null)).toEqual({ threadId, sectionId: null });
+    });
+    expect(await sent("threadSection/delete", { sectionId }, "threadSection/changed")).toEqual(changed);
+    const refused = client.frames.length;
+    await client.refusal("threadSection/delete", { sectionId });
+    await client.call("threadSection/list", {});
+    expect(client.frames.slice(refused).map(({ method }) => method)).toEqual([undefined, undefined]);
+    // All that was sent to this client before is there with the reply.
+    await witness.call("threadSection/list", {});
+    expect(witness.frames.filter(({ method }) => /section/i.test(method ?? ""))).toEqual([]);
+  });
 });
 
-it("[EDIT-14] of threads that do not last is refused, in the peer's words", async () => {
+it("[EDIT-14] of ephemeral threads is refused, with the peer's texts", async () => {
   const threadId = await client.startThread({ ephemeral: true });
   const turnId = await client.turn(threadId, "hi");
   const metadata = `ephemeral thread does not support metadata updates: ${threadId}`;

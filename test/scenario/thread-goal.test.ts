@@ -26,7 +26,7 @@ function given(model: MockModel): string[] {
 }
 
 describe("a goal", () => {
-  it("[GOAL-9] is what its thread is listed and found by, if nothing was said in it", async () => {
+  it("[GOAL-9] is the preview of its thread in lists and searches, if it has no message", async () => {
     const { host, client, threadId, home } = await mockHost([answer]);
     await client.startThread();
     await client.call("thread/goal/set", { threadId, objective: "write the book", status: "paused" });
@@ -47,7 +47,7 @@ describe("a goal", () => {
     expect(await look(again.client)).toEqual([["write the book"], [threadId]]);
   });
 
-  it("[GOAL-1] is set, changed, read and cleared, and refused in known words", async () => {
+  it("[GOAL-1] is set, changed, read and cleared, and refused with the peer's texts", async () => {
     const { client } = await stdioHost({ capabilities: { experimentalApi: true } });
     const threadId = await client.startThread();
     const words = async (method: string, more: object = {}) =>
@@ -109,12 +109,13 @@ describe("a goal", () => {
     const story = client.frames
       .filter(({ params }) => params?.threadId === threadId || params?.turn)
       .map(({ method, params }) => (method === "thread/status/changed" ? params.status.type : method));
-    expect(story.filter((word) => !/delta|thread\/started|item|warning/.test(word!)).slice(0, 8)).toEqual([
+    expect(story.filter((word) => !/delta|thread\/started|item|warning/.test(word!)).slice(0, 9)).toEqual([
       "thread/goal/updated",
       "active",
       "turn/started",
       "thread/tokenUsage/updated",
       "thread/goal/updated",
+      "thread/readState/changed",
       "idle",
       "turn/completed",
       "active",
@@ -144,7 +145,7 @@ describe("a goal", () => {
     expect(client.count("turn/started")).toBe(4);
   });
 
-  it("[GOAL-3] stops at its budget, and tells the model so if a turn goes on", async () => {
+  it("[GOAL-3] stops at its budget, and notifies the model if a turn goes on", async () => {
     const look = stream(responses.stream(responses.call("get_goal", "{}")));
     const { model, client, threadId } = await mockHost([look, answer, answer]);
     await client.call("thread/goal/set", { threadId, objective: "Do it", tokenBudget: 100 });
@@ -176,7 +177,7 @@ describe("a goal", () => {
     );
   });
 
-  it("[GOAL-4] waits after an interrupt for someone to set it active, or to come back", async () => {
+  it("[GOAL-4] waits after an interrupt until it is set active, or until a client resumes the thread", async () => {
     const { host, client, threadId, home } = await mockHost([silent("")]);
     await client.call("thread/goal/set", { threadId, objective: "Do it" });
     const interrupt = async (count: number) => {
@@ -228,7 +229,7 @@ describe("a goal", () => {
     expect(client.count("turn/started")).toBe(10);
   });
 
-  it("[GOAL-2] lets what waits in the queue go first, and tells of a new objective", async () => {
+  it("[GOAL-2] lets queued input go first, and notifies of a new objective", async () => {
     const { model, client, threadId } = await mockHost([silent("")]);
     await client.call("thread/goal/set", { threadId, objective: "Old" });
     await eventually(() => model.asked.length === 1, "the model is asked");

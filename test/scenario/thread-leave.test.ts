@@ -29,7 +29,7 @@ async function since(one: WireClient, from: number, threadId: string): Promise<s
 }
 
 describe("thread/unload", () => {
-  it("[UNLOAD-1] tears down, answers, then tells notLoaded and closed to every client", async () => {
+  it("[UNLOAD-1] unloads, replies, then notifies every client of notLoaded and closed", async () => {
     const threadId = await client.startThread();
     const turnId = await client.turn(threadId, "one");
     await plain.call("thread/loaded/list");
@@ -47,7 +47,7 @@ describe("thread/unload", () => {
     expect(thread.turns).toMatchObject([{ id: turnId, status: "completed" }]);
   });
 
-  it("[UNLOAD-2] has nothing to do for a thread that is not loaded, or not there", async () => {
+  it("[UNLOAD-2] has nothing to do for a thread that is not loaded, or does not exist", async () => {
     const threadId = await client.startThread();
     await client.call("thread/unload", { threadId });
     await plain.about(threadId, "thread/closed");
@@ -83,7 +83,7 @@ describe("thread/unload", () => {
     expect(await client.call("thread/unload", { threadId })).toEqual({ status: "unloaded" });
   });
 
-  it("[UNLOAD-4] by one who does not follow it counts all who do", async () => {
+  it("[UNLOAD-4] by a client that is not subscribed counts all subscribers", async () => {
     const threadId = await client.startThread();
     expect(await plain.call("thread/unload", { threadId })).toEqual({ status: "otherSubscribers" });
     await client.call("thread/unsubscribe", { threadId });
@@ -98,7 +98,6 @@ describe("thread/unload", () => {
     expect(result).toEqual({ status: "unloaded" });
     await client.about(threadId, "thread/closed", from);
     expect(await since(client, from, threadId)).toEqual([
-      "item/completed agentMessage",
       "thread/status/changed idle",
       "turn/completed",
       "reply unload",
@@ -142,7 +141,7 @@ describe("thread/unload", () => {
 });
 
 describe("thread/unsubscribe", () => {
-  it("[UNLOAD-7] answers whether there was something to leave, and turns are no longer told", async () => {
+  it("[UNLOAD-7] replies whether there was a subscription, and turns are no longer notified", async () => {
     const threadId = await client.startThread();
     expect(await plain.call("thread/unsubscribe", { threadId })).toEqual({ status: "notSubscribed" });
     expect(await client.call("thread/unsubscribe", { threadId })).toEqual({ status: "unsubscribed" });
@@ -166,7 +165,7 @@ describe("thread/unsubscribe", () => {
 });
 
 describe("thread/archive and thread/unarchive", () => {
-  it("[STORE-1] move the journal, and tell archived in place of closed", async () => {
+  it("[STORE-1] move the journal, and notify of archived in place of closed", async () => {
     const threadId = await client.startThread();
     await client.turn(threadId, "keep me");
     const { path } = (await client.call("thread/read", { threadId })).thread;
@@ -228,7 +227,6 @@ describe("thread/archive and thread/unarchive", () => {
     await client.request("thread/archive", { threadId }, "archive");
     await client.about(threadId, "thread/archived", from);
     expect(await since(client, from, threadId)).toEqual([
-      "item/completed agentMessage",
       "thread/status/changed idle",
       "turn/completed",
       "thread/status/changed notLoaded",
@@ -247,7 +245,7 @@ describe("thread/archive and thread/unarchive", () => {
 });
 
 describe("thread/delete", () => {
-  it("[STORE-3] removes every trace, of loaded threads and of others, and tells deleted", async () => {
+  it("[STORE-3] removes every trace, of loaded threads and of others, and notifies of deleted", async () => {
     const home = await freshFolder();
     const { host, client } = await stdioHost({ home });
     const made: { threadId: string; text: string }[] = [];
@@ -301,7 +299,7 @@ describe("thread/delete", () => {
 });
 
 describe("what is loaded, and why", () => {
-  it("[UNLOAD-8] is told by server/diagnostics and counted by /metrics", async () => {
+  it("[UNLOAD-8] is shown by server/diagnostics and counted by /metrics", async () => {
     const quiet = await spawnHost({ args: [...SOCKET, "-c", "max_resident_threads=2"] });
     const one = await quiet.join(undefined, { experimentalApi: true, threadUnloadDelaySecs: 600 });
     const threads: string[] = [];
@@ -319,6 +317,7 @@ describe("what is loaded, and why", () => {
       loaded.find(({ threadId }: { threadId: string }) => threadId === threads[at]);
     expect(of(0)).toMatchObject({ subscribers: 1, turnId: null, unloadsInMs: null, resident: false });
     expect(of(3)).toMatchObject({ subscribers: 1, turnId, unloadsInMs: null, resident: true });
+    expect(of(0)).not.toHaveProperty("memoryBytes", expect.any(Number));
     const leaving = of(2) as { unloadsInMs: number };
     expect(leaving).toMatchObject({ subscribers: 0, turnId: null });
     expect(leaving.unloadsInMs).toBeGreaterThan(590_000);
@@ -336,7 +335,7 @@ describe("what is loaded, and why", () => {
     await quiet.kill();
   });
 
-  it("[UNLOAD-8] may sleep before it was ever used, and lacks nothing when it is", async () => {
+  it("[UNLOAD-8] may hibernate before it was ever used, and is complete when it wakes", async () => {
     const quiet = await spawnHost({ args: [...SOCKET, "-c", "max_resident_threads=1"] });
     const one = await quiet.join(undefined, { experimentalApi: true, threadUnloadDelaySecs: 600 });
     const threads: string[] = [];

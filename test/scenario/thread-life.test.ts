@@ -36,7 +36,7 @@ function git(cwd: string, ...args: string[]): string {
 }
 
 describe("thread/start", () => {
-  it("[LIFE-1] [LIFE-2] fills every field honestly, and honours what was asked", async () => {
+  it("[LIFE-1] [LIFE-2] fills every field, and uses the requested settings", async () => {
     const cwd = await freshFolder("work");
     const before = Math.floor(Date.now() / 1000);
     const from = client.frames.length;
@@ -174,7 +174,7 @@ describe("thread/start", () => {
 });
 
 describe("thread/resume", () => {
-  it("[LIFE-6] [GOAL-7] cold tells idle, then answers, then tells usage and goal; warm tells no status", async () => {
+  it("[LIFE-6] [GOAL-7] of an unloaded thread notifies of idle, replies, then notifies of usage and goal; of a loaded one, of no status", async () => {
     const [threadId, turns] = await stored(["one", "two"]);
     const witness = await host.join();
     const ask = async (params: object, id: string): Promise<string[]> => {
@@ -189,6 +189,8 @@ describe("thread/resume", () => {
     expect(client.told("thread/tokenUsage/updated").at(-1)!.params.turnId).toBe(turns[1]);
     expect(await ask({}, "warm")).toEqual(["reply warm", ...told]);
     expect(await ask({ excludeTurns: true }, "less")).toEqual(["reply less", "thread/goal/cleared"]);
+    const page = { excludeTurns: true, initialTurnsPage: { limit: 1 } };
+    expect(await ask(page, "page")).toEqual(["reply page", ...told]);
     await client.call("thread/unload", { threadId });
     await client.about(threadId, "thread/closed");
     expect(await ask({ excludeTurns: true }, "cold less")).toEqual([idle, "reply cold less", ...told]);
@@ -202,7 +204,20 @@ describe("thread/resume", () => {
     await witness.close();
   });
 
-  it("[LIFE-7] gives all turns, none, or a page of them with places to go on from", async () => {
+  it("[LIFE-6] has the thread's own effort when it is loaded again, or that of the request", async () => {
+    const [threadId] = await stored(["one"], { config: { model_reasoning_effort: "high" } });
+    const resumed = async (params: object = {}): Promise<unknown> => {
+      const { reasoningEffort, thread } = await client.call("thread/resume", { threadId, ...params });
+      expect(thread.reasoningEffort).toBe(reasoningEffort);
+      return reasoningEffort;
+    };
+    expect(await resumed()).toBe("high");
+    await client.call("thread/unload", { threadId });
+    await client.about(threadId, "thread/closed");
+    expect(await resumed({ config: { model_reasoning_effort: "low" } })).toBe("low");
+  });
+
+  it("[LIFE-7] returns all turns, none, or a page of them with cursors", async () => {
     const [threadId, turns] = await stored(["one", "two", "three"]);
     const full = await client.call("thread/resume", { threadId });
     expect(full.thread.historyMode).toBe("paginated");
@@ -250,7 +265,7 @@ describe("thread/resume", () => {
     await other.close();
   });
 
-  it("[LIFE-9] runs on what was asked, else on what the thread used last, else on the configuration", async () => {
+  it("[LIFE-9] uses the requested settings, else the thread's last ones, else the configuration", async () => {
     const home = await freshFolder();
     const first = await stdioHost({ home, args: ["-c", "model=configured"] });
     const { thread, model } = await first.client.call("thread/start");
@@ -299,7 +314,7 @@ describe("thread/resume", () => {
 });
 
 describe("thread/fork", () => {
-  it("[LIFE-16] works where its origin does and asks as it does; the rest is configured, or asked for", async () => {
+  it("[LIFE-16] has the folder and policy of its origin; the rest is configured or requested", async () => {
     const [threadId] = await stored(["one"], {
       cwd: "/",
       model: "own",
@@ -328,7 +343,7 @@ describe("thread/fork", () => {
     });
   });
 
-  it("[LIFE-11] copies turns up to a point, with their ids, and tells of a thread of its own", async () => {
+  it("[LIFE-11] copies turns up to a point, with their ids, and notifies of a new thread", async () => {
     const [threadId, turns] = await stored(["one", "two", "three"]);
     await client.call("thread/name/set", { threadId, name: "origin" });
     const before = await client.call("thread/read", { threadId, includeTurns: true });
@@ -365,6 +380,33 @@ describe("thread/fork", () => {
     expect(await client.call("thread/read", { threadId, includeTurns: true })).toEqual(before);
   });
 
+  it("[LIFE-11] has turns that were rolled back neither as its own nor in searches", async () => {
+    const threadId = await client.startThread();
+    const first = await client.turn(threadId, "the first okapi");
+    const dropped = [await client.turn(threadId, "a dropped okapi"), await client.turn(threadId, "another")];
+    await client.call("thread/rollback", { threadId, numTurns: 2 });
+    const last = await client.turn(threadId, "the last one");
+    const ids = ({ turns }: { turns: readonly { id: string }[] }) => turns.map(({ id }) => id);
+    for (const [point, kept] of [
+      [{}, [first, last]],
+      [{ lastTurnId: first }, [first]],
+      [{ beforeTurnId: last }, [first]],
+    ] as const) {
+      const { thread } = await client.call("thread/fork", { threadId, ...point });
+      expect(ids(thread)).toEqual(kept);
+      const next = await client.turn(thread.id, "and now");
+      await client.call("thread/unload", { threadId: thread.id });
+      const read = await client.call("thread/read", { threadId: thread.id, includeTurns: true });
+      expect(ids(read.thread)).toEqual([...kept, next]);
+      const { data } = await client.call("thread/search", { searchTerm: "dropped okapi" });
+      expect(data).toEqual([]);
+    }
+    for (const turnId of dropped)
+      expect((await client.refusal("thread/fork", { threadId, lastTurnId: turnId })).data.code).toBe(
+        "turnNotFound",
+      );
+  });
+
   it("[LIFE-12] of a running thread leaves it running, and is a thread that can be talked to", async () => {
     const threadId = await client.startThread();
     const turnId = await client.turn(threadId, "done");
@@ -381,7 +423,7 @@ describe("thread/fork", () => {
 });
 
 describe("thread/read", () => {
-  it("[LIFE-13] loads nothing, tells nothing and touches nothing", async () => {
+  it("[LIFE-13] loads nothing, notifies of nothing and changes nothing", async () => {
     const [threadId, turns] = await stored(["one"]);
     const witness = await host.join();
     const { path } = (await client.call("thread/read", { threadId })).thread;
@@ -405,7 +447,7 @@ describe("thread/read", () => {
     await witness.close();
   });
 
-  it("[LIFE-14] refuses in the words that clients match, with a code", async () => {
+  it("[LIFE-14] refuses with the texts that clients compare, and a code", async () => {
     const words = async (method: string, params: object): Promise<[string, string, number]> => {
       const { message, data, code } = await client.refusal(method, params);
       return [message, data.code, code];

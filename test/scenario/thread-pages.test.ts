@@ -108,7 +108,23 @@ describe("thread/list", () => {
     ).toBe("parentThreadId and ancestorThreadId are mutually exclusive");
   });
 
-  it("[LIST-5] has a limit, refuses what is no cursor, and shows each thread as it is now", async () => {
+  it.each([
+    {},
+    { parentThreadId: NOBODY },
+    { ancestorThreadId: NOBODY },
+    { sortKey: "section_position" },
+    { parentThreadId: NOBODY, sortKey: "section_position", sortDirection: "asc" },
+    { parentThreadId: NOBODY, searchTerm: "apples", archived: true },
+  ])("[LIST-4] is empty for a section that does not exist (with %j)", async (filter) => {
+    const params = { sectionId: "nope", ...filter };
+    const nothing = { data: [], nextCursor: null, backwardsCursor: null, readStates: {} };
+    expect(await client.call("thread/list", params)).toEqual(nothing);
+    // As in a list of a parent that exists.
+    if (filter.parentThreadId !== undefined)
+      expect(await client.call("thread/list", { ...params, parentThreadId: threads[0] })).toEqual(nothing);
+  });
+
+  it("[LIST-5] has a limit, refuses an invalid cursor, and shows each thread's current state", async () => {
     expect(ids(await list({ limit: 0 }))).toHaveLength(1);
     expect((await client.call("thread/list", { limit: 100_000 })).data.length).toBeLessThanOrEqual(100);
     for (const cursor of ["bad", "", (await list({ sortKey: "updated_at", limit: 1 })).nextCursor]) {
@@ -152,7 +168,7 @@ describe("thread/list", () => {
 });
 
 describe("thread/search", () => {
-  it("[LIST-7] finds what was said, in pages, with a piece of it", async () => {
+  it("[LIST-7] finds messages, in pages, with a snippet", async () => {
     const search = (searchTerm: string, more: object = {}): Promise<Page> =>
       client.call("thread/search", { searchTerm, ...more });
     const zebras = await search("zebras");
@@ -192,7 +208,7 @@ describe("thread/search", () => {
 });
 
 describe("thread/loaded/list", () => {
-  it("[LIST-8] names what is loaded, in pages", async () => {
+  it("[LIST-8] lists loaded threads, in pages", async () => {
     const { data, nextCursor } = await client.call("thread/loaded/list");
     expect(nextCursor).toBeNull();
     expect(data).toEqual([...new Set<string>(data)].toSorted((one, other) => (one < other ? -1 : 1)));
@@ -267,19 +283,22 @@ describe.each(["loaded", "not loaded"])("a thread that is %s", (state) => {
     const around = await client.call("thread/items/list", { threadId: long, cursor, limit: 2 });
     expect(around.data).toEqual(all.slice(9, 11));
     for (const method of ["thread/items/list", "thread/turns/list"]) {
-      const { message, data } = await client.refusal(method, { threadId: long, cursor: "bad" });
-      expect([message, data.code]).toEqual(["invalid cursor: bad", "invalidCursor"]);
+      // The last one is of an earlier program: it named bytes of a file.
+      for (const bad of ["bad", "1.2-3.0.4-5i", "100.0.1234i"]) {
+        const { message, data } = await client.refusal(method, { threadId: long, cursor: bad });
+        expect([message, data.code]).toEqual([`invalid cursor: ${bad}`, "invalidCursor"]);
+      }
     }
   });
 
-  it("[LIST-13] takes a cursor that fits another thread for the nearest place before it", async () => {
+  it("[LIST-13] treats a cursor of another thread as the nearest position before it", async () => {
     for (const method of ["thread/items/list", "thread/turns/list"]) {
       for (const sortDirection of ["asc", "desc"]) {
         const at = (cursor: string) => client.call(method, { threadId: long, cursor, sortDirection });
-        // Behind the end, and in the middle of a commit.
-        const beyond = await at("999999999999999.0.999999999999999i");
+        // Behind the end, and with hints that fit no commit.
+        const beyond = await at("2.999999999999999-0.0.999999999999999-0i");
         expect(beyond.data.length > 0).toBe(sortDirection === "desc");
-        await at("100.0.1234");
+        await at("2.3-100.0.4-1234");
       }
     }
     expect(host.stderr).not.toMatch(/no commit/);
@@ -287,10 +306,10 @@ describe.each(["loaded", "not loaded"])("a thread that is %s", (state) => {
 });
 
 describe("an ephemeral thread", () => {
-  it("[LIST-13] takes a cursor that fits another thread for the nearest place before it", async () => {
+  it("[LIST-13] treats a cursor beyond its end as its end", async () => {
     const threadId = await client.startThread({ ephemeral: true });
     const turnId = await client.turn(threadId, "hello");
-    const page = await client.call("thread/turns/list", { threadId, cursor: "99999.0.99999i" });
+    const page = await client.call("thread/turns/list", { threadId, cursor: "2.99999-0.0.99999-0i" });
     expect(ids(page)).toEqual([turnId]);
   });
 });

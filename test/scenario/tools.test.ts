@@ -74,7 +74,7 @@ const outputs = (model: MockModel, nth: number) =>
   model.asked[nth]!.body.input.filter(({ type }: { type: string }) => type === "function_call_output");
 
 describe("a tool that lives in the client", () => {
-  it("[DYN-1] is told, asked for, answered, resolved and completed", async () => {
+  it("[DYN-1] is started, requested, answered, resolved and completed", async () => {
     const { model, client, threadId } = await stage([call(lookUp()), say("It is open")]);
     const from = client.frames.length;
     const turnId = await client.say(threadId, "look");
@@ -101,6 +101,7 @@ describe("a tool that lives in the client", () => {
       "item/completed dynamicToolCall",
       "item/started agentMessage",
       "item/completed agentMessage",
+      "thread/readState/changed",
       "idle",
       "turn/completed",
     ]);
@@ -157,6 +158,7 @@ describe("a tool that lives in the client", () => {
       "exec_command",
       "write_stdin",
       "request_permissions",
+      "multi_agent_v1",
       "lookup",
       "crm",
     ]);
@@ -178,7 +180,7 @@ describe("a tool that lives in the client", () => {
     });
   });
 
-  it("[DYN-3] is refused with what is wrong with it", async () => {
+  it("[DYN-3] is refused with the reason", async () => {
     const { client, threadId } = await stage([say("ok")]);
     const tool = (more: object) => ({ ...LOOKUP, ...more });
     const space = (more: object) => ({
@@ -214,7 +216,7 @@ describe("a tool that lives in the client", () => {
     expect(message).toMatch(/dynamicTools/);
   });
 
-  it("[DYN-4] that fails is a failure to the model too", async () => {
+  it("[DYN-4] that fails returns a failure to the model", async () => {
     const { model, client, threadId } = await stage([
       call(lookUp("a"), lookUp("b"), lookUp("c"), lookUp("d")),
       say("none of them"),
@@ -237,7 +239,7 @@ describe("a tool that lives in the client", () => {
     const said = outputs(model, 1).map(({ output }: { output: { text: string }[] }) => output[0]!.text);
     expect(said).toEqual([
       "No such ticket.",
-      expect.stringMatching(/can not be read/),
+      expect.stringMatching(/cannot be read/),
       "remote image URLs are not supported; use an inline data URL instead",
       expect.stringMatching(/out of order/),
     ]);
@@ -245,7 +247,7 @@ describe("a tool that lives in the client", () => {
     expect(done.map(({ params }) => params.item.status)).toEqual(["failed", "failed", "failed", "failed"]);
   });
 
-  it("[DYN-6] is asked with the numbers that the model wrote, on every wire and over a kill of the host", async () => {
+  it("[DYN-6] is called with the numbers as the model wrote them, on every API and over a kill of the host", async () => {
     const args = '{\n  "id": "A-1",\n  "account": 1234567890123456789,\n  "share": 1.0\n}';
     const exact = '{   "id": "A-1",   "account": 1234567890123456789,   "share": 1.0 }';
     const { host, home, client, threadId } = await stage([
@@ -267,7 +269,7 @@ describe("a tool that lives in the client", () => {
     await back.about(threadId, "turn/completed", from);
   });
 
-  it("[DYN-5] [ASK-3] can be answered by a client that went and came back", async () => {
+  it("[DYN-5] [ASK-3] can be answered by a client that reconnected", async () => {
     const { host, client, threadId } = await stage([call(lookUp()), say("It is open")]);
     const turnId = await client.say(threadId, "look");
     const first = await asked(client, "item/tool/call");
@@ -283,7 +285,7 @@ describe("a tool that lives in the client", () => {
 });
 
 describe("a question to clients", () => {
-  it("[ASK-1] [ASK-2] is answered by the first subscriber, and told resolved to all of them", async () => {
+  it("[ASK-1] [ASK-2] is answered by the first subscriber, and all subscribers are notified that it is resolved", async () => {
     const { model, host, client, threadId } = await stage([call(lookUp()), say("done")]);
     const second = await host.join(undefined, EXPERIMENTAL);
     await second.call("thread/resume", { threadId });
@@ -328,7 +330,7 @@ describe("a question to clients", () => {
     expect(model.asked).toHaveLength(2);
   });
 
-  it("[ASK-4] is cleared by an interrupt, before the turn's end is told", async () => {
+  it("[ASK-4] is cleared by an interrupt, before the turn's end is notified", async () => {
     const { model, client, threadId } = await stage([call(lookUp()), say("fine")]);
     const turnId = await client.say(threadId, "look");
     const { id } = await asked(client, "item/tool/call");
@@ -393,7 +395,7 @@ describe("a question to clients", () => {
     expect(JSON.parse(outputs(model, 1)[0].output)).toEqual({ answers: { path: { answers: ["Yes"] } } });
   });
 
-  it("[ASK-8] to the user takes what models say besides, and keeps a secret one", async () => {
+  it("[ASK-8] to the user ignores unknown fields of models, and keeps the flag isSecret", async () => {
     const [question] = QUESTION.questions;
     const more = { questions: [{ ...question, isSecret: true, zork: 1 }], autoResolutionMs: 60_000 };
     const ask = responses.call("request_user_input", JSON.stringify(more));
@@ -407,7 +409,7 @@ describe("a question to clients", () => {
     await client.turnCompleted(turnId);
   });
 
-  it("[ASK-6] is left to others by a client that can not answer", async () => {
+  it("[ASK-6] is left to others by a client that cannot answer", async () => {
     const { model, host, client, threadId } = await stage([call(lookUp()), call(lookUp("b")), say("done")]);
     const second = await host.join(undefined, EXPERIMENTAL);
     await second.call("thread/resume", { threadId });
@@ -431,7 +433,7 @@ describe("a question to clients", () => {
     expect(outputs(model, 2).at(-1).output[0].text).toMatch(/can answer/);
   });
 
-  it("[ASK-7] is given up when nobody has been there for long, and the turn goes on", async () => {
+  it("[ASK-7] is declined at its deadline when no client is connected, and the turn goes on", async () => {
     const { model, host, client, threadId } = await stage([call(lookUp()), say("without it")], {}, [
       "server_request_deadline_secs = 0",
       "thread_unload_delay_secs = 3600",
@@ -450,7 +452,7 @@ describe("a question to clients", () => {
     expect(outputs(model, 1)[0].output[0].text).toMatch(/not connected/);
   });
 
-  it("[ASK-11] lets its thread sleep, and wakes it when it is answered", async () => {
+  it("[ASK-11] lets its thread hibernate, and wakes it when it is answered", async () => {
     const { client, threadId } = await stage([call(lookUp()), say("awake")], {}, [
       "max_resident_threads = 1",
     ]);
@@ -465,7 +467,7 @@ describe("a question to clients", () => {
     expect((await client.turnCompleted(turnId)).params.turn.status).toBe("completed");
   });
 
-  it("[ASK-10] does not hold up what the user says meanwhile", async () => {
+  it("[ASK-10] does not delay what the user says meanwhile", async () => {
     const { model, client, threadId } = await stage([call(lookUp()), say("I see")]);
     const turnId = await client.say(threadId, "look");
     const { id } = await asked(client, "item/tool/call");
@@ -524,7 +526,7 @@ describe("a question to clients", () => {
 });
 
 describe("what the model calls", () => {
-  it("[PLAN-1] update_plan tells the plan", async () => {
+  it("[PLAN-1] update_plan notifies of the plan", async () => {
     const plan = [
       { step: "Look", status: "completed" },
       { step: "Think", status: "in_progress" },
@@ -548,7 +550,7 @@ describe("what the model calls", () => {
     expect(outputs(model, 1)[0].output).toBe("Plan updated");
   });
 
-  it("[CALL-1] wrongly is told what is wrong, and goes on", async () => {
+  it("[CALL-1] wrongly gets the reason as its output, and the model goes on", async () => {
     const { model, client, threadId } = await stage([
       call(
         responses.call("nothing_like_it", "{}", "a"),
@@ -570,7 +572,7 @@ describe("what the model calls", () => {
     ]);
   });
 
-  it("[CALL-2] [CALL-3] side by side is settled in any order, and a name twice is made two", async () => {
+  it("[CALL-2] [CALL-3] concurrently is settled in any order, and a repeated call id becomes two", async () => {
     const { model, client, threadId } = await stage([
       call(lookUp("x"), lookUp("x"), lookUp("y")),
       say("all"),
@@ -587,7 +589,7 @@ describe("what the model calls", () => {
     ).toEqual(["answer to x", "answer to x-2", "answer to y"]);
   });
 
-  it("[VIEW-2] view_image shows no picture of the home, nor by a link, unless nothing is confined", async () => {
+  it("[VIEW-2] view_image shows no image in the home, not even by a symlink, unless there is no sandbox", async () => {
     for (const [mode, isSeen] of [
       ["read-only", false],
       ["workspace-write", false],
@@ -612,7 +614,7 @@ describe("what the model calls", () => {
     }
   });
 
-  it("[VIEW-1] view_image shows the model a picture, as every wire can, or says why not", async () => {
+  it("[VIEW-1] view_image gives the model an image, on every API, or says why not", async () => {
     const png = DOT_PNG;
     const data = png.toString("base64");
     const args = JSON.stringify({ path: "dot.png" });

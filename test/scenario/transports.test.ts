@@ -29,7 +29,7 @@ async function upgrade(url: string, headers: Record<string, string>): Promise<st
   }
 }
 
-describe("doors", () => {
+describe("listeners", () => {
   it("[DOOR-1] [DOOR-2] [UNIX-1] lead to the same host, whichever a client takes", async () => {
     const path = join(folder, "many.sock");
     const host = await spawnHost({ args: [...LOOPBACK, "--listen", `unix://${path}`, "--stdio"] });
@@ -48,7 +48,7 @@ describe("doors", () => {
     }
   });
 
-  it("[DOOR-3] stay open when stdin ends", async () => {
+  it("[DOOR-3] stay open when stdin closes", async () => {
     const host = await spawnHost({ args: [...LOOPBACK, "--listen", "stdio://"] });
     const stdio = host.stdio();
     await stdio.initialize();
@@ -76,7 +76,7 @@ describe("doors", () => {
     expect(second.code).toBe(2);
     expect(second.stderr).toContain("another host is listening");
     await (await first.join(`unix://${path}`)).call("model/list");
-    // Killed, it can not clean up behind itself.
+    // Killed, it cannot clean up behind itself.
     await first.kill();
     expect((await stat(path)).isSocket()).toBe(true);
     const third = await spawnHost({ args });
@@ -84,7 +84,7 @@ describe("doors", () => {
     await (await third.join(`unix://${path}`)).call("model/list");
   });
 
-  it("[WS-1] carry a message a frame, in both directions, and end only the wire that has one too long", async () => {
+  it("[WS-1] carry one message per frame, in both directions, and close only a connection with a frame that is too long", async () => {
     const host = await spawnHost({ args: LOOPBACK });
     const [client, other] = [await host.join(), await host.join()];
     // Line ends mean nothing here.
@@ -159,7 +159,7 @@ describe("authentication", () => {
     expect(await upgrade(url, { Authorization: "Bearer secret-6d1f0b7c93a5e248" })).toBe("open");
   });
 
-  it("[AUTH-2] [AUTH-4] [WS-2] asks for the capability token, and metrics do too", async () => {
+  it("[AUTH-2] [AUTH-4] [WS-2] requires the capability token, also for metrics", async () => {
     const file = join(folder, "token");
     await writeFile(file, "open-sesame-81c5f29b\n");
     const digest = createHash("sha256").update("open-sesame-81c5f29b").digest("hex");
@@ -183,7 +183,7 @@ describe("authentication", () => {
     }
   });
 
-  it("[AUTH-3] [AUTH-5] [AUTH-7] [SAME-7] reads signed tokens, and keeps what belongs to one name from others", async () => {
+  it("[AUTH-3] [AUTH-5] [AUTH-7] [SAME-7] reads signed tokens, and separates the threads of each subject", async () => {
     const key = "0123456789abcdef0123456789abcdef";
     const file = join(folder, "secret");
     await writeFile(file, key);
@@ -250,7 +250,7 @@ describe("the command line", () => {
     expect(config.features).toEqual({ goals: true, apps: false });
   });
 
-  it("[FLAG-3] says where help is when it can not be understood", async () => {
+  it("[FLAG-3] points to the help when it cannot be parsed", async () => {
     for (const [args, help] of [
       [["nonsense"], "See bobbin --help."],
       [["completion", "nonsense"], "See bobbin completion --help."],
@@ -264,7 +264,7 @@ describe("the command line", () => {
     expect(stdout.replace(/\s+/g, " ")).toContain("(default: stdio://)");
   });
 
-  it("[FLAG-1] overrides config.toml, before and behind the command", async () => {
+  it("[FLAG-1] overrides config.toml, before and after the command", async () => {
     const home = await mkdtemp(join(folder, "home-"));
     await writeFile(
       join(home, "config.toml"),

@@ -74,7 +74,7 @@ describe("trust in a folder", () => {
     });
   });
 
-  it("[TRUST-2] lets its rules count as they are then; a change is warned of until it is trusted", async () => {
+  it("[TRUST-2] enables its rules with their current content; a change causes a warning until it is trusted", async () => {
     const { model, home, client, project } = await stage(['approval_policy = "untrusted"']);
     const file = join(project, ".codex", "rules", "team.rules");
     await mkdir(join(file, ".."), { recursive: true });

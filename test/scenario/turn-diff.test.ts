@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type CommandStage, commandStage } from "../support/command-stage.ts";
 import { filesBelow } from "../support/folder.ts";
 import type { Reply } from "../support/mock-model.ts";
-import { patchFiles, run, say } from "../support/model-replies.ts";
+import { callTool, patchFiles, run, say } from "../support/model-replies.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const command = (callId: string, cmd: string): Reply => run({ cmd }, callId);
@@ -84,7 +84,7 @@ describe("a turn that patches files", () => {
     expect(told.slice(9)).toEqual(["turn completed"]);
   });
 
-  it("[DIFF-1] counts each turn by itself, and is not sent by turns that change nothing", async () => {
+  it("[DIFF-1] is separate for each turn, and not sent by turns that change nothing", async () => {
     const { client, threadId } = await stage([
       patchFiles("call_1", "*** Add File: x.txt", "+1"),
       say("done"),
@@ -185,6 +185,47 @@ describe("a turn that runs commands in a repository", () => {
     expect(git("for-each-ref", "--format=%(refname)").trim().split("\n")).toHaveLength(1);
   });
 
+  it("[DIFF-3] shows what a command wrote that clients show as a read", async () => {
+    const { client, threadId, cwd } = await repository(
+      command("call_1", "cat a.txt | sort -o sorted.txt"),
+      say("done"),
+    );
+    const turnId = await client.turn(threadId, "sort it");
+    const shown = client.told("item/completed").find(({ params }) => params.item.id === "call_1")!;
+    expect(shown.params.item.commandActions).toMatchObject([{ type: "read", name: "a.txt" }]);
+    expect(client.told("turn/diff/updated").at(-1)!.params.diff).toContain("\n+one\n+three\n+two\n");
+    expect(await client.call("thread/files/restore", { threadId, beforeTurnId: turnId })).toMatchObject({
+      removed: [join(cwd, "sorted.txt")],
+    });
+  });
+
+  it("[DIFF-3] shows what input to a shell of an earlier turn changed, and can be undone", async () => {
+    const { model, client, threadId, cwd } = await repository(
+      run({ cmd: "sh", tty: true, yield_time_ms: 250 }),
+      say("left running"),
+    );
+    await client.turn(threadId, "open a shell");
+    const { data } = await client.call("thread/backgroundTerminals/list", { threadId });
+    const session = Number(data[0].processId);
+    model.reply(
+      callTool(
+        "write_stdin",
+        { session_id: session, chars: "echo typed > typed.txt; exit\n", yield_time_ms: 30_000 },
+        "call_2",
+      ),
+      say("done"),
+    );
+    const turnId = await client.turn(threadId, "type it");
+    const [diff, ...more] = client.told("turn/diff/updated");
+    expect([diff?.params.turnId, more]).toEqual([turnId, []]);
+    expect(diff!.params.diff).toContain("+++ b/typed.txt\n@@ -0,0 +1 @@\n+typed\n");
+    expect(await client.call("thread/files/restore", { threadId, beforeTurnId: turnId })).toEqual({
+      restored: [],
+      removed: [join(cwd, "typed.txt")],
+      failed: [],
+    });
+  });
+
   it("[DIFF-6] that is interrupted shows what its command changed until then", async () => {
     const { client, threadId, cwd } = await repository(
       command("call_1", "echo changed > a.txt; echo ready; sleep 1000"),
@@ -225,7 +266,7 @@ describe("a turn that runs commands in a repository", () => {
     expect(git("rev-parse", "HEAD")).toBe(head);
   });
 
-  it("[DIFF-3] saves nothing for commands that only read, and nothing beyond the life of the thread", async () => {
+  it("[DIFF-3] stores nothing for commands that only read, and nothing after the thread is deleted", async () => {
     const { client, threadId, home } = await repository(
       command("call_1", "cat a.txt"),
       say("done"),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import { journals, recordsOf } from "../model/journals.ts";
+import { LONG } from "../support/long-form.ts";
 import { STUCK_MS } from "../support/patience.ts";
 import { work } from "./fake-programs.ts";
 import { runSeed } from "./run.ts";
@@ -14,7 +15,7 @@ import type { World } from "./world.ts";
 const CONFIG = readConfig({ sandbox_mode: "workspace-write", approval_policy: "on-request" });
 const DECISION = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["work", "1", "10", "0"] } };
 const RULES = `${HOME}/rules/default.rules`;
-const STRIDE = process.env.BOBBIN_SIM_FULL === "1" ? 1 : 3;
+const STRIDE = LONG ? 1 : 3;
 
 /** Answers the question each time that it is asked. */
 function answering(client: SimClient, answered: () => void): void {
@@ -74,7 +75,10 @@ async function dieAfterAnswer(world: World, kind: "kill" | "power", steps: numbe
   answering(other, () => {});
   await other.initialize({ experimentalApi: true });
   const [path] = journals(world.disk);
-  if (path !== undefined) {
+  // A power cut may take the turn, whose start is not synced.
+  const hasTurn =
+    path !== undefined && recordsOf(world.disk, path).some(({ type }) => type === "turnStarted");
+  if (hasTurn) {
     await other.call("thread/resume", { threadId: path.slice(-".jsonl".length - 36, -".jsonl".length) });
     await world.sleep(60_000);
     await world.scheduler.quiet();

@@ -3,48 +3,13 @@ import assert from "node:assert/strict";
 import { afterAll, describe } from "vitest";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { ModelRequest } from "../../packages/host/src/model/model.ts";
-import { withApproval } from "../../packages/host/src/tool/approval.ts";
-import { refusal, type ToolSource } from "../../packages/host/src/tool/tool.ts";
 import { textOf } from "../model/conversation.ts";
-import type { ModelScript } from "./fake-model.ts";
+import { askedDeeds } from "./asked-deeds.ts";
+import { agent, DyingHosts } from "./deeds.ts";
 import { simulate } from "./run.ts";
 import type { SimClient } from "./sim-client.ts";
 
 const CONFIG = readConfig({ approvals_reviewer: "auto_review", approval_policy: "on-request" });
-
-/** A tool that writes down what it did; whether it may is asked first. */
-function deeds(done: number[]): ToolSource {
-  const nth = (args: unknown) => (args as { n: number }).n;
-  const tool = withApproval(
-    {
-      name: "act",
-      namespace: null,
-      spec: null,
-      begin: () => ({ kind: "dispatch", again: false }),
-      perform: async ({ args }) => {
-        done.push(nth(args));
-        return { kind: "settle", output: `did ${nth(args)}`, success: true };
-      },
-      late: () => refusal("late"),
-    },
-    ({ thread, turnId, call, args }) => ({
-      key: "",
-      ask: {
-        method: "item/commandExecution/requestApproval",
-        params: {
-          threadId: thread.facts.id,
-          turnId,
-          itemId: call.callId,
-          kind: "command",
-          startedAtMs: 1,
-          environmentId: null,
-          command: `act ${nth(args)}`,
-        },
-      },
-    }),
-  );
-  return { tools: () => [tool] };
-}
 
 const isReview = ({ instructions }: ModelRequest) => instructions.includes("in place of a person");
 
@@ -52,17 +17,6 @@ const isReview = ({ instructions }: ModelRequest) => instructions.includes("in p
 function reviewedDeed({ context }: ModelRequest): number {
   const { action } = JSON.parse(textOf(context.at(-1))) as { action: { command: string } };
   return Number(action.command.slice(4));
-}
-
-const DONE: ModelScript = { steps: [{ do: "say", pieces: ["Done"] }] };
-
-/** The agent does what the user says, once: `act 3`. */
-function agent({ context }: ModelRequest): ModelScript {
-  const last = context.findLastIndex((item) => item.type === "message" && item.role === "user");
-  const [verb, n] = textOf(context[last]).split(" ");
-  const called = context.slice(last + 1).some(({ type }) => type === "toolCall");
-  if (verb !== "act" || called) return DONE;
-  return { steps: [{ do: "call", name: "act", args: { n: Number(n) } }] };
 }
 
 interface Review {
@@ -100,47 +54,25 @@ describe("approvals that a model judges", () => {
         const say = { do: "say", pieces: [JSON.stringify({ outcome, rationale: "a reason" })] } as const;
         return { steps: random.chance(0.5) ? [{ do: "pause", ms: random.between(1, 500) }, say] : [say] };
       };
-      let threadId: string | undefined;
       let deed = 0;
-      /** A power cut may take the record that a call was dispatched, which is not synced: then it is done again. */
-      let powerCut = false;
+      const hosts = new DyingHosts(world);
       const live = async (client: SimClient) => {
         client.heard = () => {
           for (const { deed: ended, status } of endedReviews(client))
             if (status !== "aborted") judged.add(ended);
         };
-        await client.initialize({ experimentalApi: true });
-        const resumed = threadId && (await client.request("thread/resume", { threadId }));
-        const isThere = resumed && "reply" in resumed && resumed.reply.error === undefined;
-        if (threadId === undefined || !isThere) threadId = await client.startThread();
-        for (let turns = 0; turns < 5; turns++) {
-          const turnId = await client.startTurn(threadId, `act ${++deed}`);
-          if (random.chance(0.2)) await client.request("turn/interrupt", { threadId, turnId });
-          await client.turnEnd(turnId);
-        }
+        await hosts.enter(client);
+        for (let turns = 0; turns < 5; turns++) await hosts.turn(client, `act ${++deed}`, 0.2);
       };
-      const start = () => world.start({ config: CONFIG, tools: deeds(done) });
-      for (let lives = 0; lives < 3; lives++) {
-        const host = await start();
-        const client = host.connect();
-        client.rules.onlyReplies = true;
-        const dead = host.crashIn(random.between(40, 300), () => {
-          const way = random.pick(["kill", "power"] as const);
-          powerCut ||= way === "power";
-          return way;
-        });
-        await Promise.all([dead, live(client).catch(() => {})]);
-      }
-      const host = await start();
-      const client = host.connect();
-      await live(client);
+      const start = () => world.start({ config: CONFIG, tools: askedDeeds(done) });
+      await hosts.live({ start, steps: [40, 300], live });
       world.check(() => {
         assert.deepEqual(
           done.filter((n) => n % 2 === 1),
           [],
           "done without being allowed",
         );
-        if (!powerCut) assert.deepEqual(done, [...new Set(done)], "done twice");
+        if (!hosts.powerCut) assert.deepEqual(done, [...new Set(done)], "done twice");
       });
       deedsDone += done.length;
     },
@@ -157,7 +89,7 @@ describe("approvals that a model judges", () => {
         if (++calls === 1) return { steps: [{ do: "hang" }] };
         return { steps: [{ do: "say", pieces: ['{"outcome":"allow"}'] }] };
       };
-      const first = await world.start({ config: CONFIG, tools: deeds(done) });
+      const first = await world.start({ config: CONFIG, tools: askedDeeds(done) });
       const before = first.connect();
       await before.initialize({ experimentalApi: true });
       const threadId = await before.startThread();
@@ -166,7 +98,7 @@ describe("approvals that a model judges", () => {
       await before.until("a review", started);
       while (calls === 0) await world.sleep(1);
       first.crash("kill");
-      const second = await world.start({ config: CONFIG, tools: deeds(done) });
+      const second = await world.start({ config: CONFIG, tools: askedDeeds(done) });
       const after = second.connect();
       await after.initialize({ experimentalApi: true });
       await after.call("thread/resume", { threadId });
@@ -193,7 +125,7 @@ describe("approvals that a model judges", () => {
         if (output?.type === "toolOutput") told = String(output.output);
         return agent(request);
       };
-      const host = await world.start({ config: CONFIG, tools: deeds(done) });
+      const host = await world.start({ config: CONFIG, tools: askedDeeds(done) });
       const client = host.connect();
       await client.initialize({ experimentalApi: true });
       const threadId = await client.startThread();

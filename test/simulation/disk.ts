@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Random } from "./random.ts";
 
 export type FileOp =
@@ -17,7 +17,7 @@ export type FileOp =
   | "truncate"
   | "erase"
   | "read"
-  /** Whatever is done with the index's file, which is not on this disk. */
+  /** Any operation on the index file, which is not on this disk. */
   | "index";
 
 /** Makes operations fail. */
@@ -26,20 +26,26 @@ export interface DiskFault {
   /** Node's error code: ENOSPC, EIO, EROFS, EACCES … */
   readonly code: string;
   readonly path?: (path: string) => boolean;
-  /** How many that match go well first; none unless told. */
+  /** How many matching operations succeed first; by default none. */
   readonly skip?: number;
-  /** How many fail then; one unless told. */
+  /** How many matching operations fail then; by default one. */
   readonly times?: number;
 }
 
-/** A file's content as readers see it, and as a power cut would leave it at least. */
+/** Gets the name of what has changed in a folder, or undefined if the folder or file itself is gone or another one. */
+interface DiskWatcher {
+  readonly path: string;
+  changed(name: string | undefined): void;
+}
+
+/** A file's content as readers see it, and the part that is sure to survive a power cut. */
 export class Inode {
   bytes: Uint8Array = new Uint8Array(0);
   synced: Uint8Array = new Uint8Array(0);
   readonly claim: boolean;
-  /** A failed sync may have dropped dirty pages: a later one that succeeds brings nothing back. */
+  /** After a failed sync, dirty pages may be dropped; a later successful sync does not bring them back. */
   poisoned = false;
-  /** From where to where, since the last sync. */
+  /** The erased ranges since the last sync. */
   #erased: (readonly [number, number])[] = [];
 
   constructor(claim = false) {
@@ -63,13 +69,13 @@ export class Inode {
     this.#erased.push([position, position + length]);
   }
 
-  /** What was written by then survives a power cut. */
+  /** This content survives a power cut. */
   keep(written: Uint8Array): void {
     this.synced = written;
     if (written === this.bytes) this.#erased = [];
   }
 
-  /** Of what was erased and not synced, any part may have reached the disk, whatever became of the file's end. */
+  /** Of unsynced erased ranges, any part may have reached the disk, whatever happened to the file's end. */
   settleErased(random: Random): void {
     for (const [start, end] of this.#erased) {
       this.synced = this.synced
@@ -82,7 +88,7 @@ export class Inode {
     this.#erased = [];
   }
 
-  /** All that was erased has reached the disk. */
+  /** All erased ranges have reached the disk. */
   keepErased(): void {
     for (const range of this.#erased) this.synced = this.synced.slice().fill(BLANK, ...range);
     this.#erased = [];
@@ -91,17 +97,22 @@ export class Inode {
 
 const BLANK = 0x20;
 
-/** One machine's file system. It outlives the hosts on it, and knows what was written from what was synced. */
+/** The file system of one machine. It outlives the hosts, and distinguishes written from synced data. */
 export class Disk {
   readonly #random: Random;
   #names = new Map<string, Inode>();
-  /** The names that a power cut leaves. */
+  /** The directory entries that survive a power cut. */
   #safeNames = new Map<string, Inode>();
   readonly #folders = new Set<string>(["/"]);
+  /** IDs that distinguish folders with the same name. */
+  readonly #folderIds = new Map<string, number>();
+  readonly #inodeIds = new WeakMap<Inode, number>();
+  readonly #watchers = new Set<DiskWatcher>();
+  #ids = 0;
   #powerCuts = 0;
-  /** Called in the step in which an append has reached the disk: where a host can die of exactly that. */
+  /** Called in the step in which an append has reached the disk, so that a host can die exactly then. */
   appended: (path: string) => void = () => {};
-  /** Called in the step in which what was appended is safe from a power cut. */
+  /** Called in the step in which appended data is safe from a power cut. */
   synced: (path: string) => void = () => {};
   #faults: { readonly fault: DiskFault; skip: number; times: number }[] = [];
 
@@ -109,7 +120,7 @@ export class Disk {
     this.#random = random;
   }
 
-  /** The returned function ends it. */
+  /** Makes operations fail. The returned function ends that. */
   fail(fault: DiskFault): () => void {
     const entry = { fault, skip: fault.skip ?? 0, times: fault.times ?? 1 };
     this.#faults.push(entry);
@@ -132,13 +143,13 @@ export class Disk {
     return this.#names.get(path);
   }
 
-  /** The text of a file, as it is now; for scenarios that look at the disk. */
+  /** The current text of a file, for scenarios that inspect the disk. */
   text(path: string): string | undefined {
     const inode = this.#names.get(path);
     return inode === undefined ? undefined : Buffer.from(inode.bytes).toString("utf8");
   }
 
-  /** Writes a file as if it had always been there. */
+  /** Writes a file as if it had always existed. */
   put(path: string, content: string | Uint8Array): void {
     const inode = new Inode();
     inode.bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
@@ -153,11 +164,51 @@ export class Disk {
 
   link(path: string, inode: Inode): void {
     if (this.#folders.has(path)) throw fileError("EISDIR", "open", path);
-    for (let folder = dirname(path); !this.#folders.has(folder); folder = dirname(folder)) {
+    this.makeFolder(dirname(path));
+    this.#names.set(path, inode);
+    this.touch(path);
+  }
+
+  /** Creates a folder and its parents. */
+  makeFolder(path: string): void {
+    for (let folder = path; !this.#folders.has(folder); folder = dirname(folder)) {
       if (this.#names.has(folder)) throw fileError("ENOTDIR", "open", path);
       this.#folders.add(folder);
+      this.#folderIds.set(folder, ++this.#ids);
+      this.touch(folder);
     }
-    this.#names.set(path, inode);
+  }
+
+  /** Identifies a file or folder; undefined if there is none. */
+  identity(path: string): string | undefined {
+    if (this.#folders.has(path)) return `folder ${this.#folderIds.get(path) ?? 0}`;
+    const inode = this.#names.get(path);
+    return inode && `file ${this.#inodeId(inode)}`;
+  }
+
+  #inodeId(inode: Inode): number {
+    const known = this.#inodeIds.get(inode) ?? ++this.#ids;
+    this.#inodeIds.set(inode, known);
+    return known;
+  }
+
+  /** Watches a path. The returned function ends that. */
+  watch(path: string, changed: DiskWatcher["changed"]): () => void {
+    const watcher = { path, changed };
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  get watchedPaths(): readonly string[] {
+    return [...this.#watchers].map(({ path }) => path);
+  }
+
+  /** Notifies the watchers of a file that was changed, created or removed, and of its folder. */
+  touch(path: string): void {
+    for (const { path: watched, changed } of [...this.#watchers]) {
+      if (watched === dirname(path) && watched !== path) changed(basename(path));
+      else if (watched === path) changed(this.#names.has(path) ? basename(path) : undefined);
+    }
   }
 
   isFolder(path: string): boolean {
@@ -171,7 +222,7 @@ export class Disk {
       ...[...this.#folders].filter(inside).map((path) => ({ name: name(path), folder: true })),
       ...[...this.#names.keys()].filter(inside).map((path) => ({ name: name(path), folder: false })),
     ];
-    // A real folder lists in no order that means anything.
+    // Shuffled, because a real folder has no meaningful order.
     for (let at = found.length - 1; at > 0; at--) {
       const other = this.#random.below(at + 1);
       [found[at], found[other]] = [found[other]!, found[at]!];
@@ -179,37 +230,50 @@ export class Disk {
     return found;
   }
 
-  /** A file or a whole folder gets another name; `synced`: and keeps it whatever happens. */
+  /** Renames a file or folder. `synced`: the new name survives a power cut. */
   rename(from: string, to: string, synced = true): void {
     if (!this.#names.has(from) && !this.#folders.has(from)) throw fileError("ENOENT", "rename", from);
     for (const path of under(this.#names.keys(), from)) {
       const target = to + path.slice(from.length);
       const inode = this.#names.get(path)!;
       this.#names.delete(path);
+      this.touch(path);
       this.link(target, inode);
       if (!synced) continue;
       this.#safeNames.delete(path);
       this.#safeNames.set(target, inode);
     }
-    for (const path of under(this.#folders, from)) this.#folders.delete(path);
+    for (const path of under(this.#folders, from)) this.#dropFolder(path);
   }
 
-  /** Unless it is synced, a power cut may bring it back, even if it never was: systems write on their own, too. */
+  /**
+   * Removes a file. Unless it is synced, a power cut may bring it back, even if it was never synced, because systems
+   * also write on their own.
+   */
   remove(path: string, synced = false): void {
     for (const name of under(this.#names.keys(), path)) {
       if (synced) this.#safeNames.delete(name);
       else if (!this.#safeNames.has(name)) this.#safeNames.set(name, this.#names.get(name)!);
       this.#names.delete(name);
+      this.touch(name);
     }
-    for (const folder of under(this.#folders, path)) if (folder !== "/") this.#folders.delete(folder);
+    for (const folder of under(this.#folders, path)) if (folder !== "/") this.#dropFolder(folder);
   }
 
-  /** The file's name survives from now on, under whichever name it has. */
+  #dropFolder(path: string): void {
+    this.#folders.delete(path);
+    this.touch(path);
+  }
+
+  /** From now on the file's current name survives a power cut. */
   keepName(inode: Inode): void {
     for (const [path, other] of this.#names) if (other === inode) this.#safeNames.set(path, inode);
   }
 
-  /** Cuts a file. Of what it had, any part may have reached the disk by then, and is there again after a power cut. */
+  /**
+   * Truncates a file. Any part of the removed content may have reached the disk, and may be there again after a power
+   * cut.
+   */
   truncate(inode: Inode, size: number): void {
     inode.keepErased();
     const { bytes, synced } = inode;
@@ -218,7 +282,7 @@ export class Disk {
     inode.truncate(size);
   }
 
-  /** A file's content, or the names in a folder. */
+  /** Syncs a file's content, or the entries of a folder. */
   sync(path: string): void {
     const inode = this.#names.get(path);
     if (inode !== undefined && !inode.poisoned) inode.keep(inode.bytes);
@@ -230,12 +294,12 @@ export class Disk {
     }
   }
 
-  /** The run of the machine: another one after each power cut. */
+  /** The ID of the current boot. It changes with each power cut. */
   get boot(): string {
     return `boot ${this.#powerCuts}`;
   }
 
-  /** What is left after the power went and came back. */
+  /** Simulates a power cut and the restart. */
   powerCut(): void {
     this.#powerCuts++;
     const left = new Map<string, Inode>();
@@ -258,13 +322,13 @@ export class Disk {
     this.#safeNames = new Map(left);
   }
 
-  /** What was synced, and of what was written since then as much as chance has it. */
+  /** The synced content, and a random part of what was written since. */
   #torn({ bytes, synced, claim }: Inode): Uint8Array {
     if (claim) return bytes;
     const onlyGrew = bytes.length >= synced.length && isPrefix(synced, bytes);
     if (!onlyGrew && this.#random.chance(0.5)) return synced;
     const least = onlyGrew ? synced.length : commonLength(synced, bytes);
-    // The extremes are the interesting cases: nothing of it, all of it.
+    // Includes the extremes: nothing of it, and all of it.
     const kept = this.#random.pick([least, bytes.length, this.#random.between(least, bytes.length)]);
     return bytes.slice(0, kept);
   }

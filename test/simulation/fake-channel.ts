@@ -1,7 +1,7 @@
 import type { ByteStream } from "../../packages/host/src/platform/platform.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** Pieces on their way from one side to the other. */
+/** Data on its way from one side to the other. */
 class OneWay {
   readonly #pieces: Uint8Array[] = [];
   #ended = false;
@@ -30,7 +30,7 @@ class OneWay {
   }
 }
 
-/** The channel between a host and a program: what one side writes reaches the other side in a step of its own. */
+/** The channel between a host and a program. What one side writes reaches the other side in a separate step. */
 export class FakeChannel {
   readonly #toHost = new OneWay();
   readonly #toProgram = new OneWay();

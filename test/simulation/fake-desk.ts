@@ -4,7 +4,7 @@ import type { World } from "./world.ts";
 
 export const DESK = "http://desk.example";
 
-/** Who keeps account of what a tool server was told. */
+/** Records what a tool server got. */
 export interface DeskLedger {
   /** A message was answered with 200. */
   taken(threadId: string, callId: string, text: string): void;
@@ -14,7 +14,7 @@ export interface DeskLedger {
   invoked(threadId: string, callId: string, tool: DeskTool): void;
 }
 
-/** What the desk can be called for. All but `once` may be called again. */
+/** The tools of the desk. All calls except those of `once` may be repeated. */
 export type DeskTool = keyof typeof TOOLS;
 
 const AGAIN = { annotations: { idempotent: true } };
@@ -22,41 +22,41 @@ const TOOLS = {
   /** Has its result soon. */
   again: AGAIN,
   once: {},
-  /** Has its result after half an hour. */
+  /** Gives its result after half an hour. */
   wait: AGAIN,
   /** Subscribes: one event for a child, one for the thread itself. */
   watch: AGAIN,
-  /** Asks the user, and is away for a while when the answer comes. */
+  /** Asks the user, and is unreachable for a while when the answer comes. */
   choose: AGAIN,
   /** Shows a view first. */
   show: AGAIN,
-  /** Sends the user to a page first. */
+  /** Asks the user to visit a page first. */
   sign: AGAIN,
 } as const;
 
-/** Where the user's choice goes; the thread stands behind it. */
+/** The path that the user's choice is posted to, followed by the thread. */
 const ANSWER = "/answer/";
 const SLOW_RESULT_MS = 30 * 60_000;
 const AWAY_MS = 90_000;
-/** Twice as long after each time, up to a minute. */
+/** The delay before a retry. It doubles each time, up to a minute. */
 const TRY_AGAIN_MS = 500;
 const MAX_TRY_AGAIN_MS = 60_000;
 
 interface DeskCall {
   readonly id: string;
   readonly group: string;
-  /** The newest one: a host that sends a call again may listen elsewhere. */
+  /** The newest callback URL: a host that sends a call again may listen elsewhere. */
   url: string;
   awayUntil: number | undefined;
   chosen: boolean;
 }
 
-/** A tool server that outlives hosts, and tries to get rid of each message until one has taken or refused it. */
+/** A tool server that outlives hosts. It repeats each message until a host has accepted or refused it. */
 export class FakeDesk {
   readonly #world: World;
   readonly #ledger: DeskLedger;
   readonly #calls = new Map<string, DeskCall>();
-  /** When `once`, `again`, `show` and `sign` have their result. */
+  /** How long the tools `once`, `again`, `show` and `sign` take. */
   readonly #workMs: () => number;
 
   constructor(world: World, ledger: DeskLedger, workMs: () => number = () => 50) {
@@ -154,7 +154,7 @@ export class FakeDesk {
     return this.#deliver(call, { type: "tool_result", group_id, id, text, ...more }, text);
   }
 
-  /** Until someone has taken it for good, or wants none of it. */
+  /** Repeats a message until a host has accepted or refused it. */
   async #deliver(call: DeskCall, message: object, marker: string): Promise<void> {
     const headers = { "idempotency-key": marker.replaceAll(/[^\w-]/g, "_") };
     for (let delay = TRY_AGAIN_MS; ; delay = Math.min(2 * delay, MAX_TRY_AGAIN_MS)) {

@@ -8,19 +8,19 @@ import type {
 import { type Disk, type FileOp, fileError, Inode } from "./disk.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** Odds that a write reaches the disk in two pieces, with anything in between. */
+/** Probability that a write reaches the disk in two pieces, with other steps in between. */
 const SHORT_WRITE = 0.1;
 
 /**
- * The `Files` of one host. Every operation takes effect in one step of the scheduler and is told in a later
- * one, so that a crash can come before it, between, or after. One handle's operations keep their order; those
- * of different files and folders do not.
+ * The `Files` of one host. Every operation takes effect in one step of the scheduler and resolves in a later one, so
+ * that a crash can come before, between or after. Operations of one handle keep their order; those of different files
+ * and folders do not.
  */
 export class FakeFiles implements Files {
   readonly disk: Disk;
   readonly scheduler: Scheduler;
   readonly owner: Owner;
-  /** Handles that were opened and not closed. */
+  /** Handles that are open. */
   readonly open = new Set<string>();
   #calls = 0;
 
@@ -65,12 +65,12 @@ export class FakeFiles implements Files {
     return this.#once("exists", path, () => this.disk.get(path) !== undefined || this.disk.isFolder(path));
   }
 
-  /** This disk has no times: whoever asks has to read. */
+  /** This disk has no timestamps, so callers have to read. */
   async stamps(): Promise<undefined> {
     return undefined;
   }
 
-  /** This disk has no links but claims, which lead nowhere. */
+  /** This disk has no symlinks except claims, which have no target. */
   async realPath(path: string): Promise<string> {
     return path;
   }
@@ -115,7 +115,7 @@ export class FakeFiles implements Files {
     return this.#once("claimed", path, () => this.disk.text(path));
   }
 
-  /** Takes effect, or fails and is undone, then is told. */
+  /** Performs an operation, or makes it fail and undoes it. Resolves in a later step. */
   operate<T>(source: string, op: FileOp, path: string, effect: () => T, undo = () => {}): Promise<T> {
     const label = `${op} ${path}`;
     return new Promise((resolve, reject) => {
@@ -139,11 +139,12 @@ export class FakeFiles implements Files {
   }
 
   #once<T>(op: FileOp, path: string, effect: () => T): Promise<T> {
-    // A source for each call: nothing orders them. A few names, so that each has its own speed for a while.
+    // Each call has its own source, because calls have no order. There are only a few sources, so that each has its
+    // own speed for a while.
     return this.operate(`disk ${this.#calls++ % 16}`, op, path, effect);
   }
 
-  /** Claims are links to nowhere: they can not be read as files. */
+  /** Claims are symlinks without a target, and cannot be read as files. */
   #file(path: string): Inode | undefined {
     const inode = this.disk.get(path);
     return inode?.claim ? undefined : inode;
@@ -156,7 +157,7 @@ export class FakeFiles implements Files {
   }
 }
 
-/** What append and read handles share: after `close` nothing works, and closing is done once. */
+/** The common part of append and read handles: after `close` nothing works, and closing happens once. */
 abstract class Handle {
   protected readonly files: FakeFiles;
   protected readonly path: string;
@@ -189,7 +190,7 @@ abstract class Handle {
     return this.#closed;
   }
 
-  /** What a close waits for, beyond what is queued. */
+  /** What a close waits for, besides the queued operations. */
   protected async settled(): Promise<void> {}
 
   protected step(label: string, effect: () => void): Promise<void> {
@@ -216,7 +217,7 @@ class FakeAppendFile extends Handle implements AppendFile {
   #size: number;
   #syncing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
-  /** A handle whose sync failed never says again that all is well. */
+  /** The error of a failed sync. After it, no sync of this handle succeeds. */
   #failed: unknown;
 
   constructor(files: FakeFiles, path: string, name: string, inode: Inode) {
@@ -229,7 +230,7 @@ class FakeAppendFile extends Handle implements AppendFile {
   }
 
   end(): number | Promise<number> {
-    // The dead are told nothing any more.
+    // A dead host gets no more results.
     return this.files.owner.alive ? this.inode.bytes.length : new Promise(() => {});
   }
 
@@ -246,10 +247,11 @@ class FakeAppendFile extends Handle implements AppendFile {
       const start = this.#size;
       this.inode.append(copy.subarray(first));
       this.#size += copy.length;
+      this.files.disk.touch(this.path);
       this.files.disk.appended(this.path);
       return start;
     };
-    // Nothing of a failed append stays, but a crash may come before it is cut.
+    // A failed append is cut off again, but a crash may come before that.
     const cut = () => this.inode.truncate(this.inode.bytes.length - first);
     return await this.operate("append", rest, cut);
   }
@@ -288,7 +290,7 @@ class FakeAppendFile extends Handle implements AppendFile {
   async #sync(): Promise<void> {
     if (this.#failed !== undefined) throw this.#failed;
     let written = this.inode.bytes;
-    // What is appended while it runs is not covered; whoever counts on that is wrong.
+    // Data that is appended while the sync runs is not covered by it.
     await this.step("sync begins", () => {
       written = this.inode.bytes;
     });

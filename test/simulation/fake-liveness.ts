@@ -2,12 +2,12 @@ import type { Liveness } from "../../packages/host/src/platform/platform.ts";
 import type { Disk } from "./disk.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** Who holds which lock: a host that dies holds none. One for a whole world. */
+/** The locks of all hosts of a world. A dead host holds none. */
 export class Locks {
   readonly #holders = new Map<string, Owner>();
-  /** Who works under which path, and behind it who waits to. */
+  /** For each path, the holder of the lock and the waiting hosts. */
   readonly #queues = new Map<string, Turn[]>();
-  /** The file system is one of other machines, too. */
+  /** Whether the file system is a network file system. */
   overNetwork = false;
 
   /** The locks as one host sees them. */
@@ -32,7 +32,7 @@ export class Locks {
         later("announce", path, () => {
           if (this.overNetwork) throw Object.assign(new Error("over the network"), { code: "ENETFS" });
           this.#holders.set(path, owner);
-          // Whoever looks sees that there is a host.
+          // Others see by this file that there is a host.
           disk.put(path, "");
           return () =>
             later("release", path, () => {
@@ -57,7 +57,7 @@ export class Locks {
     };
   }
 
-  /** The host is dead, and holds nothing any more. */
+  /** Releases the locks of a dead host. */
   drop(owner: Owner): void {
     for (const [path, queue] of this.#queues) {
       for (const turn of queue.filter((one) => one.owner === owner)) this.#leave(path, turn);
@@ -69,7 +69,7 @@ export class Locks {
     this.#queues.set(path, queue);
     return new Promise((resolve) => {
       const turn: Turn = { owner, enter: () => resolve(turn) };
-      // What the dead still ask for is never theirs.
+      // A dead host never gets a lock.
       if (owner.alive) queue.push(turn);
       if (queue[0] === turn) turn.enter();
     });

@@ -9,18 +9,24 @@ import type {
 import type { Random } from "./random.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** What a scripted model does next. Each step is a task of its own, so anything can come in between. */
+/** The next step of a scripted model. Each step is a separate task, so that anything can happen in between. */
 type ModelStep =
   /** A message in pieces. */
   | { readonly do: "say"; readonly pieces: readonly string[] }
-  /** A message that is begun and not ended; its pieces may go on without end. */
+  /** A message that starts and does not end; its pieces may be endless. */
   | { readonly do: "mumble"; readonly pieces: Iterable<string> }
-  /** Calls a tool; without an id of its own it has one that no other call has. */
-  | { readonly do: "call"; readonly name: string; readonly args: unknown; readonly callId?: string }
+  /** Calls a tool. Without an ID, the call gets a unique one. */
+  | {
+      readonly do: "call";
+      readonly name: string;
+      readonly namespace?: string;
+      readonly args: unknown;
+      readonly callId?: string;
+    }
   | { readonly do: "pause"; readonly ms: number }
   /** Says which model answers. */
   | { readonly do: "serve"; readonly model: string }
-  /** `retries`: trying again can help, so many times. `tooLong`: the conversation does not fit. */
+  /** `retries`: how often a retry may help. `tooLong`: the conversation exceeds the context window. */
   | {
       readonly do: "fail";
       readonly message: string;
@@ -30,16 +36,16 @@ type ModelStep =
   | { readonly do: "throw"; readonly message: string }
   /** Never goes on by itself. */
   | { readonly do: "hang" }
-  /** Ends without a word that it is done. */
+  /** Ends the stream without an end event. */
   | { readonly do: "stop" };
 
 export interface ModelScript {
   readonly steps: readonly ModelStep[];
-  /** How much of its window the conversation takes, as it says at the end; 3 unless told. The window is 1000. */
+  /** The tokens that the conversation takes, as reported at the end; 3 by default. The window has 1000. */
   readonly tokens?: number;
-  /** What it says comes in one piece, with its end. */
+  /** Whether the answer comes in one piece, with its end. */
   readonly atOnce?: boolean;
-  /** Goes on as if nothing had happened when it is told to stop. */
+  /** Whether the model continues when it is aborted. */
   readonly ignoresAbort?: boolean;
 }
 
@@ -54,7 +60,7 @@ const USAGE: TokenUsageBreakdown = {
   reasoningOutputTokens: 0,
 };
 
-/** Says one or two short things. */
+/** Answers with one or two short messages. */
 export const talkative: ModelScripts = (_request, random, call) => {
   const count = random.pick([1, 1, 2]);
   const steps = Array.from({ length: count }, (_, message): ModelStep => {
@@ -64,12 +70,12 @@ export const talkative: ModelScripts = (_request, random, call) => {
   return { steps };
 };
 
-/** The model at the other end of the network: it does not die with the host that called it. */
+/** The model, which is outside of the host and does not die with it. */
 export class FakeModel {
   readonly #scheduler: Scheduler;
   scripts: ModelScripts = talkative;
   calls = 0;
-  /** Inputs, by the ids that clients gave them, that a call which came to its end was shown. */
+  /** The client IDs of inputs that a completed model call contained. */
   readonly answered = new Set<string>();
 
   constructor(scheduler: Scheduler) {
@@ -119,9 +125,9 @@ export class FakeModel {
           break;
         }
         case "call": {
-          const { name, args, callId = `call-${call}-${++message}` } = step;
+          const { name, args, namespace = null, callId = `call-${call}-${++message}` } = step;
           await wait("call");
-          const called = { callId, name, namespace: null, arguments: JSON.stringify(args), kind: "function" };
+          const called = { callId, name, namespace, arguments: JSON.stringify(args), kind: "function" };
           yield [{ type: "toolCall", call: called as ToolCall }];
           break;
         }

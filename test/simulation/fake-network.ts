@@ -1,23 +1,23 @@
 import type {
   Http,
   HttpAnswer,
-  HttpDoor,
   HttpHandler,
+  HttpListener,
   HttpRequest,
   Listen,
 } from "../../packages/host/src/platform/platform.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** What a server out there is asked. */
+/** A request to a server outside of the hosts. */
 export interface FakeRequest {
-  /** The host that sent it; it may be gone by now. */
+  /** The host that sent it. It may have died since. */
   readonly from: Owner;
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent.
   readonly body: any;
 }
 
-/** Undefined: the connection breaks without an answer. */
+/** A reply; undefined stands for a connection that breaks without an answer. */
 export interface FakeReply {
   readonly status: number;
   readonly json?: unknown;
@@ -33,11 +33,11 @@ interface Door {
   readonly owner: Owner;
 }
 
-/** Servers that outlive hosts, and the doors of hosts. A request and its answer are steps of their own. */
+/** Servers that outlive hosts, and the listeners of hosts. A request and its answer are separate steps. */
 export class FakeNetwork {
   /** By origin. */
   readonly servers = new Map<string, FakeServer>();
-  /** Called in the step in which a host answers a callback: where it can die of exactly that. */
+  /** Called in the step in which a host answers a callback, so that the host can die exactly then. */
   answered: (status: number, host: Owner) => void = () => {};
   readonly #doors = new Map<number, Door>();
   readonly #scheduler: Scheduler;
@@ -59,7 +59,7 @@ export class FakeNetwork {
         this.#scheduler.post(source, `answer from ${url.pathname}`, tell, owner);
       };
       if (server === undefined) return told(() => reject(refused()));
-      // Once it is on its way it arrives, whether or not its sender is still there.
+      // A request that is on its way arrives, even if its sender is gone.
       this.#scheduler.post(source, `request to ${url.pathname}`, () => {
         void server(asked(url, request, owner), request).then((reply) => {
           told(() => (reply === undefined ? reject(broken()) : resolve(answered(reply))));
@@ -68,7 +68,7 @@ export class FakeNetwork {
     });
   }
 
-  /** A host that others on its home hand something on to; undefined if nobody listens there. */
+  /** The listener of another host of the same home, for forwarded callbacks; undefined if there is none. */
   #door(port: number): FakeServer | undefined {
     const door = this.#doors.get(port);
     if (!door?.owner.alive) return undefined;
@@ -79,7 +79,7 @@ export class FakeNetwork {
       });
   }
 
-  async listen(...[{ port }, handle, owner]: [...Parameters<Listen>, Owner]): Promise<HttpDoor> {
+  async listen(...[{ port }, handle, owner]: [...Parameters<Listen>, Owner]): Promise<HttpListener> {
     const own = port === 0 ? ++this.#ports : port;
     if (this.#doors.get(own)?.owner.alive) throw Object.assign(new Error("in use"), { code: "EADDRINUSE" });
     const door = { handle, owner };
@@ -92,7 +92,7 @@ export class FakeNetwork {
     };
   }
 
-  /** Posts to a host's door; the status, and who gave it, or undefined if nobody answers. */
+  /** Posts to a host's listener. Resolves with the status and the host, or undefined if there is no answer. */
   post(
     url: string,
     message: unknown,
@@ -121,7 +121,7 @@ export class FakeNetwork {
     });
   }
 
-  /** A host is dead: who waits for its answer gets none. */
+  /** A host has died: requests to it get no answer. */
   drop(owner: Owner): void {
     for (const one of this.#waiting) if (one.owner === owner) one.lose();
     this.#waiting = this.#waiting.filter((one) => one.owner !== owner);
@@ -155,6 +155,7 @@ function incoming(
   return {
     method: "POST",
     path,
+    query: "",
     headers: new Headers({ "content-type": "application/json", ...more }),
     body: (async function* () {
       yield new TextEncoder().encode(JSON.stringify(message));

@@ -1,13 +1,16 @@
 import type { OutputPiece } from "../../packages/host/src/platform/platform.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** What a pipe holds before its writers wait. */
+/** The bytes that a pipe holds before its writers wait. */
 const CAPACITY = 64 * 1024;
 
-/** The output of a program and of all that share it: it ends when the last of them is gone, or behind what was written before `stopReading`. */
+/**
+ * The output of a program and of all processes that share it. It ends when the last of them has ended, or after what
+ * was written before `stopReading`.
+ */
 export class FakePipe implements AsyncIterable<OutputPiece> {
   readonly #scheduler: Scheduler;
-  /** Undefined: everything that is written is dropped, as by /dev/null. */
+  /** The reader; undefined if all output is dropped, as by /dev/null. */
   readonly #reader: Owner | undefined;
   readonly #pieces: OutputPiece[] = [];
   #bytes = 0;
@@ -25,7 +28,7 @@ export class FakePipe implements AsyncIterable<OutputPiece> {
     return this.#bytes >= CAPACITY;
   }
 
-  /** Nobody can read what is written now. */
+  /** Whether the output can no longer be read. */
   get broken(): boolean {
     return this.#reader !== undefined && (this.#stopped || !this.#reader.alive);
   }
@@ -46,7 +49,7 @@ export class FakePipe implements AsyncIterable<OutputPiece> {
     this.#changed();
   }
 
-  /** Runs once when there is room, or nobody reads any more. */
+  /** Runs once when there is room, or when the reader is gone. */
   onRoom(run: () => void): void {
     this.#room.push(run);
   }

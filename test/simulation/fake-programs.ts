@@ -1,7 +1,7 @@
-import { FRAME, HEAD_BYTES } from "../../packages/host/src/sandbox/network/frames.ts";
+import { FRAME, HEAD_BYTES } from "../../packages/host/src/sandbox/network/bridge-protocol.ts";
 import type { FakeProcess, FakeProgram } from "./fake-spawn.ts";
 
-/** `work LINES MS CHILDREN`: writes lines, sleeps in between, and starts others that go on without it. */
+/** `work LINES MS CHILDREN`: writes lines, sleeps in between, and starts other processes that outlive it. */
 export const work: FakeProgram = async (process) => {
   const [lines = 0, ms = 0, children = 0] = process.argv.slice(1).map(Number);
   for (let child = 0; child < children; child++)
@@ -23,11 +23,13 @@ export const echo: FakeProgram = async (process) => {
 };
 
 /**
- * `bwrap … connect HOST PORT COUNT MS`: a confined program that connects to a host so many times at once, through the
- * bridge that is beside it, writes the first line of each answer, and gives up after some time. Any other confined
- * program succeeds and does nothing.
+ * `bwrap … connect HOST PORT COUNT MS`: a sandboxed program that opens COUNT connections to a host at once, through
+ * its bridge, writes the first line of each answer, and gives up after MS. Any other sandboxed program succeeds and
+ * does nothing.
  */
 export const bwrap: FakeProgram = async (process) => {
+  const text = process.argv.at(-1)!;
+  if (text.startsWith("hook")) return hook(process, text);
   const [verb, host, port, count = "1", ms = "1000000000"] = process.argv.at(-1)!.split(" ");
   if (verb !== "connect") return 0;
   const answers = await Promise.race([
@@ -37,6 +39,17 @@ export const bwrap: FakeProgram = async (process) => {
   for (const answer of answers) await process.write(`${answer}\n`);
   return 0;
 };
+
+/**
+ * `hook WORDS`: writes the words. `hook-once WORDS`: writes them unless a hook has already made the model continue.
+ */
+export async function hook(process: FakeProcess, text: string): Promise<number> {
+  const input = (await process.read()) ?? "";
+  const [verb] = text.split(" ", 1);
+  if (verb === "hook-once" && input.includes('"stop_hook_active":true')) return 0;
+  await process.write(text.slice(verb!.length + 1));
+  return 0;
+}
 
 async function connect({ channel }: FakeProcess, place: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, nth) => nth + 1);

@@ -12,15 +12,17 @@ import { FakePipe } from "./fake-pipe.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
 /**
- * What a program does; the number is its exit code. A program that is killed stops at its next await. For
- * `sh -c "words and more"`, `argv` is those words.
+ * A program; it returns its exit code. A killed program stops at its next await. For `sh -c "words and more"`, `argv`
+ * contains those words.
  */
 export type FakeProgram = (process: FakeProcess) => Promise<number>;
 
 /** The processes of one world. They outlive the host that started them, unless something ends them. */
 export class FakeProcesses {
-  /** By name, without folders: a shell's `-c` text starts the program that its first word names. */
+  /** Programs by name, without folders. A shell's `-c` text starts the program that its first word names. */
   readonly programs = new Map<string, FakeProgram>();
+  /** Whether this machine has terminals for programs. */
+  hasTerminals = true;
   readonly #scheduler: Scheduler;
   readonly #alive = new Set<FakeProcess>();
   readonly #watchdogs = new Set<FakeWatchdog>();
@@ -35,7 +37,7 @@ export class FakeProcesses {
     return [...this.#alive];
   }
 
-  /** Those that a host started, or that they started. */
+  /** The processes that a host started, and their descendants. */
   of(host: Owner): readonly FakeProcess[] {
     return this.alive.filter((process) => process.host === host);
   }
@@ -54,7 +56,7 @@ export class FakeProcesses {
     });
   }
 
-  /** The port of a host that finds processes by their environment. */
+  /** The `marked` port of a host, which finds processes by their environment. */
   marked(host: Owner): MarkedProcesses {
     const step = <T>(label: string, run: () => T): Promise<T> =>
       new Promise((resolve) => this.#scheduler.post(`${host.name} marks`, label, () => resolve(run()), host));
@@ -82,14 +84,14 @@ export class FakeProcesses {
     };
   }
 
-  /** Somebody kills the watchdogs of a host. */
+  /** Kills the watchdogs of a host. */
   killWatchdogs(host: Owner): void {
     for (const watchdog of this.#watchdogs) if (watchdog.host === host) this.#endWatchdog(watchdog);
   }
 
   /**
-   * A host was killed. Nobody reads its pipes any more, what was started to die with its parent does, and a moment later its
-   * watchdog kills the others.
+   * A host was killed: its pipes have no reader any more, processes that die with their parent end, and a moment
+   * later the watchdog kills the others.
    */
   hostKilled(host: Owner): void {
     for (const process of this.of(host)) {
@@ -143,7 +145,7 @@ export class FakeProcesses {
       this.#scheduler.post(`${host.name} pid ${group}`, label, run, host);
     return {
       pid: group,
-      tty: start.tty !== undefined,
+      tty: start.tty !== undefined && this.hasTerminals,
       channel: channel?.host,
       output: pipe,
       stopReading: () => pipe.stopReading(),
@@ -158,7 +160,7 @@ export class FakeProcesses {
         }),
       endInput: () => step("end input", () => root.input.end()),
       resize: (size) => step("resize", () => root.resized(size)),
-      // A signal that was sent arrives, whatever becomes of its sender.
+      // A sent signal arrives, whatever happens to its sender.
       signal: (signal) => {
         this.#scheduler.post(`signals of ${host.name}`, `${signal} to ${group}`, () => {
           for (const process of this.alive) if (process.group === group) process.signal(signal);
@@ -180,12 +182,12 @@ interface FakeWatchdog {
   notifyGone(): void;
 }
 
-/** What was asked for, with the words of a shell's script in place of the shell. */
+/** A start request, with the words of a shell's script instead of the shell. */
 type FakeStart = Omit<ProgramStart, "argv"> & { readonly argv: readonly string[] };
 
 interface FakeProcessParts {
   readonly pid: number;
-  /** The process group, which is the session, too. */
+  /** The process group, which is also the session. */
   readonly group: number;
   readonly host: Owner;
   readonly start: FakeStart;
@@ -201,7 +203,7 @@ export class FakeProcess implements Owner {
   readonly name: string;
   alive = true;
   onExit: (exit: ProgramExit) => void = () => {};
-  /** Its end of the channel to the host, if it has one. */
+  /** The process's end of the channel to the host, if it has one. */
   channel: ByteStream | undefined;
   readonly #parts: FakeProcessParts;
   readonly #traps = new Map<ProgramSignal, () => void>();
@@ -223,7 +225,7 @@ export class FakeProcess implements Owner {
     return this.#parts.group;
   }
 
-  /** As bubblewrap does with `--die-with-parent`; it takes all that is inside with it. */
+  /** As bubblewrap with `--die-with-parent`, which also ends everything inside. */
   get diesWithHost(): boolean {
     return this.#parts.start.argv.includes("--die-with-parent");
   }
@@ -252,12 +254,12 @@ export class FakeProcess implements Owner {
     return this.#parts.start.cwd;
   }
 
-  /** The size of its terminal, if it has one. */
+  /** The size of the process's terminal, if it has one. */
   get size(): { readonly cols: number; readonly rows: number } | undefined {
     return this.#size;
   }
 
-  /** Waits while the pipe is full. A process that writes what nobody can read any more dies of that. */
+  /** Writes output. Waits while the pipe is full. Without a reader, the process dies. */
   async write(text: string, stream: OutputPiece["stream"] = "stdout"): Promise<void> {
     const { pipe } = this.#parts;
     await this.#step("writes");
@@ -290,12 +292,12 @@ export class FakeProcess implements Owner {
     return new Promise(() => {});
   }
 
-  /** Handles a signal in place of dying of it. SIGKILL cannot be handled. */
+  /** Handles a signal instead of dying. SIGKILL cannot be handled. */
   trap(signal: "SIGINT" | "SIGTERM", handle: () => void = () => {}): void {
     this.#traps.set(signal, handle);
   }
 
-  /** Starts a child. `setsid`: in a session of its own. `silent`: without its parent's output. */
+  /** Starts a child. `setsid`: in its own session. `silent`: without its parent's output. */
   fork(
     program: FakeProgram,
     { setsid = false, silent = false }: { readonly setsid?: boolean; readonly silent?: boolean } = {},
@@ -314,7 +316,7 @@ export class FakeProcess implements Owner {
   }
 
   run(program: FakeProgram): void {
-    // What a program throws is a fault of its test.
+    // An error that a program throws is an error of the test.
     void this.#step("starts")
       .then(() => program(this))
       .then((code) => this.die({ code, signal: null }));
@@ -345,7 +347,7 @@ export class FakeProcess implements Owner {
   }
 }
 
-/** What was written to a program and not read yet. */
+/** Input that was written to a program and not read yet. */
 class FakeInput {
   readonly #pieces: string[] = [];
   #changed: (() => void)[] = [];
@@ -380,7 +382,7 @@ class FakeInput {
 
 const SHELLS = new Set(["sh", "bash", "zsh", "dash"]);
 
-/** A shell with `-c` and a text is taken for the words of that text. */
+/** For a shell with `-c`, the words of its text. */
 function wordsOf(argv: readonly string[]): readonly string[] {
   const isScript = SHELLS.has(nameOf(argv[0]!)) && /^-l?c$/.test(argv[1] ?? "");
   return isScript ? argv[2]!.trim().split(/\s+/) : argv;

@@ -1,7 +1,10 @@
 import type { WorkspaceFiles } from "../../packages/host/src/platform/platform.ts";
 import type { FakeFiles } from "./fake-files.ts";
 
-/** People's files on the simulated disk: a kill between two steps leaves each of them old or new. Links are not simulated. */
+/**
+ * Users' files on the simulated disk. A kill between two steps leaves each file old or new. Symlinks are not
+ * simulated, and neither are empty folders.
+ */
 export function fakeWorkspace(files: FakeFiles): WorkspaceFiles {
   const refuse = (path: string): never => {
     throw Object.assign(new Error(`${path} may not be written`), { code: "EACCES" });
@@ -14,6 +17,7 @@ export function fakeWorkspace(files: FakeFiles): WorkspaceFiles {
     async replace(path, bytes, { isAllowed }) {
       if (!isAllowed(path)) refuse(path);
       await files.replaceText(path, Buffer.from(bytes).toString());
+      return undefined;
     },
     async remove(path, { isAllowed }) {
       if (!isAllowed(path)) refuse(path);

@@ -28,7 +28,7 @@ const twoTurns: Scenario = async (world) => {
 describe("a first turn", () => {
   simulate("keeps its order whatever comes first", { count: 100, full: 300 }, twoTurns);
 
-  it("goes the same way again with the same seed, and another way with another", async () => {
+  it("repeats with the same seed, and differs with another", async () => {
     const runs: string[] = [];
     for (const seed of [1, 1, 2]) runs.push(await runSeed(seed, twoTurns));
     expect(runs[0]).toBe(runs[1]);

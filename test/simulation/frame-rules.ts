@@ -10,7 +10,7 @@ export interface Message {
 interface Request {
   readonly method: string;
   readonly threadId: unknown;
-  /** Which frame was its reply. */
+  /** The index of the reply among the frames. */
   reply: number | undefined;
 }
 
@@ -18,16 +18,18 @@ interface Item {
   readonly type: string;
   text: string;
   open: boolean;
+  /** Whether input came during this message, which may have cut it off. */
+  brokenOff?: boolean;
 }
 
 interface Turn {
-  /** The frame that told its start, and the status before it. */
+  /** The frame that reported the start, and the status before it. */
   readonly startedAt: number;
   readonly statusAt: number | undefined;
-  /** True if this client came when it was running: it did not see all of it. */
+  /** Whether this client connected while the turn was running, and did not see all of it. */
   readonly partial: boolean;
   readonly items: Map<string, Item>;
-  /** Ids that clients gave to what was said to it. */
+  /** The client IDs of the turn's inputs. */
   readonly inputs: string[];
   open: boolean;
 }
@@ -38,11 +40,11 @@ interface Thread {
   readonly turns: Map<string, Turn>;
   status: string | undefined;
   statusAt: number | undefined;
-  /** The last notification about it, errors of turns aside. */
+  /** The last notification about the thread, except errors of turns. */
   last: string | undefined;
 }
 
-/** What every initialized client is told of a thread that it does not follow. */
+/** Notifications that every initialized client gets, even without following the thread. */
 const FOR_EVERYONE: ReadonlySet<string> = new Set([
   "thread/started",
   "thread/status/changed",
@@ -58,25 +60,25 @@ const FOR_EVERYONE: ReadonlySet<string> = new Set([
 const FOLLOWS: ReadonlySet<string> = new Set(["thread/start", "thread/resume", "thread/fork"]);
 
 /**
- * What one client may count on, whatever happened in which order: checked frame by frame as they arrive, so
- * that a violation is told at the step where it shows.
+ * What one client may rely on, in whatever order things happen. Frames are checked as they arrive, so that a
+ * violation is reported at the step where it occurs.
  */
 export class FrameRules {
   readonly #broken: (rule: string) => void;
   readonly #requests = new Map<number, Request>();
   readonly #threads = new Map<string, Thread>();
-  /** Turns that this client was told are its own, in threads that it follows. */
+  /** Turns that the host has accepted from this client, in threads that it follows. */
   readonly #accepted = new Set<string>();
   #frames = 0;
-  /** Tells this client's inputs from others'. */
+  /** Distinguishes this client's inputs from others'. */
   readonly #prefix: string;
   readonly #answered: ReadonlySet<string>;
-  /** A slow reader's text may come with the end of its item instead of in pieces. */
+  /** Whether the client reads slowly. Then text may come with the end of its item instead of in deltas. */
   mayLag = false;
-  /** For clients that come and go: what they are told of threads is held to a model instead. */
+  /** For clients that come and go, only replies are checked here. The reference checks the rest. */
   onlyReplies = false;
 
-  /** `answered`: the inputs that the model has answered, as the model knows it. */
+  /** `answered`: the inputs that the model has answered, as the model knows them. */
   constructor(name: string, answered: ReadonlySet<string>, broken: (rule: string) => void) {
     this.#prefix = `${name} `;
     this.#answered = answered;
@@ -98,7 +100,7 @@ export class FrameRules {
     return [...this.#requests].filter(([, { reply }]) => reply === undefined).map(([id]) => id);
   }
 
-  /** Turns of followed threads that were accepted, or told started, and whose end was not told. */
+  /** Turns of followed threads that were accepted or started, and whose end was not reported. */
   get endless(): readonly string[] {
     const turns = [...this.#threads.values()].flatMap((thread) => [...thread.turns]);
     const ended = new Set(turns.filter(([, { open }]) => !open).map(([id]) => id));
@@ -158,7 +160,7 @@ export class FrameRules {
   }
 
   #status(thread: Thread, status: string): void {
-    // Followers see each change; others may be told only the last of several.
+    // Followers get each change. Others may get only the last of several.
     if (thread.following && thread.status === status) this.#broken(`status ${status} told twice in a row`);
     thread.status = status;
     thread.statusAt = this.#frames;
@@ -183,10 +185,12 @@ export class FrameRules {
     const turn = this.#turn(thread, id, "turn/completed");
     if (turn === undefined) return;
     if (status === "inProgress") this.#broken(`turn ${id} completed in progress`);
-    for (const [itemId, { type, open }] of turn.items) {
-      // One that did not come about is never told as if it had; a command may go on in the background.
-      if (open && type !== "contextCompaction" && type !== "commandExecution")
-        this.#broken(`turn ${id} completed with item ${itemId} open`);
+    for (const [itemId, { type, open, brokenOff }] of turn.items) {
+      // A failed compaction is never reported as completed. A command may continue in the background.
+      if (!open || type === "contextCompaction" || type === "commandExecution") continue;
+      // An answer that was interrupted, or cut off by more input, is not reported as completed.
+      if (OF_THE_MODEL.has(type) && (status === "interrupted" || brokenOff)) continue;
+      this.#broken(`turn ${id} completed with item ${itemId} open`);
     }
     if (thread.last !== "thread/status/changed" || thread.status === "active") {
       this.#broken(`turn ${id} completed right after ${thread.last} (${thread.status}), not after idle`);
@@ -198,16 +202,19 @@ export class FrameRules {
   }
 
   #itemStarted(thread: Thread, params: Record<string, unknown>): void {
+    // It comes before its turn.
+    if (isReviewEntry(params)) return;
     const turnId = params.turnId as string;
     const turn = this.#turn(thread, turnId, "item/started");
     const item = params.item as { id: string; type: string; clientId?: string | null };
     if (turn === undefined) return;
     if (turn.items.has(item.id)) return this.#broken(`item ${item.id} started twice`);
+    if (item.type === "userMessage") for (const one of turn.items.values()) one.brokenOff ||= one.open;
     turn.items.set(item.id, { type: item.type, text: "", open: true });
     if (item.type === "userMessage") this.#input(turn, turnId, item.clientId ?? undefined);
   }
 
-  /** A request's effects are told after its reply: clients name their inputs after their requests. */
+  /** The effects of a request are reported after its reply. Clients name their inputs after their requests. */
   #input(turn: Turn, turnId: string, clientId: string | undefined): void {
     if (clientId === undefined) return;
     const opens = turn.inputs.length === 0 && !turn.partial;
@@ -233,6 +240,7 @@ export class FrameRules {
   }
 
   #itemCompleted(thread: Thread, params: Record<string, unknown>): void {
+    if (isReviewEntry(params)) return;
     const { id, type, text } = params.item as { id: string; type: string; text?: string };
     const turn =
       type === "commandExecution"
@@ -285,6 +293,13 @@ export class FrameRules {
     }
     return thread;
   }
+}
+
+/** Items whose text the model writes. */
+const OF_THE_MODEL: ReadonlySet<string> = new Set(["agentMessage", "plan", "reasoning"]);
+
+function isReviewEntry({ item }: Record<string, unknown>): boolean {
+  return (item as { type: string }).type === "enteredReviewMode";
 }
 
 function shown(text: string): string {

@@ -1,19 +1,25 @@
-import { referenceList } from "../../packages/host/src/journal/index/reference-index.ts";
+import { snippetOf, wordsOf } from "../../packages/host/src/store/files/index/search-query.ts";
+import { folded } from "../../packages/host/src/store/files/index/text-folding.ts";
+import { readCursor, writeCursor } from "../../packages/host/src/store/list-cursor.ts";
+import { findOccurrences } from "../../packages/host/src/store/occurrence-search.ts";
+import { guardStorage } from "../../packages/host/src/store/storage-fault.ts";
 import type {
   IndexedText,
   KnownThread,
+  OccurrencePage,
+  OccurrenceQuery,
   SearchPage,
   SearchQuery,
   ThreadIndex,
   ThreadPage,
   ThreadQuery,
   ThreadRow,
-} from "../../packages/host/src/journal/index/thread-index.ts";
-import { saved } from "../../packages/host/src/journal/saved.ts";
+} from "../../packages/host/src/store/thread-index.ts";
+import { referenceList, sortValue } from "../support/reference-list.ts";
 import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
 
-/** Where faults of the disk say that it is. */
+/** The path of the index in faults of the disk. */
 const PATH = "threads.sqlite";
 
 interface Content {
@@ -22,13 +28,13 @@ interface Content {
 }
 
 /**
- * The index's file without SQLite, which no fake disk could hold: what hosts have flushed, which outlives them. While
- * the disk fails for `index`, nothing is written to it, and hosts answer from memory.
+ * The index file without SQLite, which cannot run on the fake disk: the data that hosts have flushed. It outlives the
+ * hosts. While the disk fails for `index`, nothing is written, and hosts answer from memory.
  */
 export class IndexFile {
   readonly #disk: Disk | undefined;
   flushed: Content = { rows: new Map(), texts: new Map() };
-  /** What was flushed since something was last synced: a power cut takes the last ones, or none. */
+  /** The contents that were flushed since the last sync. A power cut removes the last ones, or none. */
   unsynced: Content[] = [];
   readonly #open = new Set<MemoryIndex>();
 
@@ -38,7 +44,7 @@ export class IndexFile {
 
   /** Throws `storageFailed` while the disk fails. */
   check(): Promise<void> {
-    return saved(async () => this.#disk?.check("index", PATH));
+    return guardStorage(async () => this.#disk?.check("index", PATH));
   }
 
   get reachable(): boolean {
@@ -57,7 +63,7 @@ export class IndexFile {
     return index;
   }
 
-  /** All that hosts know of each thread: its row, and what can be found of it. */
+  /** Everything that is known about each thread: its row and its searchable texts. */
   async known(): Promise<
     ReadonlyMap<string, { readonly row: ThreadRow; readonly texts: readonly string[] }>
   > {
@@ -85,13 +91,13 @@ interface Waiting {
   readonly row: ThreadRow;
   readonly texts: readonly IndexedText[];
   readonly goneTurns: readonly string[];
-  /** Takes the place of whatever is known. */
+  /** Whether it replaces everything that is known. */
   readonly restated?: boolean;
 }
 
 export class MemoryIndex implements ThreadIndex {
   readonly #file: IndexFile;
-  /** What was recorded since the last flush, in its order. */
+  /** The entries since the last flush, in order. */
   waiting: readonly Waiting[] = [];
 
   constructor(file: IndexFile) {
@@ -123,7 +129,7 @@ export class MemoryIndex implements ThreadIndex {
     return this.#rows();
   }
 
-  /** The host died: of what waited, the first ones may have been written. */
+  /** The host died: of the waiting entries, the first ones may have been written. */
   lose(random: Random): void {
     const written = random.between(0, this.waiting.length);
     if (this.#file.reachable) write(this.#file.flushed, this.waiting.slice(0, written));
@@ -135,18 +141,35 @@ export class MemoryIndex implements ThreadIndex {
   }
 
   async list(query: ThreadQuery): Promise<ThreadPage> {
-    const rows = referenceList([...(await this.#rows()).values()], query).slice(0, query.limit);
-    return { rows, nextCursor: null, backwardsCursor: null };
+    return page([...(await this.#rows()).values()], query);
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    const { rows } = await this.list({ ...query, searchTerm: undefined });
+    const words = wordsOf(query.searchTerm);
+    const { rows, texts } = await this.#content();
+    const snippets = new Map<string, string>();
+    for (const [id, said] of texts) {
+      const hit = said.find(({ text }) => words.every((word) => isIn(text, word)));
+      if (hit !== undefined && words.length > 0)
+        snippets.set(id, snippetOf(hit.text, folded(hit.text) ?? hit.text, words));
+    }
+    const { rows: found, ...cursors } = page(
+      [...rows.values()],
+      { ...query, searchTerm: undefined },
+      ({ id }) => snippets.has(id),
+    );
+    return { hits: found.map((row) => ({ row, snippet: snippets.get(row.id)! })), ...cursors };
+  }
+
+  async occurrences(query: OccurrenceQuery): Promise<OccurrencePage> {
     const { texts } = await this.#content();
-    const hits = rows.flatMap((row) => {
-      const found = texts.get(row.id)?.find(({ text }) => text.includes(query.searchTerm));
-      return found === undefined ? [] : [{ row, snippet: found.text }];
-    });
-    return { hits, nextCursor: null, backwardsCursor: null };
+    const messages = (texts.get(query.threadId) ?? []).toSorted((one, other) => one.place - other.place);
+    const textOf = ({ text, said }: IndexedText) => ({ text, said: said ?? null });
+    const { limit } = query;
+    // One occurrence more than the limit shows whether there is a next page.
+    const { found } = findOccurrences(messages, textOf, (answer) => answer, { ...query, limit: limit + 1 });
+    const next = found[limit] ?? null;
+    return { occurrences: found.slice(0, limit), next: next && { place: next.place, nth: next.nth } };
   }
 
   async flush(): Promise<void> {
@@ -168,13 +191,42 @@ export class MemoryIndex implements ThreadIndex {
     return (await this.#content()).rows;
   }
 
-  /** Whoever asks is told of what waits, too, whether or not it can be written. */
+  /** Queries also see waiting entries, whether or not they can be written. */
   async #content(): Promise<Content> {
     if (this.waiting.length > 0) await this.flush().catch(() => {});
     const content = copy(this.#file.flushed);
     write(content, this.waiting);
     return content;
   }
+}
+
+/** One page of the rows that match a query. */
+function page(
+  rows: readonly ThreadRow[],
+  query: ThreadQuery,
+  isFound: (row: ThreadRow) => boolean = () => true,
+): ThreadPage {
+  const { sortKey, sortDirection, cursor, limit } = query;
+  const from = cursor === undefined ? undefined : readCursor(sortKey, cursor);
+  const isBeyond = (row: ThreadRow): boolean => {
+    if (from === undefined) return true;
+    const [sort, sign] = [sortValue(row, query), sortDirection === "asc" ? 1 : -1];
+    if (sort === from.sort && row.id === from.id) return from.inclusive;
+    return sign * (sort - from.sort || (row.id < from.id ? -1 : 1)) > 0;
+  };
+  const left = referenceList(rows, query).filter((row) => isFound(row) && isBeyond(row));
+  const shown = left.slice(0, limit);
+  const at = (row: ThreadRow | undefined, inclusive: boolean): string | null =>
+    row === undefined ? null : writeCursor(sortKey, { sort: sortValue(row, query), id: row.id, inclusive });
+  return {
+    rows: shown,
+    nextCursor: left.length > limit ? at(shown.at(-1), false) : null,
+    backwardsCursor: at(shown[0], true),
+  };
+}
+
+function isIn(text: string, word: string): boolean {
+  return (folded(text) ?? text).toLowerCase().includes(word.toLowerCase());
 }
 
 function write({ rows, texts }: Content, waiting: readonly Waiting[]): void {

@@ -89,7 +89,7 @@ describe("a model", () => {
     ),
   );
   simulate(
-    "that hangs and can not be stopped does not keep a host from closing",
+    "that hangs and cannot be stopped does not keep a host from closing",
     { count: 20, full: 100 },
     oneTurn({ steps: [mumble, { do: "hang" }], ignoresAbort: true }, ["interrupted"], true),
   );

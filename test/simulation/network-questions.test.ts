@@ -95,7 +95,7 @@ class Questions {
 describe("questions about hosts", () => {
   simulate(
     "[NETWORK-2] [NETWORK-4] are asked once for each host, at most 8 at once, and end before their turn",
-    { count: 10, full: 500 },
+    { count: 4, full: 500 },
     async (world) => {
       const { random, scheduler } = world;
       prepare(world);

@@ -1,29 +1,36 @@
-// Loaded here: the scheduler does not see what a host waits for outside of it.
+// Imported here, because the scheduler does not see a host's wait for a module to load.
+import "../../packages/host/src/tool/mcp/mcp-source.ts";
 import "../../packages/host/src/tool/rap/rap.ts";
+import "../../packages/host/src/turn/mcp-sampling.ts";
 import { it } from "vitest";
-import { violationOf } from "../../packages/host/src/tool/json-schema.ts";
+import { violationOf } from "../../packages/host/src/tool/json-schema-check.ts";
+import { firstOf } from "../support/long-form.ts";
+import { checkPhases } from "./turn-phases.ts";
 import { World } from "./world.ts";
 
 export type Scenario = (world: World) => Promise<void>;
 
 export interface SimulateOptions {
-  /** How many seeds, from 1 on. BOBBIN_SIM_SEEDS (a number, or `from-to`) and BOBBIN_SIM_SEED (one) override it. */
+  /**
+   * The number of seeds, starting with 1. BOBBIN_SIM_SEEDS (a number, or `from-to`) and BOBBIN_SIM_SEED (one)
+   * override it.
+   */
   readonly count: number;
-  /** How many with BOBBIN_SIM_FULL=1; else as many as usual. */
+  /** The maximum number of seeds in the long form. */
   readonly full?: number;
 }
 
-/** A run that does not end by itself within this many steps is taken for one that never will. */
+/** A run that does not end within this many steps is considered endless. */
 const MAX_STEPS = 200_000;
 
-/** A test that runs the scenario under many schedules; a failure names the seed that repeats it. */
+/** Defines a test that runs the scenario with many schedules. A failure names the seed that repeats it. */
 export function simulate(name: string, options: SimulateOptions, scenario: Scenario): void {
   it(
     name,
     async () => {
       for (const seed of seeds(options)) await runSeed(seed, scenario);
     },
-    // The bound for a single seed is counted in steps; this one only stops a machine that is stuck.
+    // Each seed is limited by steps. This time limit only ends a test that hangs.
     30 * 60_000,
   );
 }
@@ -40,7 +47,7 @@ class SimulationError extends Error {
   }
 }
 
-/** One schedule; throws a SimulationError. Gives what tells two runs apart. */
+/** Runs one schedule. Throws a SimulationError. Returns values that distinguish runs. */
 export async function runSeed(seed: number, scenario: Scenario): Promise<string> {
   await violationOf({ type: "object" }, {});
   const world = new World(seed);
@@ -61,7 +68,7 @@ async function drive(world: World, scenario: Scenario): Promise<void> {
   const end = Promise.race([scenario(world), world.failed]).finally(() => {
     over = true;
   });
-  // It is awaited once it is over; until then it must not count as unhandled.
+  // Awaited at the end; until then it must not count as unhandled.
   end.catch(() => {});
   await microtasks();
   while (!over) {
@@ -69,13 +76,14 @@ async function drive(world: World, scenario: Scenario): Promise<void> {
     await microtasks();
   }
   await end;
-  // A host that was killed last has a watchdog that is still at work.
+  // The watchdog of a host that was killed last may still be running.
   for (let steps = 0; world.processes.alive.length > 0 && steps < MAX_STEPS; steps++) {
     if (!world.scheduler.step()) break;
     await microtasks();
   }
   const left = world.processes.alive.map(({ name, argv }) => `${name} (${argv.join(" ")})`);
   if (left.length > 0) throw new Error(`processes are left: ${left.join(", ")}`);
+  checkPhases(world.disk);
 }
 
 function step(world: World): void {
@@ -92,15 +100,19 @@ function step(world: World): void {
   world.fail(new Error(`hangs: nothing is left that could happen, and it waits for: ${waiting}`));
 }
 
-/** Until every promise that could go on has gone on: a macrotask runs only then. */
+/** Resolves when all promises that can settle have settled, because a macrotask runs only then. */
 function microtasks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-export function seeds({ count, full = count }: SimulateOptions): readonly number[] {
-  const one = process.env.BOBBIN_SIM_SEED;
-  if (one !== undefined) return [Number(one)];
-  const many = process.env.BOBBIN_SIM_SEEDS ?? String(process.env.BOBBIN_SIM_FULL === "1" ? full : count);
-  const [first, last] = many.includes("-") ? many.split("-").map(Number) : [1, Number(many)];
-  return Array.from({ length: last! - first! + 1 }, (_, at) => first! + at);
+export function* seeds({ count, full = count }: SimulateOptions): Generator<number> {
+  const { BOBBIN_SIM_SEED: one, BOBBIN_SIM_SEEDS: many } = process.env;
+  if (one !== undefined) yield Number(one);
+  else if (many === undefined) yield* firstOf(range(1, full), Math.ceil(count / 5), 3 * count);
+  else if (many.includes("-")) yield* range(...(many.split("-").map(Number) as [number, number]));
+  else yield* range(1, Number(many));
+}
+
+function* range(first: number, last: number): Generator<number> {
+  for (let seed = first; seed <= last; seed++) yield seed;
 }

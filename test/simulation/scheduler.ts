@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Whoever tasks and timers belong to; when it dies they are dropped. */
+/** The owner of tasks and timers. When it dies, they are dropped. */
 export interface Owner {
   readonly name: string;
   readonly alive: boolean;
@@ -14,7 +14,10 @@ interface Task {
 
 interface Source {
   readonly name: string;
-  /** How often it is picked, against the others: some sources are slow, some fast, each seed its own way. */
+  /**
+   * How often the source is picked, relative to the others. Some sources are slow and some fast, different for each
+   * seed.
+   */
   readonly weight: number;
   tasks: Task[];
 }
@@ -29,17 +32,17 @@ interface Countdown {
   readonly run: () => void;
 }
 
-/** The label of a wire's deliveries: the one who reads says better what came. */
+/** The label of deliveries on a connection. The reader's own label says more. */
 export const DELIVERY = "delivery";
 const TRACE_LENGTH = 40;
 const EPOCH_MS = Date.UTC(2030, 0, 1);
-/** Virtual milliseconds that a step takes; one of them a seed. Slow steps let deadlines win races. */
+/** Virtual milliseconds that a step takes; each seed uses one of them. With slow steps, deadlines win races. */
 const PACES = [0, 0, 0.05, 5, 250] as const;
 
 /**
- * Decides what happens next. Each thing that can happen is a task of a source (a wire's end, a file, a model's
- * stream): sources are picked at random, tasks of one source keep their order. Time moves a little with every
- * step, and jumps to the next timer when nothing else is left to do.
+ * Decides what happens next. Everything that can happen is a task of a source (one end of a connection, a file, a
+ * model's stream). Sources are picked at random; tasks of one source keep their order. Time advances a little with
+ * every step, and jumps to the next timer when nothing else is left to do.
  */
 export class Scheduler {
   readonly random: Random;
@@ -55,7 +58,7 @@ export class Scheduler {
   #elapsed = 0;
   #steps = 0;
   #hash = 0;
-  /** What the wall clock is off by; a scenario may set it, also back. */
+  /** The offset of the wall clock. A scenario may change it, also backwards. */
   skew = 0;
 
   constructor(random: Random) {
@@ -81,12 +84,12 @@ export class Scheduler {
     return this.#trace.slice(-TRACE_LENGTH);
   }
 
-  /** Equal for runs that went the same way. */
+  /** Equal for runs that took the same course. */
   get fingerprint(): string {
     return `${this.#steps}:${this.#hash >>> 0}`;
   }
 
-  /** `run` happens after all that `source` has posted before, and in any order against other sources. */
+  /** `run` happens after everything that `source` has posted before, and in any order relative to other sources. */
   post(source: string, label: string, run: () => void, owner?: Owner): void {
     if (owner?.alive === false) return;
     let found = this.#sources.get(source);
@@ -98,7 +101,7 @@ export class Scheduler {
     found.tasks.push({ owner, label, run });
   }
 
-  /** The returned function cancels, also when the timer is due and only waits for its turn. */
+  /** The returned function cancels the timer, even if it is already due and waits to run. */
   after(ms: number, source: string, label: string, run: () => void, owner?: Owner): () => void {
     if (owner?.alive === false) return () => {};
     let cancelled = false;
@@ -122,7 +125,7 @@ export class Scheduler {
     };
   }
 
-  /** Runs between two steps, `steps` from now: where a crash or a cut goes in. */
+  /** Runs between two steps, `steps` from now. Used for crashes and cuts. */
   inSteps(steps: number, label: string, run: () => void): void {
     this.#countdowns.push({ left: steps, label, run });
   }
@@ -132,7 +135,7 @@ export class Scheduler {
     return new Promise((resolve) => this.#quiet.push({ ms, resolve }));
   }
 
-  /** Names what someone waits for while `promise` is pending; told when the run hangs. */
+  /** Names what is waited for while `promise` is pending. Reported when the run hangs. */
   async waitFor<T>(what: string, promise: Promise<T>): Promise<T> {
     const key = Symbol(what);
     this.#waits.set(key, what);
@@ -143,7 +146,7 @@ export class Scheduler {
     }
   }
 
-  /** Does one thing; false if nothing is left that could happen by itself. */
+  /** Performs one task. Returns false if nothing is left that could happen by itself. */
   step(): boolean {
     if (this.#countDown()) return true;
     if (this.#ready.length === 0 && !this.#wakeQuiet() && !this.#jump()) return this.#hurryCountdown();
@@ -159,14 +162,14 @@ export class Scheduler {
     return true;
   }
 
-  /** Drops what a dead owner left. */
+  /** Drops the tasks and timers of a dead owner. */
   drop(owner: Owner): void {
     this.#timers = this.#timers.filter((timer) => timer.owner !== owner);
     for (const source of this.#ready) source.tasks = source.tasks.filter((task) => task.owner !== owner);
     this.#ready = this.#ready.filter((source) => source.tasks.length > 0);
   }
 
-  /** What an owner still has to do. */
+  /** The remaining tasks of an owner. */
   left(owner: Owner): readonly string[] {
     const tasks = this.#ready.flatMap(({ name, tasks }) => tasks.map((task) => ({ name, ...task })));
     return [
@@ -209,7 +212,7 @@ export class Scheduler {
     return over.length > 0;
   }
 
-  /** With nothing left to count, what was to come later comes now. */
+  /** If nothing is left to do, the countdowns end now. */
   #hurryCountdown(): boolean {
     const [next] = this.#countdowns.sort((one, other) => one.left - other.left);
     if (next !== undefined) next.left = 0;

@@ -2,20 +2,20 @@ import { Frame, type LinkEvents, type MemoryLink } from "@bobbin/rpc";
 import type { FrameRules, Message } from "./frame-rules.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** How a request ended; `lost`: its wire went before the reply came. */
+/** How a request ended. `lost`: its connection ended before the reply came. */
 export type Outcome = { readonly reply: Message } | { readonly lost: true };
 
-/** Why a wire is gone, as far as the one who holds the scissors knows. */
+/** Why a connection ended, as far as the test knows. */
 export type WireEnd = "open" | "closed" | "cut" | "killed";
 
-/** One client: sends requests, writes down every frame, and holds the host to the rules. */
+/** One client: sends requests, records every frame, and checks the rules. */
 export class SimClient implements LinkEvents {
   readonly name: string;
   readonly frames: Message[] = [];
   readonly rules: FrameRules;
   /** What each request was. */
   readonly asked = new Map<number, { readonly method: string; readonly params: Record<string, unknown> }>();
-  /** Requests that the host has read; those still on the wire when it ends need no reply. */
+  /** Requests that the host has read. Those still on the way when the connection ends need no reply. */
   readonly read = new Set<number>();
   end: WireEnd = "open";
   /** Called after each frame. */
@@ -42,7 +42,7 @@ export class SimClient implements LinkEvents {
     this.#send({ method: "initialized" });
   }
 
-  /** The result; throws if the host refuses or the wire goes. */
+  /** Sends a request and returns the result. Throws if the host refuses or the connection ends. */
   async call(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const outcome = await this.request(method, params);
     if ("lost" in outcome) throw new Error(`${this.name}: the wire went before ${method} was answered`);
@@ -63,7 +63,9 @@ export class SimClient implements LinkEvents {
     return this.#scheduler.waitFor(`${this.name}: reply to ${method} ${id}`, answer);
   }
 
-  /** Resolves with true at the first frame that matches, already here or not, or false if the wire goes. */
+  /**
+   * Resolves with true at the first matching frame, received or still to come, or with false if the connection ends.
+   */
   until(what: string, matches: (message: Message) => boolean): Promise<boolean> {
     const found = new Promise<boolean>((done) => {
       if (this.frames.some(matches)) done(true);
@@ -79,19 +81,19 @@ export class SimClient implements LinkEvents {
     return this.until(`end of turn ${turnId}`, isEnd);
   }
 
-  /** Starts a thread and gives its id. */
+  /** Starts a thread. Returns its ID. */
   async startThread(params: Record<string, unknown> = {}): Promise<string> {
     const { thread } = await this.call("thread/start", params);
     return (thread as { id: string }).id;
   }
 
-  /** Starts a turn and gives its id. */
+  /** Starts a turn. Returns its ID. */
   async startTurn(threadId: string, text = "go on"): Promise<string> {
     const { turn } = await this.call("turn/start", { threadId, input: [{ type: "text", text }] });
     return (turn as { id: string }).id;
   }
 
-  /** Answers a question of the host. */
+  /** Answers a server request. */
   answer(id: number, answer: { readonly result: unknown } | { readonly error: object }): void {
     if (this.end === "open") this.#send({ id, ...answer });
   }
@@ -104,7 +106,7 @@ export class SimClient implements LinkEvents {
     this.#link.resume();
   }
 
-  /** The wire breaks; what is on it is lost. */
+  /** Breaks the connection. Everything on its way is lost. */
   cut(end: "cut" | "killed" = "cut"): void {
     if (this.end !== "open") return;
     this.end = end;
@@ -142,7 +144,7 @@ export class SimClient implements LinkEvents {
   undecodable(): void {}
   drained(): void {}
 
-  /** What this client was owed and did not get, if its wire was ended in good order. */
+  /** What this client should have got and did not, if its connection was closed normally. */
   get owed(): readonly string[] {
     if (this.end === "cut" || this.end === "killed") return [];
     const replies = this.rules.unanswered.filter((id) => this.read.has(id));
@@ -152,7 +154,7 @@ export class SimClient implements LinkEvents {
     ];
   }
 
-  /** Inputs carry the request that sent them, so that the rules can tell whose they are. */
+  /** Inputs carry the ID of the request that sent them, so that the rules know where they come from. */
   #named(method: string, params: Record<string, unknown>, id: number): Record<string, unknown> {
     if (method !== "turn/start" && method !== "turn/steer") return params;
     return { clientUserMessageId: `${this.name} ${id}`, ...params };

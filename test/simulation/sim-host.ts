@@ -6,17 +6,18 @@ import type { Log } from "../../packages/host/src/observe/log.ts";
 import { type FakePlatform, fakePlatform } from "./fake-platform.ts";
 import { FrameRules } from "./frame-rules.ts";
 import type { MemoryIndex } from "./memory-index.ts";
+import { MemoryUsageStore } from "./memory-usage-store.ts";
 import { DELIVERY, type Owner } from "./scheduler.ts";
 import { SimClient } from "./sim-client.ts";
 import type { World } from "./world.ts";
 
 export const HOME = "/home/of/bobbin";
-/** The provider that threads use when they do not say. */
+/** The provider of threads that name none. */
 const MODEL = "offline";
 
 export interface ConnectOptions {
   readonly transport?: "stdio" | "websocket" | "unix";
-  /** How many times larger the host sees the wire's backlog: a little is then already too much. */
+  /** The factor by which the host sees the connection's backlog enlarged, so that little data is already too much. */
   readonly magnify?: number;
 }
 
@@ -52,6 +53,7 @@ export class SimHost implements Owner {
         log: recordingLog(world, host),
         providers: [world.model.provider(MODEL, host)],
         index: host.#index,
+        usage: new MemoryUsageStore(),
         ...options,
       });
       composed.host.takeOver();
@@ -59,13 +61,13 @@ export class SimHost implements Owner {
     });
   }
 
-  /** A new client on a new wire. */
+  /** Connects a new client. */
   connect({ transport = "stdio", magnify = 1 }: ConnectOptions = {}): SimClient {
     const { scheduler } = this.#world;
     const name = `c${this.#world.clients.length + 1}`;
     let client: SimClient | undefined;
     const [near, far] = memoryPair({
-      // The pair keeps each direction's order by itself; against each other the two are free.
+      // The pair keeps the order of each direction. The two directions have no order relative to each other.
       schedule: (run) => scheduler.post(`${name} wire ${scheduler.random.below(3)}`, DELIVERY, run),
       after: (ms, run) => {
         const cut = () => {
@@ -87,12 +89,12 @@ export class SimHost implements Owner {
     return client;
   }
 
-  /** The end in good order, unless it dies of something else first; nothing of it may be left afterwards. */
+  /** Shuts down normally, unless the host dies before. Nothing of it may be left afterwards. */
   async close(): Promise<void> {
     if (!this.alive) return;
     const closed = Promise.race([this.#host.close(), this.#died]);
     await this.#world.scheduler.waitFor(`${this.name}: close`, closed);
-    // A wire's last frames may still be on their way to the client.
+    // The last frames may still be on their way to the client.
     await this.#world.scheduler.quiet();
     if (!this.alive) return;
     this.#world.check(() => {
@@ -100,6 +102,7 @@ export class SimHost implements Owner {
       const left = [
         ...scheduler.left(this),
         ...[...this.platform.files.open].map((name) => `open ${name}`),
+        ...this.#world.disk.watchedPaths.map((path) => `a watch of ${path}`),
         ...this.#world.processes.of(this).map(({ name, argv }) => `${name}: ${argv.join(" ")}`),
       ];
       if (left.length > 0) throw new Error(`${this.name} is closed and left ${left.join(", ")}`);
@@ -109,7 +112,7 @@ export class SimHost implements Owner {
     this.alive = false;
   }
 
-  /** Resolves when it is dead, so many steps from now; `kind` is asked for then. */
+  /** Resolves when the host is dead, `steps` from now. `kind` is called then. */
   crashIn(steps: number, kind: () => "kill" | "power" = () => "kill"): Promise<void> {
     return new Promise((resolve) => {
       this.#world.scheduler.inSteps(steps, "crash", () => {
@@ -119,7 +122,7 @@ export class SimHost implements Owner {
     });
   }
 
-  /** `kill`: what was written stays. `power`: only what was synced is sure to. */
+  /** `kill`: written data stays. `power`: only synced data is sure to stay. */
   crash(kind: "kill" | "power" = "kill"): void {
     if (!this.alive) return;
     this.alive = false;
@@ -177,7 +180,7 @@ function recordingLog(world: World, host: SimHost): Log {
     info() {},
     warn: (message, fields) => {
       world.scheduler.note(host.name, `warns: ${message}`);
-      // Every record that a host writes is one that hosts can read.
+      // Hosts must be able to read every record that a host writes.
       if (/cannot be read and were left out/.test(message))
         world.fail(new Error(`${message}: ${fields?.why}`));
     },

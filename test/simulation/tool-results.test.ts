@@ -54,7 +54,7 @@ describe.each([
 ] as const)("the results of tools, where %s,", (_, max_resident_threads, end) => {
   simulate(
     "[RAPR-62] have their effect once, however often and whenever their host dies",
-    { count: 25, full: 5_000 },
+    { count: 8, full: 5_000 },
     async (world) => {
       const { random } = world;
       const powerCuts = end === "power";

@@ -1,12 +1,14 @@
-// Hosts load these when they first need them, which takes time that the scheduler knows nothing of.
+// Hosts load these modules at their first use, and the scheduler does not see that wait.
 import "../../packages/host/src/sandbox/network/command-network.ts";
 import "../../packages/host/src/sandbox/sandbox.ts";
 import "../../packages/host/src/tool/consent/command-actions.ts";
-import "../../packages/host/src/tool/consent/decide.ts";
-import "../../packages/host/src/tool/consent/shell.ts";
-import "../../packages/host/src/tool/rules-store.ts";
+import "../../packages/host/src/tool/consent/decide-consent.ts";
+import "../../packages/host/src/tool/consent/parse-command.ts";
+import "../../packages/host/src/tool/consent/read-only-commands.ts";
+import "../../packages/host/src/tool/consent/rules-store.ts";
 import "../../packages/host/src/workspace/turn-files.ts";
 import type { HostOptions } from "../../packages/host/src/compose.ts";
+import type { Keyring } from "../../packages/host/src/platform/platform.ts";
 import { Disk } from "./disk.ts";
 import { Locks } from "./fake-liveness.ts";
 import { FakeModel } from "./fake-model.ts";
@@ -28,10 +30,12 @@ export class World {
   readonly model: FakeModel;
   readonly network: FakeNetwork;
   readonly processes: FakeProcesses;
-  /** The environment of every host; a scenario may change it before it starts one. */
+  /** The keyring of every host. A scenario may set it before it starts a host. */
+  keyring: Keyring | undefined;
+  /** The environment of every host. A scenario may change it before it starts a host. */
   env: Readonly<Record<string, string>> = { PATH: "/usr/bin:/bin", HOME: "/home/of", SHELL: "/bin/sh" };
   readonly clients: SimClient[] = [];
-  /** Rejects with the first thing that went wrong. */
+  /** Rejects with the first failure. */
   readonly failed: Promise<never>;
   #reject!: (why: Error) => void;
   #hosts = 0;
@@ -48,7 +52,7 @@ export class World {
     this.failed = new Promise((_, reject) => {
       this.#reject = reject;
     });
-    // A failure after the run's end has nobody waiting for it.
+    // A failure after the run's end is not awaited.
     this.failed.catch(() => {});
   }
 

@@ -1,21 +1,24 @@
 import type { Random } from "../simulation/random.ts";
 import type { WireClient } from "./wire-client.ts";
 
-/** What a client was told of one thread, and what it had asked for when the host was killed. */
+/**
+ * What the host has acknowledged to a client about one thread, and what the client had requested when the host was
+ * killed.
+ */
 export interface Known {
   readonly id: string;
-  /** Turns whose start was answered, with their end as far as it was told. */
+  /** Turns whose start the host has replied to, with their final status if the client was notified of it. */
   readonly turns: Map<string, string | undefined>;
   name: string | null;
   archived: boolean;
   deleted: boolean;
-  /** The request under way: it may have happened or not. */
+  /** The request in progress when the host was killed. It may have taken effect or not. */
   pending?: { readonly name?: string; readonly archived?: boolean; readonly deleted?: boolean };
 }
 
 const MOST_THREADS = 8;
 
-/** One client that works on threads of its own until its host is gone, and remembers what was acknowledged. */
+/** A client that works on its own threads until its host is gone, and remembers what the host acknowledged. */
 export class Worker {
   readonly threads: Known[] = [];
   readonly refusals: string[] = [];
@@ -26,7 +29,7 @@ export class Worker {
     this.#random = random;
   }
 
-  /** Returns when the wire has ended. */
+  /** Works until the connection has ended. */
   async work(client: WireClient): Promise<void> {
     try {
       for (;;) await this.#step(client);

@@ -1,5 +1,5 @@
-// What the next host makes of what others have left.
-import { cpSync } from "node:fs";
+// Checks what the next host finds after a crash.
+import { cpSync, lstatSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
@@ -8,16 +8,18 @@ import { freshFolder } from "./folder.ts";
 import { type HostProcess, spawnHost } from "./host-process.ts";
 import type { WireClient } from "./wire-client.ts";
 
-/** A host on a socket, whose threads are unloaded when nobody follows them. */
+/** Arguments of a host on a socket whose threads are unloaded as soon as no client follows them. */
 export const SOCKET = ["--listen", "ws://127.0.0.1:0", "-c", "thread_unload_delay_secs=0"];
 
-/** Claims on threads; a host that has just started has none once it has closed those of the one before. */
+/**
+ * The claims on threads. A host that has just started has none, once it has closed the threads of the previous host.
+ */
 export async function claims(home: string): Promise<string[]> {
   const names = await readdir(join(home, "live")).catch(() => []);
   return names.filter((name) => !name.includes("."));
 }
 
-/** Every thread as lists show it, and where a word is found. */
+/** Every thread as lists show it, and the threads in which a word is found. */
 async function everything(
   client: WireClient,
   home: string,
@@ -33,7 +35,7 @@ async function everything(
   };
 }
 
-/** What all pages of a list hold. */
+/** The entries of all pages of a list. */
 async function pages(client: WireClient, method: string, params: object): Promise<unknown[]> {
   const all: unknown[] = [];
   let cursor: string | null = null;
@@ -51,7 +53,11 @@ async function pages(client: WireClient, method: string, params: object): Promis
 
 export async function expectIndexLikeRebuilt(client: WireClient, home: string): Promise<void> {
   const copy = await freshFolder("copy");
-  cpSync(home, copy, { recursive: true, filter: (path) => !/sqlite|^live$/.test(basename(path)) });
+  cpSync(home, copy, {
+    recursive: true,
+    // Folders named `.check-…` come and go: each start checks that it can write to the home.
+    filter: (path) => !/sqlite|^live$|^\.check-/.test(basename(path)) && !lstatSync(path).isSocket(),
+  });
   const other = await spawnHost({ home: copy });
   const rebuilt = other.stdio();
   await rebuilt.initialize({ experimentalApi: true });
@@ -60,12 +66,12 @@ export async function expectIndexLikeRebuilt(client: WireClient, home: string): 
   await rm(copy, { recursive: true, force: true });
 }
 
-/** The next host, when it has closed what was lost, and a client. */
+/** Starts the next host, waits until it has recovered the lost threads, and connects a client. */
 export async function restarted(home: string): Promise<{ host: HostProcess; client: WireClient }> {
   const host = await spawnHost({ args: SOCKET, home });
   const client = await host.join(undefined, { experimentalApi: true });
   await eventually(async () => {
-    // A turn that had said nothing goes on, for as long as the model has something to say.
+    // A turn of which clients had seen nothing continues until the model has answered.
     for (const threadId of (await client.call("thread/loaded/list")).data) {
       await client.call("thread/unload", { threadId, interrupt: true });
     }

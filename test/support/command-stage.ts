@@ -1,4 +1,4 @@
-// A host whose model runs commands and patches files, and what became of them in short.
+// Starts a host whose model runs commands and patches files, and summarizes what happened.
 import { type HostProcess, spawnHost } from "./host-process.ts";
 import { MockModel, type Reply } from "./mock-model.ts";
 import { modelHome } from "./model-home.ts";
@@ -13,17 +13,17 @@ export interface CommandStage {
   readonly home: string;
 }
 
-/** Commands may write in the workspace, and ask for more. */
+/** Configuration: commands may write in the workspace, and ask for more. */
 export const WRITES = ['sandbox_mode = "workspace-write"', 'approval_policy = "on-request"'];
 
-/** The same, without the temporary folders, which are where tests have their files. */
+/** Like `WRITES`, but without the temporary folders, because the tests have their files there. */
 export const WRITES_THERE_ONLY = [
   ...WRITES,
   "sandbox_workspace_write.exclude_slash_tmp = true",
   "sandbox_workspace_write.exclude_tmpdir_env_var = true",
 ];
 
-/** A host of its own, with a client and a thread. `top` goes to the top of config.toml. */
+/** Starts a host with its own home, a client and a thread. `top`: lines for the top of config.toml. */
 export async function commandStage(
   replies: readonly Reply[],
   top: readonly string[] = WRITES,
@@ -35,7 +35,7 @@ export async function commandStage(
   return { model, host, client, threadId: await client.startThread({ cwd }), cwd, home };
 }
 
-/** A host on a home that is there already, and its client. */
+/** Starts a host on an existing home, and connects a client. */
 export async function hostOf(
   home: string,
   env: Readonly<Record<string, string>> = {},
@@ -48,7 +48,7 @@ export async function hostOf(
 export const COMMAND_QUESTION = "item/commandExecution/requestApproval";
 export const PATCH_QUESTION = "item/fileChange/requestApproval";
 
-/** The nth question about a command or a patch since `from`. */
+/** The nth request for approval of a command or patch since frame `from`. */
 export function asked(client: WireClient, { nth = 1, from = 0 } = {}): Promise<Received> {
   let seen = 0;
   return client.waitFor(
@@ -58,7 +58,10 @@ export function asked(client: WireClient, { nth = 1, from = 0 } = {}): Promise<R
   );
 }
 
-/** What became of a turn, in short: items of one type, questions and ends. Where the status changes is free. */
+/**
+ * A summary of a turn: items of one type, requests and ends. Changes of the status are left out, because their
+ * position may vary.
+ */
 export function storyOf(
   frames: readonly Received[],
   type: "commandExecution" | "fileChange" = "commandExecution",

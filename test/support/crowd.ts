@@ -1,10 +1,10 @@
-// Clients of several hosts that all want the same threads, and remember what was acknowledged.
+// Clients of several hosts that all use the same threads, and remember what was acknowledged.
 import { setTimeout as wait } from "node:timers/promises";
 import { Ledger } from "../model/ledger.ts";
 import type { Random } from "../simulation/random.ts";
 import type { WireClient } from "./wire-client.ts";
 
-/** Codes of refusals that are expected where others work on the same threads. */
+/** Error codes that are expected if other clients use the same threads. */
 const REFUSALS: ReadonlySet<string> = new Set(
   "heldElsewhere threadNotFound threadNotLoaded noRollout archived notArchived".split(" "),
 );
@@ -15,7 +15,7 @@ const METHODS = [
   ...["thread/archive", "thread/unarchive", "thread/delete", "thread/list"],
 ];
 
-/** What all the clients know, whichever host they talk to. */
+/** What all clients together know, whichever host they are connected to. */
 export class Crowd {
   readonly ledger = new Ledger();
   readonly refusals: string[] = [];
@@ -30,7 +30,7 @@ export class Crowd {
     this.#random = random;
   }
 
-  /** Sends one request after the other, until `more` says no or the host is gone. */
+  /** Sends requests one after the other, until `more` returns false or the host is gone. */
   async act(client: WireClient, more: () => boolean): Promise<void> {
     let gone = false;
     void client.closed.then(() => {
@@ -60,7 +60,7 @@ export class Crowd {
     if (method !== "turn/start") return;
     this.turns++;
     this.ledger.promise(threadId!, `"turnStarted","turnId":"${result.turn.id}"`, true);
-    // Without the pause, the next request meets the turn while it runs.
+    // Without the pause, the next request would always come while the turn runs.
     if (random.chance(0.5)) await wait(random.between(0, 60));
   }
 }

@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
 import type { Random } from "../simulation/random.ts";
 
-/** What can happen to a journal. Each makes another text of it. */
+/** Kinds of damage to a journal. Each function returns the damaged text. */
 const KINDS = {
   "bits flipped": (text: string, random: Random) => flipped(text, random, random.between(1, 3)),
   "many bits flipped": (text: string, random: Random) => flipped(text, random, random.between(10, 100)),
@@ -66,7 +68,22 @@ const JUNK = [
   `{"seq":1,"epoch":1,"prev":0,"records":${"[".repeat(2000)}${"]".repeat(2000)}}`,
 ];
 
-/** The journal with one kind of damage, or with two. `what` names them. */
+/** What may be at the path of a journal in its place. Each function creates it. */
+export const ODD_FILES = {
+  "a FIFO": (path: string) => void execFileSync("mkfifo", [path]),
+  "a link to a FIFO": (path: string) => {
+    execFileSync("mkfifo", [`${path}.fifo`]);
+    symlinkSync(`${path}.fifo`, path);
+  },
+  "a link to /dev/zero": (path: string) => symlinkSync("/dev/zero", path),
+  "a link to /dev/urandom": (path: string) => symlinkSync("/dev/urandom", path),
+  "a link to /dev/null": (path: string) => symlinkSync("/dev/null", path),
+  "a link to /dev/tty": (path: string) => symlinkSync("/dev/tty", path),
+  "a link to itself": (path: string) => symlinkSync(path, path),
+  "a folder": (path: string) => mkdirSync(path),
+} satisfies { readonly [what: string]: (path: string) => void };
+
+/** The journal with one or two kinds of damage. `what` names them. */
 export function damaged(text: string, random: Random): { readonly what: string; readonly text: string } {
   const [name, damage] = random.pick(Object.entries(KINDS));
   const once = damage(text, random);
@@ -78,7 +95,7 @@ export function damaged(text: string, random: Random): { readonly what: string; 
 function flipped(text: string, random: Random, count: number): string {
   const bytes = Buffer.from(text);
   for (let times = 0; times < count; times++) bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
-  // Bytes, and not characters: what is no UTF-8 any more stays so.
+  // As bytes, so that invalid UTF-8 stays invalid.
   return bytes.toString("latin1");
 }
 
@@ -93,7 +110,7 @@ function insert(lines: readonly string[], random: Random, ...more: readonly stri
   return lines.toSpliced(random.below(lines.length + 1), 0, ...more);
 }
 
-/** Changes one line that is still JSON. */
+/** Changes one line so that it is still JSON. */
 function withJson(text: string, random: Random, change: (value: object, random: Random) => void): string {
   return withLines(text, (lines) => {
     const at = random.below(lines.length);
@@ -107,7 +124,7 @@ function withJson(text: string, random: Random, change: (value: object, random: 
   });
 }
 
-/** A place somewhere in a value, more often a deep one. */
+/** A random position within a value, preferably a deep one. */
 function someplace(
   value: object,
   random: Random,
@@ -145,7 +162,7 @@ function changed(value: object, random: Random): void {
   holder[key] = other(holder[key], random);
 }
 
-/** Another value: of another type, or of the same and at its limits. */
+/** A different value: of another type, or of the same type at its limits. */
 function other(value: unknown, random: Random): unknown {
   if (typeof value === "number" && random.chance(0.7)) {
     return random.pick([

@@ -5,14 +5,14 @@ import { join } from "node:path";
 
 const made: string[] = [];
 
-/** A folder of the test's own, which is removed at the end of the test file. */
+/** Creates a folder for the test. It is removed at the end of the test file. */
 export async function freshFolder(name = "home"): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), `bobbin-${name}-`)));
   made.push(folder);
   return folder;
 }
 
-/** Every file below a folder, by its path within it. */
+/** The paths of all files below a folder, relative to it. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
@@ -21,7 +21,7 @@ export async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Every file and link below a folder, with its text, which is read once. */
+/** All files and symlinks below a folder. Each text is read once. */
 export function textsBelow(folder: string): { paths: string[]; text(path: string): string } {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const texts = new Map<string, string>();
@@ -35,7 +35,7 @@ export function textsBelow(folder: string): { paths: string[]; text(path: string
   };
 }
 
-/** The files below a folder that have a text in their name or anywhere in their bytes. */
+/** The files below a folder whose name or content contains a text. */
 export async function tracesOf(folder: string, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of await filesBelow(folder)) {
@@ -45,7 +45,7 @@ export async function tracesOf(folder: string, text: string): Promise<string[]> 
   return found;
 }
 
-/** Removes what `freshFolder` made. Every test file ends with it: test/support/clean-up.ts. */
+/** Removes the folders of `freshFolder`. test/support/clean-up.ts calls it at the end of every test file. */
 export async function removeFreshFolders(): Promise<void> {
   const folders = made.splice(0);
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));

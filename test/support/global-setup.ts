@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { ensurePeer, PEER_VERSION } from "../conformance/peer-schema/peer-binary.ts";
@@ -8,14 +8,16 @@ import { writePeerSchemas } from "../conformance/peer-schema/peer-files.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the peer's schemas (experimental ones included) are, or null when the peer is not here. */
+    /**
+     * The folder with the Codex CLI's schemas, including experimental ones; null if the Codex CLI is not installed.
+     */
     peerSchemas: string | null;
   }
 }
 
-/** Builds the program once, before any test starts: scenarios run it as people do. */
+/** Builds the program once, before any test starts, because scenarios run the built program. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // With BOBBIN_BIN the suite tests a program that is elsewhere, and there is nothing to build.
+  // With BOBBIN_BIN, the suite tests another program, and nothing has to be built.
   if (process.env.BOBBIN_BIN === undefined) {
     execFileSync(process.execPath, ["scripts/prepare.mjs", "--no-install"], {
       stdio: ["ignore", "inherit", "inherit"],
@@ -23,7 +25,23 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   const folder = await mkdtemp(join(tmpdir(), "bobbin-peer-schemas-"));
   project.provide("peerSchemas", await peerSchemas(folder));
-  return () => rm(folder, { recursive: true, force: true });
+  const home = await useEmptyHome();
+  return async () => {
+    for (const made of [folder, home]) await rm(made, { recursive: true, force: true });
+  };
+}
+
+/**
+ * Gives all tests an empty home folder. Commands run in login shells, and a real profile is slow, prints text, and
+ * does not expect to be killed.
+ */
+async function useEmptyHome(): Promise<string> {
+  const [before, home] = [homedir(), await mkdtemp(join(tmpdir(), "bobbin-user-home-"))];
+  // Tests that install packages need the user's registry settings and cache.
+  await copyFile(join(before, ".npmrc"), join(home, ".npmrc")).catch(() => {});
+  process.env["npm_config_cache"] ??= join(before, ".npm");
+  process.env["HOME"] = home;
+  return home;
 }
 
 async function peerSchemas(folder: string): Promise<string | null> {

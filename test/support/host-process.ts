@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { afterWorking, PATIENCE_MS } from "./patience.ts";
 import { openWebSocket, stdioWire, webSocketWire } from "./wire.ts";
 import { WireClient } from "./wire-client.ts";
@@ -17,11 +17,11 @@ export interface HostOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Flags of Node itself. */
   readonly nodeArgs?: readonly string[];
-  /** `config.toml` and sockets are there; without one a fresh folder, which is removed at the end. */
+  /** The folder with `config.toml` and sockets. By default a new folder, which is removed at the end. */
   readonly home?: string;
-  /** Where it runs; without one, where the tests do. */
+  /** The working folder; by default that of the tests. */
   readonly cwd?: string;
-  /** Runs as this user; only root may. */
+  /** The user to run as. Only root may set it. */
   readonly uid?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Exit {
 
 const running = new Set<HostProcess>();
 
-/** A real host: the program that people run, in a process and with a home of its own. */
+/** Starts a real host: the built program, in its own process and with its own home. */
 export async function spawnHost(options: HostOptions = {}): Promise<HostProcess> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "bobbin-home-")));
   if (options.uid !== undefined) await chown(home, options.uid, options.uid);
@@ -51,7 +51,7 @@ export async function spawnHost(options: HostOptions = {}): Promise<HostProcess>
   return host;
 }
 
-/** A host that speaks stdio, and its client, initialized. */
+/** Starts a host on stdio, with an initialized client. */
 export async function stdioHost(
   options: HostOptions & { readonly capabilities?: object } = {},
 ): Promise<{ host: HostProcess; client: WireClient }> {
@@ -61,13 +61,13 @@ export async function stdioHost(
   return { host, client };
 }
 
-/** What every program of ours starts with here: nothing of the person's own settings. */
+/** The environment of all started programs, without the user's own settings. */
 export function environment(
   home: string,
   more: Readonly<Record<string, string>> = {},
 ): Record<string, string | undefined> {
   const { LOG_LEVEL: _level, ...env } = process.env;
-  return { ...env, BOBBIN_HOME: home, LOG_FORMAT: "json", ...more };
+  return { ...env, BOBBIN_HOME: home, BOBBIN_NO_KEYRING: "1", LOG_FORMAT: "json", ...more };
 }
 
 export class HostProcess {
@@ -88,7 +88,7 @@ export class HostProcess {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;
     });
-    // `close` and not `exit`: then everything that was written has been read.
+    // Waits for `close` instead of `exit`, so that all output has been read.
     this.exited = new Promise((resolve) => {
       child.once("close", (code, signal) => resolve({ code, signal }));
     });
@@ -99,7 +99,7 @@ export class HostProcess {
     return this.#stdio;
   }
 
-  /** Where it listens, once it does; the real port where any was asked for. */
+  /** The URLs of the listeners, once the host listens. If port 0 was requested, they contain the real port. */
   urls(): Promise<string[]> {
     this.#urls ??= this.logged(({ msg }) => msg === "listening").then(({ on }) => on as string[]);
     return this.#urls;
@@ -128,7 +128,7 @@ export class HostProcess {
     return client;
   }
 
-  /** The first log line that fits. */
+  /** The first log line for which `fits` returns true. */
   logged(fits: (entry: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
     return new Promise((resolve, reject) => {
       const look = (): boolean => {
@@ -154,7 +154,7 @@ export class HostProcess {
     });
   }
 
-  /** Closes our end of its stderr. */
+  /** Closes this end of the host's stderr. */
   async closeLog(): Promise<void> {
     this.#child.stderr.destroy();
     if (!this.#child.stderr.closed) await once(this.#child.stderr, "close");
@@ -166,7 +166,7 @@ export class HostProcess {
     return Number(/VmRSS:\s*(\d+) kB/.exec(status)![1]) * 1024;
   }
 
-  /** All that it has read so far, from wherever, in bytes. */
+  /** The number of bytes that the process has read so far, from any source. */
   bytesRead(): number {
     return Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${this.pid}/io`, "utf8"))![1]);
   }
@@ -193,10 +193,10 @@ export class HostProcess {
   }
 }
 
-afterAll(async () => {
+atFileEnd(async () => {
   await Promise.all([...running].map((host) => host.kill()));
 });
-// A run that is cut short leaves no host behind.
+// Kills the host if the test run is interrupted.
 process.once("exit", () => {
   for (const { pid } of running) {
     try {

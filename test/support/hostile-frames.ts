@@ -1,17 +1,17 @@
-// Frames that no honest client sends, and what a host owes each of them.
+// Frames that no well-behaved client sends, and the reply that a host must send to each.
 import { methods } from "@bobbin/protocol";
 import fc from "fast-check";
 
 const MAX_NESTING = 128;
 
 export interface HostileFrame {
-  /** Without a line end, so that it is one message on every transport. */
+  /** Without a line end, so that the frame is one message on every transport. */
   readonly bytes: Uint8Array;
-  /** The id of the one reply that it gets, as JSON, or undefined when it gets none. */
+  /** The ID of its only reply, as JSON; undefined if there must be no reply. */
   readonly reply: string | undefined;
 }
 
-/** Stands for a thread that exists, until a frame is aimed at one. */
+/** A placeholder for an existing thread, which `aim` replaces. */
 const NO_THREAD = "01a1e0d3-0000-7000-8000-000000000000";
 
 /** A list of hostile frames; the same seed gives the same list. */
@@ -19,7 +19,7 @@ export function hostileFrames(seed: number, count: number): HostileFrame[] {
   return fc.sample(frameBytes(), { seed, numRuns: count }).map((bytes) => ({ bytes, reply: owed(bytes) }));
 }
 
-/** The frame with a real thread in it, if it has any. */
+/** The frame with the ID of a real thread in place of the placeholder. */
 export function aim({ bytes }: HostileFrame, threadId: string): Uint8Array {
   const at = bytes.length > 5_000 ? -1 : Buffer.from(bytes).indexOf(NO_THREAD);
   if (at === -1) return bytes;
@@ -46,14 +46,15 @@ function frameBytes(): fc.Arbitrary<Uint8Array> {
     fc
       .oneof({ weight: 20, arbitrary: text.map((one) => Buffer.from(one)) }, { weight: 1, arbitrary: raw })
       .map((bytes) => (bytes.includes(0x0a) || bytes.includes(0x0d) ? bytes.filter(isNoLineEnd) : bytes))
-      // An empty line is nothing, an empty WebSocket message is no JSON: all others are the same to both.
+      // Empty frames are left out: an empty line is ignored, but an empty WebSocket message is invalid JSON. All
+      // other frames mean the same on both.
       .filter((bytes) => bytes.length > 0)
   );
 }
 
 const isNoLineEnd = (byte: number): boolean => byte !== 0x0a && byte !== 0x0d;
 
-/** As written: JSON.stringify would make numbers of them that JavaScript can hold. */
+/** As text, because JSON.stringify would round these numbers. */
 const ids = fc.oneof(
   fc.nat().map(String),
   fc.integer({ max: -1 }).map(String),
@@ -91,13 +92,13 @@ function request(): fc.Arbitrary<string> {
     );
 }
 
-/** Names that no folder can have are among them. */
+/** Includes names that no folder can have. */
 const folders = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.constantFrom("/a\0b", "/dev/null/x", `/${"x".repeat(300)}`, `/${"x/".repeat(3_000)}`),
 );
 
-/** Nearly right: what goes furthest into the host before it turns out wrong, if it does. */
+/** Almost valid params, which get far into the host before they are refused, if at all. */
 function turnParams(): fc.Arbitrary<unknown> {
   const part = fc.oneof(
     fc.record({
@@ -128,7 +129,7 @@ function truncated(text: string): fc.Arbitrary<string> {
   return fc.nat({ max: text.length }).map((length) => text.slice(0, length));
 }
 
-/** One byte of it is another one. */
+/** Replaces one byte of the text. */
 function mutated(text: string): fc.Arbitrary<string> {
   return fc
     .tuple(
@@ -171,7 +172,7 @@ function long(lengths: fc.Arbitrary<number>): fc.Arbitrary<string> {
     );
 }
 
-/** Read as a host would, but with nothing of the host's own code. */
+/** Computes the expected reply without using the host's own code. */
 function owed(bytes: Uint8Array): string | undefined {
   let message: unknown;
   try {
@@ -189,7 +190,7 @@ function owed(bytes: Uint8Array): string | undefined {
   return reply;
 }
 
-/** Whether a value is nested deeper than the host reads; as deep as that the stack reaches. */
+/** Whether a value is nested more deeply than the host accepts. */
 function isTooDeep(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isTooDeep(one, levels - 1));

@@ -13,7 +13,10 @@ export interface MockHost {
   readonly home: string;
 }
 
-/** The program on a mock model of its own, with what is experimental, and a thread. `config` goes to the top. */
+/**
+ * Starts a host with its own mock model, the experimental API and a thread. `config`: lines for the top of
+ * config.toml.
+ */
 export async function mockHost(replies: readonly Reply[], config: readonly string[] = []): Promise<MockHost> {
   const model = await MockModel.start(...replies);
   const home = await freshFolder();

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { ownAddress } from "./own-address.ts";
 
-/** A request as a model's server sees it. */
+/** A request to the mock model's server. */
 export interface Asked {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -12,10 +12,10 @@ export interface Asked {
   readonly body: any;
 }
 
-/** What the server does with one request. */
+/** Handles one request to the server. */
 export type Reply = (response: ServerResponse, asked: Asked) => void | Promise<void>;
 
-/** A local server that speaks a model's wire: it answers with the next of its replies, the last one again and again. */
+/** A local model server. It answers each request with the next reply; the last reply is repeated. */
 export class MockModel {
   readonly asked: Asked[] = [];
   readonly url: string;
@@ -72,11 +72,11 @@ export class MockModel {
 }
 
 const open = new Set<MockModel>();
-afterAll(async () => {
+atFileEnd(async () => {
   await Promise.all([...open].map((model) => model.close()));
 });
 
-/** A whole stream, written in pieces of the given sizes; by default at once. */
+/** Sends a whole stream, in pieces of the given sizes; by default at once. */
 export function stream(text: string, ...cuts: readonly number[]): Reply {
   return async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
@@ -91,7 +91,7 @@ export function stream(text: string, ...cuts: readonly number[]): Reply {
   };
 }
 
-/** A stream that breaks off without its end. */
+/** A stream that ends too early. */
 export function torn(text: string): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -99,7 +99,7 @@ export function torn(text: string): Reply {
   };
 }
 
-/** A stream that falls silent. */
+/** A stream that stops sending without ending. */
 export function silent(text: string): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -107,7 +107,10 @@ export function silent(text: string): Reply {
   };
 }
 
-/** A stream that goes on, as fast as it is read, until its reader leaves; `left` gets how many bytes it took. */
+/**
+ * A stream without end, sent as fast as it is read, until the reader disconnects. `left`: called with the number of
+ * sent bytes.
+ */
 export function endless(start: string, piece: string, left: (bytes: number) => void = () => {}): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -129,19 +132,20 @@ export function refuse(status: number, body: unknown, headers: Record<string, st
   };
 }
 
-/** Events with their names, as most servers write them. */
+/** Formats server-sent events with names, as most servers do. */
 export function sse(events: readonly object[], end = ""): string {
   const named = (event: object) => ("type" in event ? `event: ${event.type}\n` : "");
   return events.map((event) => `${named(event)}data: ${JSON.stringify(event)}\n\n`).join("") + end;
 }
 
-/** An answer on the `responses` wire. */
+/** Builds answers in the format of the Responses API. */
 export const responses = {
-  message: (text: string, id = "msg_1"): object[] => [
+  /** `phase`: the purpose that the model gives to the message. */
+  message: (text: string, id = "msg_1", phase?: string): object[] => [
     {
       type: "response.output_item.added",
       output_index: 0,
-      item: { type: "message", id, role: "assistant", content: [] },
+      item: { type: "message", id, role: "assistant", content: [], ...(phase && { phase }) },
     },
     ...(text.match(/.{1,5}/gsu) ?? []).map((delta) => ({
       type: "response.output_text.delta",
@@ -153,7 +157,13 @@ export const responses = {
     {
       type: "response.output_item.done",
       output_index: 0,
-      item: { type: "message", id, role: "assistant", content: [{ type: "output_text", text }] },
+      item: {
+        type: "message",
+        id,
+        role: "assistant",
+        content: [{ type: "output_text", text }],
+        ...(phase && { phase }),
+      },
     },
   ],
   reasoning: (summary: readonly string[], encrypted: string, id = "rs_1"): object[] => [
@@ -179,11 +189,33 @@ export const responses = {
       },
     },
   ],
-  call: (name: string, args: string, callId = "call_1"): object[] => [
+  call: (name: string, args: string, callId = "call_1", namespace?: string): object[] => [
     {
       type: "response.output_item.done",
       output_index: 1,
-      item: { type: "function_call", id: "fc_1", call_id: callId, name, arguments: args },
+      item: {
+        type: "function_call",
+        id: "fc_1",
+        call_id: callId,
+        name,
+        ...(namespace !== undefined && { namespace }),
+        arguments: args,
+      },
+    },
+  ],
+  /** A call of the built-in tool search, for models that have one. */
+  toolSearch: (args: object, callId = "call_1"): object[] => [
+    {
+      type: "response.output_item.done",
+      output_index: 1,
+      item: {
+        type: "tool_search_call",
+        id: "ts_1",
+        call_id: callId,
+        execution: "client",
+        status: "completed",
+        arguments: args,
+      },
     },
   ],
   /** A call of a freeform tool. */
@@ -211,7 +243,7 @@ export const responses = {
     sse([{ type: "response.created", response: { id: "resp_1" } }, ...items.flat(), responses.completed()]),
 };
 
-/** An answer on the `chat` wire: each text is a piece. */
+/** Builds answers in the format of Chat Completions. Each text is one delta. */
 export const chat = {
   delta: (delta: object, finish_reason: string | null = null): object => ({
     id: "chatcmpl-1",
@@ -232,7 +264,7 @@ export const chat = {
     sse([...deltas, chat.delta({}, "stop"), chat.usage()], "data: [DONE]\n\n"),
 };
 
-/** An answer on the `messages` wire. */
+/** Builds answers in the format of Anthropic's Messages API. */
 export const messages = {
   block: (index: number, content_block: object, ...deltas: readonly object[]): object[] => [
     { type: "content_block_start", index, content_block },

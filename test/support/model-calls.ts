@@ -18,6 +18,7 @@ export function settingsFor(
     models: ["m-1"],
     envKey: null,
     envKeyInstructions: null,
+    envKeyFirst: true,
     bearerToken: null,
     headers: {},
     envHeaders: {},
@@ -53,7 +54,7 @@ export function said(role: "user" | "assistant" | "developer", text: string): Co
   return { type: "message", role, parts: [{ type: "text", text }] };
 }
 
-/** All events of one call, with the items' ids numbered in the order in which they came. */
+/** All events of one call. The items' IDs are numbered in the order of their appearance. */
 export async function eventsOf(
   settings: ProviderSettings,
   request: ModelRequest = requestOf(),
@@ -77,7 +78,7 @@ export async function eventsOf(
   return events;
 }
 
-/** A server in this process that hands out the bytes in exactly these pieces. */
+/** An HTTP client in this process that returns the bytes in exactly these pieces. */
 export function inPieces(...pieces: readonly Uint8Array[]): Http {
   return async () => {
     const body = new ReadableStream<Uint8Array>({
@@ -90,7 +91,7 @@ export function inPieces(...pieces: readonly Uint8Array[]): Http {
   };
 }
 
-/** The failure that a call ended with. */
+/** The failure that ended a call. */
 export function failureOf(events: readonly ModelEvent[]): Extract<ModelEvent, { type: "failed" }> {
   const last = events.at(-1);
   if (last?.type !== "failed") throw new Error(`it ended with ${last?.type}`);

@@ -1,14 +1,19 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 
 const homes: string[] = [];
-afterAll(async () => {
-  await Promise.all(homes.map((home) => rm(home, { recursive: true, force: true, maxRetries: 10 })));
+atFileEnd(async () => {
+  await Promise.all(
+    homes.splice(0).map((home) => rm(home, { recursive: true, force: true, maxRetries: 10 })),
+  );
 });
 
-/** A home whose threads talk to a local model, and a folder to work in. `more`: further lines of the provider. */
+/**
+ * Creates a home whose threads use a local model server, and a working folder. `more`: further lines of the
+ * provider's table.
+ */
 export async function modelHome(
   wire: string,
   modelUrl: string,
@@ -23,6 +28,8 @@ export async function modelHome(
   const config = [
     'model_provider = "mock"',
     'model = "mock-model"',
+    // Models may ask the user outside of Plan mode.
+    "features.default_mode_request_user_input = true",
     ...top,
     "[model_providers.mock]",
     'name = "Mock"',

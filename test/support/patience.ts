@@ -6,11 +6,14 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
 const TICK_MS = 50;
-/** One late tick counts no more than this: whatever held up this process held up what it waits for, too. */
+/**
+ * Limit on the time that one late tick counts: whatever delayed this process has also delayed the processes that it
+ * waits for.
+ */
 const MAX_TICK_MS = 2 * TICK_MS;
-/** How much working time a test gives to a single thing that it waits for. */
+/** How much working time a test waits for a single condition. */
 export const PATIENCE_MS = 20_000;
-/** For tests with many waits: each of these has its own limit, and this one only ends a test that is stuck. */
+/** Time limit of tests with many waits. Each wait has its own limit; this one only ends a test that hangs. */
 export const STUCK_MS = 45 * 60_000;
 
 const cores = availableParallelism();
@@ -18,7 +21,7 @@ const deadlines = new Map<() => void, number>();
 let worked = 0;
 let lastTick = performance.now();
 
-// Taken before any test can replace it by a fake.
+// Taken before a test can replace `setInterval` by a fake.
 const ticker = setInterval(tick, TICK_MS);
 ticker.unref();
 
@@ -29,7 +32,7 @@ function tick(): void {
   for (const [expired, deadline] of deadlines) if (worked >= deadline) expired();
 }
 
-/** How many processes want each core just now; 1 when there is a core for everyone, or when that is unknown. */
+/** The number of runnable processes per core; 1 if there are enough cores, or if the number is unknown. */
 function crowding(): number {
   try {
     const runnable = Number(/(\d+)\/\d+/.exec(readFileSync("/proc/loadavg", "utf8"))?.[1]);
@@ -44,7 +47,7 @@ export function workedMs(): number {
   return worked;
 }
 
-/** Calls `expired` once, after so much working time, unless it is cancelled before. */
+/** Calls `expired` once after this much working time, unless it is cancelled before. */
 export function afterWorking(ms: number, expired: () => void): () => void {
   const cancel = () => {
     deadlines.delete(run);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ids of the processes of this machine for which a file under `/proc/PID` has a text. */
-function processesWith(file: "environ" | "cmdline", text: string): readonly number[] {
+/** The IDs of all processes of this machine whose file under `/proc/PID` contains a text. */
+function processesWith(file: "environ" | "cmdline" | "mountinfo", text: string): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
@@ -14,12 +14,12 @@ function processesWith(file: "environ" | "cmdline", text: string): readonly numb
     .map(Number);
 }
 
-/** Processes whose environment has a text. */
+/** Processes whose environment contains a text. */
 export function withMark(mark: string): readonly number[] {
   return processesWith("environ", mark);
 }
 
-/** The watchdog of a host, while it runs. */
+/** The watchdog process of a host, while it runs. */
 export function watchdogOf(hostMark: string): readonly number[] {
   return processesWith("cmdline", `bobbin-watchdog\0${hostMark}`);
 }
@@ -27,4 +27,12 @@ export function watchdogOf(hostMark: string): readonly number[] {
 /** Programs `sleep SECONDS`. */
 export function sleepers(seconds: string): readonly number[] {
   return processesWith("cmdline", `sleep\0${seconds}\0`);
+}
+
+/**
+ * Processes that see a mount at a folder, or below it: those in the mount namespace of a sandbox that has the folder.
+ * If the mount is in the namespace of the machine, these are all processes.
+ */
+export function withMountAt(folder: string): readonly number[] {
+  return processesWith("mountinfo", ` ${folder}`);
 }

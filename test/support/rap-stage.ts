@@ -26,7 +26,7 @@ export interface RapStage {
 }
 
 export interface StageOptions {
-  /** By the names that the configuration has for them. */
+  /** The tool servers, by their names in the configuration. */
   readonly servers: Readonly<Record<string, FakeToolServer>>;
   /** Further lines for each server. */
   readonly lines?: readonly string[];
@@ -60,12 +60,12 @@ export async function rapStage(replies: readonly Reply[], options: StageOptions)
   return { model, host, home, cwd, client, threadId };
 }
 
-/** The next question that a client is asked. */
+/** The next server request to a client. */
 export function asked(client: WireClient, method: string, from = 0): Promise<Received> {
   return client.waitFor((frame) => frame.method === method && frame.id !== undefined, method, from);
 }
 
-/** Answers a call as its tool would; the status that this is answered with. */
+/** Posts the result of a call, as its tool would. Returns the status of the reply. */
 export function answer({ body }: Heard, result: string | object, more: object = {}): Promise<number> {
   return postBack(body.callback_url, {
     type: "tool_result",
@@ -76,7 +76,7 @@ export function answer({ body }: Heard, result: string | object, more: object = 
   });
 }
 
-/** What the model was told that its calls came to, by the nth time that it was asked. */
+/** The outputs of tool calls in the model's nth request. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent.
 export function outputs(model: MockModel, nth: number): any[] {
   return model.asked[nth]!.body.input.filter(
@@ -84,13 +84,13 @@ export function outputs(model: MockModel, nth: number): any[] {
   ).map(({ output }: { output: unknown }) => output);
 }
 
-/** Which of these tools the model was offered, by the nth time that it was asked. */
+/** Which of these tools the model's nth request offers. */
 export function offered(model: MockModel, nth: number, ...names: readonly string[]): string {
   const all = model.asked[nth]!.body.tools.map(({ name }: { name: string }) => name);
   return all.filter((name: string) => names.includes(name)).join();
 }
 
-/** Items of tool calls that a client was told of. */
+/** The items of tool calls that a client was notified of. */
 // biome-ignore lint/suspicious/noExplicitAny: as above.
 export function toolItems(client: WireClient, method: "item/started" | "item/completed"): any[] {
   return client
@@ -99,7 +99,7 @@ export function toolItems(client: WireClient, method: "item/started" | "item/com
     .filter(({ type }) => type === "mcpToolCall");
 }
 
-/** A thread's journal, as it is now. */
+/** The current records of a thread's journal. */
 export async function journalOf({
   home,
   threadId,
@@ -111,7 +111,10 @@ export async function journalOf({
   return { path, text: await readFile(path, "utf8") };
 }
 
-/** Resolves when the host knows that a call was taken: a kill does not make it doubt that any more. */
+/**
+ * Resolves when the host has recorded that the tool server acknowledged a call. After that, a kill leaves no doubt
+ * about it.
+ */
 export async function acknowledged(stage: Pick<RapStage, "home" | "threadId">): Promise<void> {
   const isKnown = async () => (await journalOf(stage)).text.includes('"toolWaiting"');
   await eventually(isKnown, "the call is acknowledged");

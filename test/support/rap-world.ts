@@ -1,4 +1,4 @@
-// A world for tool servers in tests: a clock that is moved by hand, and a host that takes down what is posted to it.
+// A test environment for tool servers: a clock that the test moves, and a host that records what is posted to it.
 import {
   createToolServer,
   type LogEntry,
@@ -37,9 +37,9 @@ export class RapWorld {
   readonly posts: Posted[] = [];
   readonly logs: LogEntry[] = [];
   time = 1_000_000_000_000;
-  /** What the host answers; a status, a response, or an error of the connection. */
+  /** The host's response to a post: a status, a response, or an error of the connection. */
   answer: (post: Posted) => number | Response | Promise<number | Response> = () => 200;
-  /** What other addresses answer. */
+  /** The response of any other URL. */
   elsewhere: (url: string, init: RequestInit) => Response | Promise<Response> = () => {
     throw new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } });
   };
@@ -80,7 +80,7 @@ export class RapWorld {
     });
   }
 
-  /** What one process has of the world, until it is killed: then nothing that it began has an effect any more. */
+  /** The environment of one process. After a kill, nothing that the process began has any effect. */
   life(data: ToolServerData): {
     readonly options: Pick<ToolServerOptions, "platform" | "data">;
     kill(): void;
@@ -140,7 +140,7 @@ export class RapWorld {
     return this.post(server, "/invoke", body, headers as Record<string, string>);
   }
 
-  /** Calls a tool and gives its result. */
+  /** Calls a tool and returns its result. */
   async result(
     server: ToolServer,
     operation: string,
@@ -153,7 +153,7 @@ export class RapWorld {
     return this.next("tool_result", before);
   }
 
-  /** The first message of a type that was posted after so many others. */
+  /** The first message of a type after the first `after` messages. */
   async next(type: CallbackMessage["type"], after = 0): Promise<Message> {
     const found = (): Posted | undefined =>
       this.posts.slice(after).find(({ message }) => message.type === type);
@@ -174,12 +174,12 @@ export class RapWorld {
     return this.messages().map(({ text }) => text);
   }
 
-  /** Resolves when nothing is under way in a server but what waits for time or for people. */
+  /** Resolves when everything in a server waits for time or for people. */
   async quiet(): Promise<void> {
     for (let round = 0; round < 30; round++) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Moves the clock, and lets everything happen on the way. */
+  /** Moves the clock. Everything that is due on the way happens. */
   async advance(ms: number): Promise<void> {
     const end = this.time + ms;
     for (;;) {
@@ -200,7 +200,7 @@ export class RapWorld {
   }
 }
 
-/** A message with every field that one of them has. */
+/** A message with all fields of all message types. */
 export interface Message {
   readonly type: CallbackMessage["type"];
   readonly group_id: string;

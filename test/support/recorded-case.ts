@@ -1,7 +1,11 @@
-// Reads the cases of test/scenario/recorded: what the Codex CLI was asked and what it sent, in order. The README there
-// describes the format.
+// Reads the cases of test/scenario/recorded: requests to the Codex CLI and everything that it sent, in order. The
+// README there describes the format.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { LONG } from "./long-form.ts";
+
+/** Transports that each case is played on. A second client follows on a WebSocket in any case. */
+export const TRANSPORTS: readonly string[] = LONG ? ["stdio", "ws"] : ["stdio"];
 
 const FOLDER = join(import.meta.dirname, "../scenario/recorded");
 
@@ -12,12 +16,16 @@ export type Step =
   | { readonly kind: "model"; readonly tool: string; readonly args: string }
   /** A file of the workspace is written. */
   | { readonly kind: "file"; readonly path: string; readonly text: string }
-  /** The workspace becomes a git repository, with what is in it. */
+  /** A picture is put into the workspace. */
+  | { readonly kind: "picture"; readonly path: string }
+  /** The workspace becomes a git repository that contains all its files. */
   | { readonly kind: "git" }
   /** The host sends this. */
   | { readonly kind: "host"; readonly line: string }
-  /** A program that a client started writes this, among other things. */
-  | { readonly kind: "output"; readonly processId: string; readonly text: string };
+  /** An MCP server of the thread gets into this state. */
+  | { readonly kind: "status"; readonly server: string; readonly status: string }
+  /** A program that a client started writes this text, among others. */
+  | { readonly kind: "output"; readonly process: string; readonly text: string };
 
 export interface RecordedCase {
   readonly name: string;
@@ -26,10 +34,14 @@ export interface RecordedCase {
   readonly steps: readonly Step[];
 }
 
-export const recordedCases: readonly RecordedCase[] = readdirSync(FOLDER)
+const allCases: readonly RecordedCase[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith(".txt"))
   .sort()
   .map((file) => readCase(file.slice(0, -".txt".length), readFileSync(join(FOLDER, file), "utf8")));
+
+/** Cases with MCP servers, which the others do not have. */
+export const recordedMcpCases = allCases.filter(({ name }) => name.startsWith("mcp-"));
+export const recordedCases = allCases.filter((one) => !recordedMcpCases.includes(one));
 
 function readCase(name: string, text: string): RecordedCase {
   let thread: object | undefined;
@@ -40,9 +52,11 @@ function readCase(name: string, text: string): RecordedCase {
     if (word === "thread") thread = JSON.parse(`${first} ${rest}`);
     else if (word === "git") steps.push({ kind: "git" });
     else if (word === "file") steps.push({ kind: "file", path: first, text: JSON.parse(rest) });
+    else if (word === "picture") steps.push({ kind: "picture", path: first });
     else if (word === ">") steps.push({ kind: "client", method: first, params: rest || "{}" });
     else if (word === "model") steps.push({ kind: "model", tool: first, args: rest });
-    else if (word === "output") steps.push({ kind: "output", processId: first, text: JSON.parse(rest) });
+    else if (word === "output") steps.push({ kind: "output", process: first, text: JSON.parse(rest) });
+    else if (word === "status") steps.push({ kind: "status", server: first, status: rest });
     else if (word === "<") steps.push({ kind: "host", line: line.slice(2) });
     else if (word === "+" || word === "-") {
       const [, different, reason] = /^. (.+?) +# (.+)$/.exec(line) ?? [];
@@ -53,7 +67,7 @@ function readCase(name: string, text: string): RecordedCase {
   return { name, thread, steps };
 }
 
-/** The first two words and the rest of a line. */
+/** Splits a line into its first two words and the rest. */
 function split(line: string): readonly string[] {
   return /^(\S+)(?: (\S+)(?: (.*))?)?$/s.exec(line)?.slice(1) ?? [line];
 }

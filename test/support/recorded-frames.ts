@@ -1,13 +1,14 @@
-// Every frame that a host sends to any client of any scenario is held against the peer's schemas.
-import { afterAll, expect, inject } from "vitest";
+// Checks every frame that a host sends to any client in any scenario against the Codex CLI's schemas.
+import { expect, inject } from "vitest";
 import { type FrameChecker, type FrameKind, peerFrameChecker } from "../conformance/schema-frames.ts";
+import { atFileEnd } from "./file-end.ts";
 
-/** What goes wrong is told once for each kind of frame: a stream of deltas would tell the same a thousand times. */
+/** One violation per kind of frame: a stream of deltas would repeat the same violation a thousand times. */
 const violations = new Map<string, string>();
 let check: FrameChecker | null | undefined;
 let checked = 0;
 
-/** `methods` are the requests that a reply may answer; undefined when none could be read. */
+/** `methods`: the methods of the requests that a reply may belong to; undefined if no request could be read. */
 export function recordFrame(message: object, text: string, methods: ReadonlySet<string> | undefined): void {
   check ??= openChecker();
   checked++;
@@ -32,7 +33,7 @@ function kindsOf(
   methods: ReadonlySet<string> | undefined,
 ): Iterable<FrameKind> {
   if (frame.method !== undefined) return [frame.id === undefined ? "notification" : "serverRequest"];
-  // Errors are the same whatever was asked.
+  // The schema of errors does not depend on the method.
   if (frame.error !== undefined) return [{ resultOf: "initialize" }];
   return Array.from(methods ?? [], (resultOf) => ({ resultOf }));
 }
@@ -42,7 +43,9 @@ function openChecker(): FrameChecker | null {
   return folder === null ? null : peerFrameChecker(folder);
 }
 
-// Registered by importing: no scenario can forget it.
-afterAll(() => {
-  expect(Object.fromEntries(violations), `of ${checked} frames`).toEqual({});
+// Registered on import, so that no scenario can forget it.
+atFileEnd(() => {
+  const found = Object.fromEntries(violations);
+  violations.clear();
+  expect(found, `of ${checked} frames`).toEqual({});
 });

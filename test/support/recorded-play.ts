@@ -5,16 +5,20 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { freshFolder } from "./folder.ts";
-import { type MockModel, type Reply, responses, silent, stream } from "./mock-model.ts";
+import { type Asked, type MockModel, type Reply, responses, silent, stream } from "./mock-model.ts";
+import { DOT_PNG } from "./picture.ts";
 import type { RecordedCase, Step } from "./recorded-case.ts";
 import type { Received, WireClient } from "./wire-client.ts";
 
-/** Sent by the host, and no part of the recorded order: streamed pieces, counters, and states whose place is free. */
+/** Notifications whose position in the recorded order may vary: deltas, counters and certain states. */
 const UNORDERED = new Set([
   "account/rateLimits/updated",
   "command/exec/outputDelta",
   "item/agentMessage/delta",
   "item/commandExecution/outputDelta",
+  "process/outputDelta",
+  "item/mcpToolCall/progress",
+  "mcpServer/startupStatus/updated",
   "thread/readState/changed",
   "thread/settings/updated",
   "thread/started",
@@ -29,7 +33,7 @@ export interface Stage {
   readonly client: WireClient;
   /** Follows the thread. */
   readonly follower: WireClient;
-  /** Answers the questions; they have to vanish for the other one. */
+  /** Which client answers requests. For the other client, the requests must be resolved. */
   readonly answers: "client" | "follower";
 }
 
@@ -37,16 +41,20 @@ export interface Stage {
 export interface Played {
   readonly cwd: string;
   readonly outside: string;
-  /** Seconds that commands of this case, and no others, sleep: `$MARK1` and so on. */
+  /**
+   * Numbers of seconds that only the commands of this case sleep: `$MARK1` and so on. They identify the processes.
+   */
   readonly marks: readonly string[];
-  /** The commandExecution and fileChange items as they completed. */
+  /** The notifications to both clients, and the replies to the calling client. */
+  readonly frames: readonly Received[];
+  /** The items as they completed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
   readonly items: readonly any[];
 }
 
 let played = 0;
 
-/** Plays a case, and compares what both clients were sent with the recorded order. */
+/** Plays a case, and compares the notifications to both clients with the recorded order. */
 export async function play(recorded: RecordedCase, stage: Stage): Promise<Played> {
   const player = await Player.start(recorded, stage);
   return player.play();
@@ -85,7 +93,7 @@ class Player {
     const folders = { cwd: await freshFolder("work"), outside: await freshFolder("outside") };
     const { client, follower } = stage;
     if (recorded.thread === undefined) return new Player(recorded, stage, folders, undefined);
-    // A model that takes patches as freeform text, as the recorded one did.
+    // A model that gets `apply_patch` as a freeform tool, like the recorded one.
     const threadId = await client.startThread({ cwd: folders.cwd, model: "gpt-5.5", ...recorded.thread });
     await follower.call("thread/resume", { threadId });
     return new Player(recorded, stage, folders, threadId);
@@ -101,11 +109,14 @@ class Player {
     await this.#seen(client, this.#expected);
     const shared = this.#expected.filter((line) => !isReply(line));
     await this.#seen(follower, this.#threadId === undefined ? [] : shared);
-    // What came too much has come now.
+    // After these replies, any unexpected frame would have arrived.
     await Promise.all([client, follower].map((one) => one.call("thread/loaded/list", {})));
     expect(this.#lines(client)).toEqual(diffsFirst(this.#expected));
     expect(this.#lines(follower)).toEqual(this.#threadId === undefined ? [] : diffsFirst(shared));
-    for (const one of [client, follower]) this.#checkOutput(one);
+    for (const one of [client, follower]) {
+      this.#checkOutput(one);
+      this.#checkStatus(one);
+    }
     const items = this.#frames(client)
       .filter(({ method }) => method === "item/completed")
       .map(({ params }) => params.item);
@@ -113,7 +124,8 @@ class Player {
       await client.call("thread/delete", { threadId: this.#threadId });
       await follower.about(this.#threadId, "thread/deleted");
     }
-    return { cwd: this.#cwd, outside: this.#outside, marks: this.#marks, items };
+    const { cwd, outside, marks } = { cwd: this.#cwd, outside: this.#outside, marks: this.#marks };
+    return { cwd, outside, marks, items, frames: this.#frames(client) };
   }
 
   async #take(step: Step): Promise<void> {
@@ -121,20 +133,31 @@ class Player {
     if (step.kind === "model" || step.kind === "host") return;
     await this.#seen(this.#stage.client, this.#expected);
     if (step.kind === "file") await writeFile(join(this.#cwd, step.path), step.text);
+    else if (step.kind === "picture") await writeFile(join(this.#cwd, step.path), DOT_PNG);
     else if (step.kind === "git") this.#makeRepository();
     else if (step.kind === "output") await this.#written(step);
+    else if (step.kind === "status") await this.#inState(step);
     else if (step.method === "answer") await this.#answer(JSON.parse(this.#filled(step.params)));
     else this.#call(step.method, JSON.parse(this.#filled(step.params)));
   }
 
-  async #written({ processId, text }: Extract<Step, { kind: "output" }>): Promise<void> {
+  async #inState({ server, status }: Extract<Step, { kind: "status" }>): Promise<void> {
+    const { client } = this.#stage;
+    const states = (): string[] =>
+      this.#frames(client)
+        .filter(({ method, params }) => method?.startsWith("mcpServer/startup") && params.name === server)
+        .map(({ params }) => params.status);
+    await client.until(() => states().includes(status), `${server} is ${status}`);
+  }
+
+  async #written({ process: name, text }: Extract<Step, { kind: "output" }>): Promise<void> {
     const { client } = this.#stage;
     const output = (): string =>
       this.#frames(client)
-        .filter(({ method, params }) => params?.processId === processId && method?.endsWith("outputDelta"))
+        .filter(({ method, params }) => isOf(params, name) && method?.endsWith("outputDelta"))
         .map(({ params }) => Buffer.from(params.deltaBase64, "base64").toString())
         .join("");
-    await client.until(() => output().includes(text), `${text} from ${processId}`);
+    await client.until(() => output().includes(text), `${text} from ${name}`);
   }
 
   #makeRepository(): void {
@@ -172,19 +195,13 @@ class Player {
   #reply({ tool, args }: Extract<Step, { kind: "model" }>, callId: string): Reply {
     if (tool === "hang") return silent("");
     return (response, asked) => {
-      const filled = this.#filled(args);
+      const filled = this.#filled(args).replaceAll("$SESSION", () => sessionOf(asked));
       const text = tool === "apply_patch" || tool === "say" ? JSON.parse(filled) : filled;
-      const items =
-        tool === "say"
-          ? responses.message(text)
-          : tool === "apply_patch"
-            ? responses.customCall(tool, text, callId)
-            : responses.call(tool, text, callId);
-      return stream(responses.stream(items))(response, asked);
+      return stream(responses.stream(itemsOf(tool, text, callId)))(response, asked);
     };
   }
 
-  /** A text with its placeholders filled in. */
+  /** Fills in the placeholders of a text. */
   #filled(text: string): string {
     return text
       .replaceAll("$WORK", this.#cwd)
@@ -202,7 +219,7 @@ class Player {
     return this.#frames(this.#stage.client).findLast(({ method }) => method === wanted)!;
   }
 
-  /** What came for this case, in order. */
+  /** The frames of this case, in order. */
   #frames(client: WireClient): Received[] {
     const from = client === this.#stage.client ? this.#from.client : this.#from.follower;
     return client.frames.slice(from).filter(({ id, method, params }) => {
@@ -217,7 +234,7 @@ class Player {
       .filter(({ method, params }) => {
         if (method === "turn/started") diff = undefined;
         if (method !== "turn/diff/updated") return method === undefined || !UNORDERED.has(method);
-        // Sending the same diff again is free.
+        // Whether the same diff is sent again may vary.
         const isNew = params.diff !== diff;
         diff = params.diff;
         return isNew;
@@ -226,7 +243,7 @@ class Player {
     return diffsFirst(lines);
   }
 
-  /** Waits until a client has got as many lines as are expected, and says where they differ if it never does. */
+  /** Waits until a client has got as many lines as expected. If that does not happen, says where they differ. */
   async #seen(client: WireClient, expected: readonly string[]): Promise<void> {
     const what = `${this.#recorded.name}: ${expected.at(-1)}`;
     await client
@@ -236,7 +253,19 @@ class Player {
       });
   }
 
-  /** The pieces of an output come between the start and the end of its item, and are what the item has. */
+  /** The thread's status is waiting before the request is sent, and until it is resolved. */
+  #checkStatus(client: WireClient): void {
+    let waits = false;
+    for (const frame of this.#frames(client)) {
+      const { method, params } = frame;
+      if (method === "thread/status/changed") waits = (params.status.activeFlags ?? []).length > 0;
+      if (isQuestion(frame) || method === "serverRequest/resolved")
+        expect(waits, `the thread waits at ${method}`).toBe(true);
+    }
+    expect(waits, "the thread waits at the end").toBe(false);
+  }
+
+  /** The deltas of an output come between the start and the end of its item, and add up to the item's output. */
   #checkOutput(client: WireClient): void {
     const outputs = new Map<string, string>();
     for (const { method, params } of this.#frames(client)) {
@@ -254,8 +283,8 @@ class Player {
 }
 
 /**
- * The diff of a change may be sent while the model already streams its next message: before and after that are the
- * same. Commands, patches and the end of the turn wait for it.
+ * Moves diffs before the model's next message: a diff may be sent while that message already streams. Commands,
+ * patches and the end of the turn wait for the diff.
  */
 function diffsFirst(lines: readonly string[]): string[] {
   const sorted: string[] = [];
@@ -267,11 +296,32 @@ function diffsFirst(lines: readonly string[]): string[] {
   return sorted;
 }
 
+/** Whether a notification is about a program that a client started under this name. */
+const isOf = (params: Received["params"], name: string): boolean =>
+  params?.processId === name || params?.processHandle === name;
+
+/** The session ID in the output of the model's last command. */
+const sessionOf = ({ body }: Asked): string =>
+  JSON.stringify(body.input)
+    .match(/(?<=session ID )\d+/g)!
+    .at(-1)!;
+
+/** The model's items: a message or a call. A tool in a namespace is written as `NAMESPACE.NAME`. */
+function itemsOf(tool: string, text: string, callId: string): object[] {
+  if (tool === "say") return responses.message(text);
+  if (tool === "apply_patch") return responses.customCall(tool, text, callId);
+  if (tool === "tool_search") return responses.toolSearch(JSON.parse(text), callId);
+  const [namespace, name] = tool.split(".");
+  return name === undefined
+    ? responses.call(tool, text, callId)
+    : responses.call(name, text, callId, namespace);
+}
+
 const isReply = (line: string): boolean => /^(reply|error) /.test(line);
 
 const isQuestion = ({ id, method }: Received): boolean => id !== undefined && method !== undefined;
 
-/** A frame in the words of the recorded cases. */
+/** Formats a frame as a line of the recorded cases. */
 function lineOf({ method, params, result, error }: Received, call: string | undefined): string {
   if (method === undefined) return replyLine(call!, error === undefined ? result : undefined);
   const words = [method];
@@ -281,12 +331,20 @@ function lineOf({ method, params, result, error }: Received, call: string | unde
     if (method === "item/started") words.push(typesOf(item.commandActions));
     else if (item.exitCode !== null) words.push(`exit ${item.exitCode}`);
   } else if (item?.type === "fileChange") words.push(item.type, item.status, kindsOf(item.changes));
-  else if (item !== undefined) words.push(item.type);
+  else if (item?.type === "mcpToolCall") {
+    words.push(item.type, item.status, `${item.server}/${item.tool}`);
+    if (item.error !== null) words.push("error");
+  } else if (item !== undefined) words.push(item.type);
+  else if (method === "mcpServer/elicitation/request") words.push(params.mode, kindOf(params._meta));
   else if (method === "turn/completed") words.push(params.turn.status);
   else if (params.review !== undefined) words.push(params.review.status, params.action.type);
+  else if (method === "process/exited") words.push(`exit ${params.exitCode}`);
   else if (params.stdin !== undefined) words.push(JSON.stringify(params.stdin));
   return words.join(" ");
 }
+
+const kindOf = (meta: { readonly codex_approval_kind?: string } | null): string =>
+  meta?.codex_approval_kind ?? "of the server";
 
 // biome-ignore lint/suspicious/noExplicitAny: results differ by method.
 function replyLine(call: string, result: any): string {

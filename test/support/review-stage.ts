@@ -1,4 +1,5 @@
-// A real host whose threads have a model judge approvals, with a local model that plays the agent and the reviewer.
+// Starts a real host whose threads have approvals reviewed by a model, with a local model that plays the agent and
+// the reviewer.
 import { type HostProcess, spawnHost } from "./host-process.ts";
 import { type Asked, MockModel, type Reply } from "./mock-model.ts";
 import { modelHome } from "./model-home.ts";
@@ -23,7 +24,7 @@ interface Shown {
   readonly shown: any;
 }
 
-/** A model that plays two parts, each with its own replies, the last one again and again. */
+/** A model that plays two roles. Each role has its own replies, the last of which is repeated. */
 export class Cast {
   readonly agent: Asked[] = [];
   readonly reviewer: Shown[] = [];
@@ -41,7 +42,7 @@ export class Cast {
     };
   }
 
-  /** What the agent was given for its calls of tools, the nth time that it was called. */
+  /** The outputs of the agent's tool calls in its nth request. */
   outputs(nth: number): string[] {
     return this.agent[nth]!.body.input.flatMap((item: { type: string; output: string }) =>
       item.type === "function_call_output" ? [item.output] : [],
@@ -80,7 +81,7 @@ export async function reviewStage(
   return { cast, host, client, threadId: await client.startThread({ cwd }), cwd, home };
 }
 
-/** What became of a turn, in short. */
+/** A summary of a turn. */
 export function reviewStory(frames: readonly Received[]): string[] {
   return frames.flatMap(({ method, params }) => {
     switch (method) {
@@ -109,9 +110,9 @@ const reviewedAs = (status: string) => [
   `item/autoApprovalReview/completed ${status}`,
 ];
 
-/** The parts of a story in which the reviewer allows something, or does not. */
+/** The frames of a review that approves, or does not. */
 export const APPROVED = reviewedAs("approved");
 export const DENIED = reviewedAs("denied");
 
-/** A command or patch that the reviewer denies, and the end of its turn. */
+/** The frames of a denied command or patch, and of the end of its turn. */
 export const DECLINED = ["item/started inProgress", ...DENIED, "item/completed declined", "turn completed"];

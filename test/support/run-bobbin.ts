@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { BOBBIN, environment } from "./host-process.ts";
 
 export interface Run {
@@ -12,12 +12,12 @@ export interface Run {
 }
 
 const running = new Set<ChildProcess>();
-// A test that failed may have left one that waits for it.
-afterAll(() => {
+// A failed test may have left a running program.
+atFileEnd(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Runs the program to its end. */
+/** Runs the program until it ends. */
 export async function runBobbin(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},

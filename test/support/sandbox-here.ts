@@ -3,7 +3,10 @@ import { spawnSync } from "node:child_process";
 const tried = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "--proc", "/proc", "true"]);
 const works = process.platform === "linux" && tried.status === 0;
 
-/** Whether commands can be confined here. With BOBBIN_REQUIRE_SANDBOX=1, as in CI, tests fail rather than be skipped. */
+/**
+ * Whether commands can be sandboxed on this machine. With BOBBIN_REQUIRE_SANDBOX=1, as in CI, tests fail rather than
+ * be skipped.
+ */
 export const hasSandbox = works || process.env.BOBBIN_REQUIRE_SANDBOX === "1";
 
 if (!hasSandbox) {

@@ -1,25 +1,25 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { freshFolder } from "./folder.ts";
 import { ROOT } from "./markdown.ts";
 
-/** An example that runs, as `npm run example -- NAME` runs it. */
+/** A running example, started like `npm run example -- NAME`. */
 export interface RunningExample {
   readonly child: ChildProcess;
-  /** What it has printed so far, on either stream. */
+  /** The output so far, of both streams. */
   output: string;
   /** Resolves with its exit code. */
   readonly ended: Promise<number | null>;
 }
 
 const children = new Set<ChildProcess>();
-afterAll(() => {
+atFileEnd(() => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-/** Saves a snippet as `examples/NAME/main.ts`, as pages ask their readers to do, in a folder of its own. */
+/** Saves a snippet as `examples/NAME/main.ts`, as pages tell their readers to do, in a new folder. */
 export async function savedExample(name: string, text: string): Promise<string> {
   const root = await freshFolder("snippet");
   await mkdir(join(root, "examples", name), { recursive: true });

@@ -1,19 +1,25 @@
-// Values made from the protocol's schemas: right ones, and ones that are a little wrong.
-import { type Node, optionsOf, type Shape, shapeOf, variantsOf } from "../../packages/protocol/src/schema.ts";
+// Generates values from the protocol's schemas: valid ones and slightly invalid ones.
+import {
+  type Node,
+  optionsOf,
+  type Shape,
+  shapeOf,
+  variantsOf,
+} from "../../packages/protocol/src/schema-language.ts";
 import type { Random } from "../simulation/random.ts";
 
-/** What a field of this name may hold, so that a value reaches what exists. */
+/** Existing values for a field of this name, so that requests reach existing objects. */
 export type Known = (key: string) => readonly string[];
 
-/** A number that JSON can write and JavaScript cannot hold. */
+/** Stands for a number that JSON can express and JavaScript cannot represent. */
 const INFINITE = "\u0001infinite\u0001";
 
-/** As JSON, with numbers that `JSON.stringify` would not write. */
+/** Serializes to JSON, including numbers that `JSON.stringify` would not write. */
 export function toJson(value: unknown): string {
   return (JSON.stringify(value) ?? "null").replaceAll(JSON.stringify(INFINITE), "1e999");
 }
 
-// None of them is a path that leads out of the folder in which a host runs: some methods write and remove files.
+// None of these is a path outside of the host's folder, because some methods write and remove files.
 const WORDS = ["a", "hello", "main", "x y", "default", "01a1e0d3-0000-7000-8000-000000000000", "tmp", "1"];
 const ODD_STRINGS = [
   "",
@@ -44,14 +50,14 @@ const ODD_STRINGS = [
 const LONG = "long ".repeat(20_000);
 const ODD_NUMBERS = [0, -0, -1, 1.5, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 2 ** 63, 1e308, -1e308, 5e-324];
 const ODD_KEYS = ["__proto__", "constructor", "toString", "hasOwnProperty", "length", "type", "id", "", "0"];
-/** Deep enough for what most schemas hold; a type that holds itself stops there. */
+/** Limit on the depth, at which recursive types stop. Enough for most schemas. */
 const MAX_DEPTH = 8;
 
 export function oddString(random: Random): string {
   return random.chance(0.02) ? LONG : random.pick(ODD_STRINGS);
 }
 
-/** Any JSON value, of no schema. */
+/** Any JSON value, without a schema. */
 export function anything(random: Random, depth = 0): unknown {
   switch (random.below(depth > 3 ? 5 : 8)) {
     case 0:
@@ -84,7 +90,7 @@ function nested(levels: number): unknown {
   return value;
 }
 
-/** A value that the schema accepts; optional keys are there or not. */
+/** A value that the schema accepts. Optional keys may be present or not. */
 export function validValue(node: Node, random: Random, known: Known, key = "", depth = 0): unknown {
   const inner = (next: Node, name = key) => validValue(next, random, known, name, depth + 1);
   switch (node.kind) {
@@ -140,7 +146,7 @@ function fields(
   inner: (node: Node, name: string) => unknown,
   depth: number,
 ): Record<string, unknown> {
-  // Few at a time: where everything is named, something is refused before anything is done.
+  // Only a few optional keys at a time: with all of them, most requests would be refused early.
   const share = random.pick([0, 0.1, 0.1, 0.3, depth > MAX_DEPTH ? 0 : 0.8]);
   const value: Record<string, unknown> = {};
   for (const field of shape) {
@@ -151,7 +157,7 @@ function fields(
   return value;
 }
 
-/** The value with one thing in it changed; the value itself stays as it is. */
+/** A copy of the value with one change. */
 export function mutated(value: unknown, random: Random): unknown {
   const copy = structuredClone(value);
   const places = containers(copy);
@@ -183,7 +189,7 @@ export function mutated(value: unknown, random: Random): unknown {
   return copy;
 }
 
-/** Nearly the same text: what has a form of its own, a cursor for one, still has it. */
+/** An almost equal text, so that the form of a cursor, for example, is kept. */
 function bent(value: unknown, random: Random): string {
   if (typeof value !== "string" || value === "" || random.chance(0.3)) return oddString(random);
   const at = random.below(value.length);
@@ -193,7 +199,7 @@ function bent(value: unknown, random: Random): string {
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Also under a name that objects inherit, as `JSON.parse` would. */
+/** Sets a key even if objects inherit its name, as `JSON.parse` does. */
 function put(place: Container, key: string, value: unknown): void {
   Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,6 +1,8 @@
 import type { Received } from "./wire-client.ts";
 
-/** What came, as short words: replies by their id, statuses and items by their type, deltas in a row as one. */
+/**
+ * Summarizes frames as short words: replies by their ID, statuses and items by their type, consecutive deltas as one.
+ */
 export function story(frames: readonly Received[], threadId?: string): string[] {
   const words = frames
     .filter((frame) => threadId === undefined || isAbout(frame, threadId))
@@ -11,7 +13,7 @@ export function story(frames: readonly Received[], threadId?: string): string[] 
 
 const DELTA = "item/agentMessage/delta";
 
-/** Replies are about whatever was asked, so they always count. */
+/** Replies always count, because they name no thread. */
 function isAbout({ method, params }: Received, threadId: string): boolean {
   return method === undefined || (params.threadId ?? params.thread?.id) === threadId;
 }
@@ -23,7 +25,7 @@ function wordOf({ id, method, params, error }: Received): string {
   return method;
 }
 
-/** The deltas of an item, put together. */
+/** Joins the deltas of an item. */
 export function deltas(frames: readonly Received[], itemId: string): string {
   return frames
     .filter(({ method, params }) => method === DELTA && params.itemId === itemId)
@@ -31,7 +33,7 @@ export function deltas(frames: readonly Received[], itemId: string): string {
     .join("");
 }
 
-/** Nothing is known of a mock's model, and each of its turns says so. */
+/** Whether a warning is about the mock's model, which is unknown. Each of its turns sends one. */
 export function isOfUnknownModel({ method, params }: Received): boolean {
   return method === "warning" && params.message.startsWith("Model metadata for");
 }

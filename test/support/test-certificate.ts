@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that nobody trusts, and its key: for servers of tests. */
+/** A certificate for 127.0.0.1 that no program trusts, and its key, for test servers. */
 export const TEST_CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgEyArGobCI7s6YD2K
@@ -16,6 +16,28 @@ M1owDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABOt8
 AQH/MA8GA1UdEQQIMAaHBH8AAAEwCgYIKoZIzj0EAwIDSQAwRgIhAMPwnTp4Ebja
 UHViigfBLHddl2hTl/YOMPN2ZiF0pO0XAiEAhPwK0FGjkhiStMeUnzmj8OK7iIgq
 MrrV0rqazaYvvKg=
+-----END CERTIFICATE-----
+`,
+} as const;
+
+/** Like `TEST_CERTIFICATE`, for the names model.test and proxy.test. */
+export const NAMED_CERTIFICATE = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgIC1lFYX+1h/s6GDj
+7Fd1jz+ginV4fHRoEX/lPMKO0huhRANCAAQK4UBKh7sZtKgmFcEWhsnPaiUVX+7f
+xtLNZdexLlScF0X5ypEBq5gjAzATJVA+5+DrR+vGR3PJpydHQH5/7Ske
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBnjCCAUSgAwIBAgIUIwwDLzrTuGWr3ULGElxWH2yXCukwCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMTcxMDE3MjdaGA8yMTI2MTAyNDEwMTcy
+N1owDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABArh
+QEqHuxm0qCYVwRaGyc9qJRVf7t/G0s1l17EuVJwXRfnKkQGrmCMDMBMlUD7n4OtH
+68ZHc8mnJ0dAfn/tKR6jfDB6MB0GA1UdDgQWBBRWebouvvBFihAmd8nGX/jBHIOB
+fzAfBgNVHSMEGDAWgBRWebouvvBFihAmd8nGX/jBHIOBfzAPBgNVHRMBAf8EBTAD
+AQH/MCcGA1UdEQQgMB6CCm1vZGVsLnRlc3SCCnByb3h5LnRlc3SHBH8AAAEwCgYI
+KoZIzj0EAwIDSAAwRQIgbHInWyOkQhNG71A1GGjTDbYF911nqdAc6lK/RrAGaewC
+IQDAHtevTaSW21KmeEovggk7skZDPYvFhc+toWrvVfzSfg==
 -----END CERTIFICATE-----
 `,
 } as const;

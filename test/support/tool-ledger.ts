@@ -1,7 +1,8 @@
-// What one tool server saw of calls and threads over all lives of its hosts, and what has to hold of it in the end.
+// Records what one tool server saw of calls and threads while its hosts were killed and restarted, and checks it at
+// the end.
 import assert from "node:assert/strict";
 
-/** Of a journal: as much as is looked at here. */
+/** The part of a journal record that is checked here. */
 export interface JournalRecord {
   readonly type: string;
   readonly at?: number;
@@ -21,17 +22,17 @@ export interface LedgerCall {
   readonly tool: string;
   /** How often it came. */
   came: number;
-  /** When its result was taken, by the hosts' clock, each time that it was. */
+  /** The times, by the hosts' clock, at which the result was accepted. */
   readonly taken: number[];
 }
 
-/** The tool that may be called again, and the one that may not. */
+/** The tool whose calls may be repeated, and the tool whose calls may not. */
 export const AGAIN = "again";
 export const ONCE = "once";
 
 export const resultOf = (callId: string): string => `the result of ${callId}`;
 
-/** A turn that so many hosts were lost with is not tried again. */
+/** Limit on the hosts that may die in a row during a turn. After that, the turn is not continued. */
 const MAX_LOST_HOSTS = 3;
 const GIVEN_UP = "The call was given up before it had an answer.";
 const RUNNING = /is still running/;
@@ -57,8 +58,8 @@ export class ToolLedger {
   }
 
   /**
-   * Holds a thread that is over against all that was seen of it. `shown`: what the model was shown as outputs.
-   * `powerCuts`: the power failed, and took with it what was only written.
+   * Checks an ended thread against everything that the tool server saw of it. `shown`: the outputs that the model
+   * got. `powerCuts`: whether there were power cuts, which may have removed unsynced data.
    */
   check(
     threadId: string,
@@ -68,9 +69,9 @@ export class ToolLedger {
   ): void {
     const again = new Map<string, boolean>();
     const outputs = new Map<string, unknown>();
-    /** Calls that were given up, and how many hosts were lost by then. */
+    /** Calls that were given up, with the number of hosts that had died by then. */
     const givenUp = new Map<string, number>();
-    /** Hosts that were lost with the turn since its model last said something to the end. */
+    /** The number of hosts that died during the turn since the model's last complete answer. */
     let lostHosts = 0;
     for (const { type, at = 0, callId = "", output, again: may } of records) {
       if (type === "usageReported" || type === "turnStarted") lostHosts = 0;
@@ -80,20 +81,20 @@ export class ToolLedger {
         assert(!outputs.has(callId), `${callId} is answered twice`);
         outputs.set(callId, output);
         this.#checkAnswer(callId, output, again.get(callId), at);
-        // At its deadline its server is told to stop, too.
+        // At the deadline, the server also gets a cancel notice.
         if (givenUp.delete(callId)) this.#checkUnknown(callId, output, at);
       }
       if (type === "callCancelled" && !outputs.has(callId)) givenUp.set(callId, lostHosts);
     }
     for (const [callId, hosts] of givenUp) {
-      // Those that were lost while it only waited do not count, so there may have been more.
+      // Hosts that died while the turn only waited do not count, so there may have been more.
       assert(hosts >= MAX_LOST_HOSTS, `${callId} was given up, and why?`);
       outputs.set(callId, GIVEN_UP);
     }
     for (const [callId, { threadId: of, tool, came }] of this.calls) {
       if (of !== threadId) continue;
       if (tool === ONCE) assert.equal(came, 1, `${callId} may be sent once only`);
-      // What can be sent again need not survive a power cut.
+      // A call that can be sent again need not survive a power cut.
       if (tool === ONCE || !powerCuts)
         assert(again.has(callId), `${callId} was sent, and nothing was written of that`);
     }
@@ -105,7 +106,7 @@ export class ToolLedger {
     this.#checkClosings(threadId, records);
   }
 
-  /** What comes after the model was told that the call is still running is received once and shown once. */
+  /** A result that comes after the model got an interim output is received once and shown once. */
   #checkLate(records: readonly JournalRecord[], outputs: ReadonlyMap<string, unknown>): void {
     const received = new Map<string, string>();
     const injected = new Set<string>();
@@ -128,24 +129,24 @@ export class ToolLedger {
 
   #checkAnswer(callId: string, output: unknown, again: boolean | undefined, at: number): void {
     const call = this.calls.get(callId);
-    // That it was taken need not have been heard: the host may have died in between.
+    // The acknowledgement need not have been recorded: the host may have died before.
     if (output === resultOf(callId)) return assert(call !== undefined, `${callId}: from nowhere`);
     if (RUNNING.test(String(output))) return;
-    // A server that has had no time to tell its tools has none.
+    // A server that could not answer discovery in time has no tools.
     if (again === undefined) return assert.match(String(output), /There is no tool named/, callId);
     if (!LATE.test(String(output)))
       assert.equal(again, false, `${callId} can be sent again, and was given up`);
     this.#checkUnknown(callId, output, at);
   }
 
-  /** A call is given up at a time only if no host has taken its result before. */
+  /** A call may be given up only if no host has accepted its result before. */
   #checkUnknown(callId: string, output: unknown, at: number): void {
     assert(UNKNOWN.test(String(output)) || LATE.test(String(output)), `${callId}: ${output}`);
     const before = this.calls.get(callId)?.taken.filter((taken) => taken < at) ?? [];
     assert.deepEqual(before, [], `the result of ${callId} is lost`);
   }
 
-  /** One closing for each time that one was written down, at most, and that once for each time that it was closed. */
+  /** For each recorded notice, at most one is sent, and for each close, at most one is recorded. */
   #checkClosings(threadId: string, records: readonly JournalRecord[]): void {
     let untold = false;
     let notices = 0;

@@ -1,8 +1,8 @@
-// A tool server that is whatever a test needs it to be: a real listener, and nothing of our own code behind it.
+// A tool server that behaves as a test wants. It is a real listener, and uses no code of Bobbin.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { afterAll } from "vitest";
 import { eventually } from "./eventually.ts";
+import { atFileEnd } from "./file-end.ts";
 import { ownAddress } from "./own-address.ts";
 
 export interface Heard {
@@ -23,7 +23,7 @@ export interface ToolOptions {
   readonly annotations?: object;
 }
 
-/** A toolset's JSON, with the endpoint that `FakeToolServer` answers at. */
+/** The JSON of a toolset whose endpoint is the `FakeToolServer`. */
 export function toolset(
   url: string,
   tools: Readonly<Record<string, ToolOptions>>,
@@ -53,11 +53,11 @@ export const json =
     response.writeHead(200, { "content-type": "application/json" });
     response.end(typeof value === "string" ? value : JSON.stringify(value));
   };
-/** Takes the request and says nothing, for ever. */
+/** Accepts the request and never answers. */
 export const hang: Behave = () => {};
-/** Takes the request and drops the connection. */
+/** Accepts the request and drops the connection. */
 export const reset: Behave = (response) => void response.socket?.resetAndDestroy();
-/** Answers so slowly that nobody should wait for the end. */
+/** Answers so slowly that a client should not wait for the end. */
 export const drip: Behave = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
   const timer = setInterval(() => response.write(" "), 20);
@@ -67,7 +67,7 @@ export const drip: Behave = (response) => {
 export class FakeToolServer {
   readonly heard: Heard[] = [];
   readonly url: string;
-  /** What is done for a path; by default `/invoke` and the notices are taken, all else is unknown. */
+  /** The behaviour by path. By default, `/invoke` and the notices are accepted, and everything else is unknown. */
   readonly on = new Map<string, Behave>([
     ["/invoke", ok],
     ["/close_thread", ok],
@@ -102,17 +102,17 @@ export class FakeToolServer {
     return fake;
   }
 
-  /** What discovery finds from now on. */
+  /** Sets the toolset for later discoveries. */
   offer(value: unknown): void {
     this.on.set("/.well-known/rap-toolset", json(value));
   }
 
-  /** What came to a path, in order. */
+  /** The requests to a path, in order. */
   at(path: string): Heard[] {
     return this.heard.filter((one) => one.path === path);
   }
 
-  /** The nth request to a path, once it is there. */
+  /** The nth request to a path. Waits for it. */
   async next(path: string, nth = 1): Promise<Heard> {
     await eventually(() => this.at(path).length >= nth, `${nth} requests to ${path}`);
     return this.at(path)[nth - 1]!;
@@ -150,7 +150,7 @@ export class FakeToolServer {
   }
 }
 
-/** Posts to a callback URL as a tool server does; the status that it is answered with. */
+/** Posts to a callback URL as a tool server does. Returns the status of the reply. */
 export async function postBack(
   url: string,
   message: unknown,
@@ -166,6 +166,6 @@ export async function postBack(
 }
 
 const open = new Set<FakeToolServer>();
-afterAll(async () => {
+atFileEnd(async () => {
   await Promise.all([...open].map((server) => server.close()));
 });

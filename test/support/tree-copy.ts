@@ -5,7 +5,10 @@ import { ROOT } from "./markdown.ts";
 
 const LEFT_OUT = new Set(["node_modules", "dist", ".git", ".cache"]);
 
-/** A copy of the project whose sources can be changed. It shares what is installed, but not the project's own packages. */
+/**
+ * Copies the project, so that its sources can be changed. The copy shares the installed packages, but not the
+ * project's own ones.
+ */
 export async function copyOfProject(): Promise<string> {
   const root = await freshFolder("copy");
   await cp(ROOT, root, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });

@@ -23,7 +23,7 @@ export async function watching(options: Partial<StageOptions> = {}): Promise<Wat
   return { ...stage, server, heard };
 }
 
-/** The status that an event is answered with. */
+/** Posts an event. Returns the status of the reply. */
 export function emit({ body }: Heard, text: string, more: object = {}, key?: string): Promise<number> {
   const event = { type: "subscription_event", group_id: body.group_id, tool_call_id: body.id, text, ...more };
   return postBack(body.callback_url, event, key === undefined ? {} : { "idempotency-key": key });

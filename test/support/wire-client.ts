@@ -20,12 +20,12 @@ export interface WireError {
   readonly data: { readonly code: string; readonly retryable: boolean; readonly [key: string]: unknown };
 }
 
-/** A client that keeps everything it is sent, in order, and knows nothing of the protocol but its frames. */
+/** A client that keeps all received frames in order, and knows only the frame format of the protocol. */
 export class WireClient {
   /** What came, in order. */
   readonly frames: Received[] = [];
   readonly #wire: Wire;
-  /** Methods that were asked, by the id's JSON: the same id may be used twice, and answered in any order. */
+  /** Methods of sent requests, by the JSON of their ID. An ID may be used twice, and answered in any order. */
   readonly #asked = new Map<string, Set<string>>();
   readonly #waiting = new Set<() => void>();
   readonly #counts = new Map<string | undefined, number>();
@@ -50,19 +50,19 @@ export class WireClient {
     return this.frames.filter((frame) => frame.method === method);
   }
 
-  /** How many came of one method; of undefined, how many replies. Cheap, for streams of many frames. */
+  /** The number of frames of a method; of undefined, the number of replies. Cheap, for streams of many frames. */
   count(method: string | undefined): number {
     return this.#counts.get(method) ?? 0;
   }
 
-  /** Sends a request and resolves with its reply, also when that is an error. */
+  /** Sends a request. Resolves with its reply, even if that is an error. */
   async request(method: string, params?: unknown, id: string | number = ++this.#lastId): Promise<Received> {
     const from = this.frames.length;
     this.send({ id, method, ...(params !== undefined && { params }) });
     return this.waitFor((frame) => frame.method === undefined && frame.id === id, `reply to ${method}`, from);
   }
 
-  /** The result; an error is thrown. */
+  /** Sends a request and returns the result. Throws if the reply is an error. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   async call(method: string, params?: unknown): Promise<any> {
     const { result, error } = await this.request(method, params);
@@ -70,7 +70,7 @@ export class WireClient {
     return result;
   }
 
-  /** The error; a result is thrown. */
+  /** Sends a request and returns the error. Throws if the reply is a result. */
   async refusal(method: string, params?: unknown): Promise<WireError> {
     const { result, error } = await this.request(method, params);
     if (error === undefined) throw new Error(`${method} was not refused: ${JSON.stringify(result)}`);
@@ -86,7 +86,7 @@ export class WireClient {
     return thread.id;
   }
 
-  /** The id of the turn that takes the text. */
+  /** Sends a text. Returns the ID of the turn that takes it. */
   async say(threadId: string, text: string): Promise<string> {
     const { turn } = await this.call("turn/start", { threadId, input: [{ type: "text", text }] });
     return turn.id;
@@ -99,7 +99,7 @@ export class WireClient {
     return turnId;
   }
 
-  /** A turn that is in the middle of a long answer. */
+  /** Starts a turn, and resolves in the middle of its long answer. */
   async speaking(threadId: string, text = `slowly ${"and on ".repeat(200)}`): Promise<string> {
     const turnId = await this.say(threadId, text);
     await this.waitFor(
@@ -139,7 +139,7 @@ export class WireClient {
     this.#wire.send(text);
   }
 
-  /** Several lines in one write, LF behind each; only for wires that are split by LF. */
+  /** Sends several lines in one write, each with an LF. Only for transports that split at LF. */
   sendLines(lines: readonly string[]): void {
     for (const line of lines) this.remember(line);
     this.#wire.sendBytes(Buffer.from(`${lines.join("\n")}\n`));
@@ -149,13 +149,13 @@ export class WireClient {
     this.#wire.sendBytes(bytes);
   }
 
-  /** One message that may be anything; it has no line end. */
+  /** Sends one message with any bytes. It must have no line end. */
   sendMessage(bytes: Uint8Array): void {
     this.remember(Buffer.from(bytes).toString());
     this.#wire.sendMessage(bytes);
   }
 
-  /** Stops reading: what the host sends stays in its hands. */
+  /** Stops reading, so that the host cannot send more. */
   pause(): void {
     this.#wire.pause();
   }
@@ -164,7 +164,9 @@ export class WireClient {
     this.#wire.resume();
   }
 
-  /** The first frame that fits, of those that came or are to come. `from` skips what came before. */
+  /**
+   * The first frame for which `fits` returns true, received or still to come. Frames before index `from` are skipped.
+   */
   async waitFor(fits: (frame: Received) => boolean, what: string, from = 0): Promise<Received> {
     let at = from;
     await this.until(() => {
@@ -174,7 +176,7 @@ export class WireClient {
     return this.frames[at]!;
   }
 
-  /** Resolves when `holds`, which is asked after each frame. Each frame that comes renews the patience. */
+  /** Resolves when `holds` returns true. It is called after each frame, and each frame restarts the time limit. */
   until(holds: () => boolean, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const expired = () => done(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms: ${this.#tail()}`)));
@@ -196,7 +198,7 @@ export class WireClient {
     });
   }
 
-  /** Says goodbye; resolves when the host has too. */
+  /** Closes the connection. Resolves when the host has closed it, too. */
   async close(): Promise<void> {
     this.resume();
     this.#wire.end();
@@ -231,7 +233,7 @@ export class WireClient {
     this.#wake();
   }
 
-  /** Takes note that this is being asked, for what goes out by `sendBytes`. */
+  /** Remembers a request that was sent by `sendBytes`. */
   remember(text: string): void {
     let message: { id?: unknown; method?: unknown };
     try {

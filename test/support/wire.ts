@@ -5,18 +5,18 @@ import { WebSocket } from "ws";
 /** A client's end of a transport: whole messages out and in, and the means to stop reading. */
 export interface Wire {
   send(text: string): void;
-  /** As they are: for what is no message. */
+  /** Sends bytes unchanged, even if they are no message. */
   sendBytes(bytes: Uint8Array): void;
   /** One message, whatever its bytes. */
   sendMessage(bytes: Uint8Array): void;
   onMessage(take: (text: string) => void): void;
   pause(): void;
   resume(): void;
-  /** Resolves when the host has ended this wire, or it broke; with the WebSocket's close code. */
+  /** Resolves when the host has closed the connection or it broke, with the close code of a WebSocket. */
   readonly closed: Promise<number>;
   /** Ends it from this side. */
   end(): void;
-  /** The same without ceremony. */
+  /** Closes the connection without a handshake. */
   cut(): void;
 }
 
@@ -24,7 +24,7 @@ const LF = Buffer.from("\n");
 
 export function stdioWire(child: ChildProcessWithoutNullStreams): Wire {
   let take: (text: string) => void = () => {};
-  // A host that is gone is what some scenarios are about; writing to it is no error of theirs.
+  // Errors are ignored, because some scenarios write to a host that is gone.
   child.stdin.on("error", () => {});
   const lines = new LineSplitter(
     {
@@ -45,7 +45,7 @@ export function stdioWire(child: ChildProcessWithoutNullStreams): Wire {
     pause: () => child.stdout.pause(),
     resume: () => child.stdout.resume(),
     closed: new Promise((resolve) => {
-      // Half a line at the end is dropped: it is that of a host that was killed.
+      // An incomplete last line is dropped: the host was killed while it wrote it.
       child.stdout.once("close", () => resolve(0));
     }),
     end: () => void child.stdin.end(),
@@ -53,7 +53,7 @@ export function stdioWire(child: ChildProcessWithoutNullStreams): Wire {
   };
 }
 
-/** Of a WebSocket that is open. */
+/** Wraps an open WebSocket. */
 export function webSocketWire(socket: WebSocket): Wire {
   socket.on("error", () => {});
   return {

@@ -1,10 +1,10 @@
 import { Frame, type MemoryLink, memoryPair } from "@bobbin/rpc";
 import { describe, expect, it } from "vitest";
-import { overLink } from "./over-link.ts";
+import { overLink } from "./client-over-link.ts";
 
 type Message = Record<string, unknown> & { id?: number; method?: string };
 
-/** The other end of the wire, played by the test. */
+/** The host's end of the connection, played by the test. */
 class Host {
   readonly link: MemoryLink;
   readonly #arrived: Message[] = [];
@@ -52,7 +52,7 @@ const completed = (id: string, threadId = "t") => ({
 });
 
 describe("a client", () => {
-  it("says initialize, then initialized", async () => {
+  it("sends initialize, then initialized", async () => {
     const { client, host } = open();
     const greeted = client.initialize({ name: "test", version: "1" }, { experimentalApi: true });
     const { id, ...asked } = await host.next();
@@ -65,7 +65,7 @@ describe("a client", () => {
     expect(await host.next()).toEqual({ method: "initialized" });
   });
 
-  it("tells listeners until they stop, and each as often as it listens", async () => {
+  it("calls listeners until they are removed, and each as often as it was added", async () => {
     const { client, host } = open();
     const told: string[] = [];
     const listener = ({ threadId }: { threadId: string }) => told.push(threadId);
@@ -84,7 +84,7 @@ describe("a client", () => {
     expect(told).toEqual(["1", "1", "2", "archived 4"]);
   });
 
-  it("answers questions that it has a handler for, and refuses others", async () => {
+  it("answers server requests that have a handler, and refuses others", async () => {
     const { client, host } = open();
     const stop = client.onRequest("item/fileChange/requestApproval", async ({ itemId }) => ({
       decision: itemId === "good" ? "accept" : "decline",
@@ -100,7 +100,7 @@ describe("a client", () => {
     expect(await host.next()).toMatchObject({ id: 1, error: { code: -32601 } });
   });
 
-  it("tells a handler that its answer is no longer wanted, and does not send it", async () => {
+  it("aborts a handler whose answer is no longer needed, and does not send the answer", async () => {
     const { client, host } = open();
     const aborted = new Promise<void>((resolve) => {
       client.onRequest("item/fileChange/requestApproval", async (_params, { signal }) => {
@@ -116,7 +116,7 @@ describe("a client", () => {
     expect(await host.next()).toMatchObject({ method: "model/list" });
   });
 
-  it("rejects what waits when either side closes, and closes once", async () => {
+  it("rejects pending requests when either side closes, and closes once", async () => {
     const byHost = open();
     const asked = byHost.client.request("model/list", {});
     const why = new Promise((resolve) => byHost.client.onClosed(resolve));
@@ -136,7 +136,7 @@ describe("a client", () => {
 });
 
 describe("runTurn", () => {
-  it("gives the notifications of its turn only, also those that overtake the reply", async () => {
+  it("yields the notifications of its turn only, also those that arrive before the reply", async () => {
     const { client, host } = open();
     const seen: unknown[] = [];
     const run = (async () => {
@@ -165,7 +165,7 @@ describe("runTurn", () => {
     expect(seen).toEqual(["early", "thread/status/changed", "late", "turn/completed"]);
   });
 
-  it("interrupts when its signal aborts, and still gives the end", async () => {
+  it("interrupts when its signal aborts, and still yields turn/completed", async () => {
     const { client, host } = open();
     const stop = new AbortController();
     const turn = client.runTurn("t", "hi", { signal: stop.signal });
@@ -197,7 +197,7 @@ describe("runTurn", () => {
   });
 });
 
-/** Waits until everything that the host said so far was told. */
+/** Waits until the client has handled everything that the host sent so far. */
 async function heard(client: ReturnType<typeof overLink>, host: Host): Promise<void> {
   const asked = client.request("model/list", {});
   host.say({ id: (await host.next()).id, result: {} });

@@ -5,6 +5,7 @@ import type {
   NotificationName,
   NotificationParams,
   Params,
+  RequestId,
   Result,
   ServerRequestName,
   ServerRequestParams,
@@ -12,13 +13,16 @@ import type {
   UserInput,
 } from "@bobbin/protocol";
 import { Peer, type RequestOptions, RpcError } from "@bobbin/rpc";
-import { type Notification, runTurn, type TurnOptions } from "./turn.ts";
-import type { OpenWire, Wire } from "./wire.ts";
+import { type Notification, runTurn, type TurnOptions } from "./run-turn.ts";
+import type { OpenTransport, Transport } from "./transport.ts";
 
 const METHOD_NOT_FOUND = -32601;
 
+/** What a handler of a server request gets besides its params. */
 export interface ServerRequestContext {
-  /** Aborts when the answer is no longer wanted: another client gave one, or the connection ended. */
+  /** The request's id. It stays the same when the host asks again, on another connection or after a restart. */
+  readonly id: RequestId;
+  /** Aborts when the answer is no longer needed: another client has answered, or the connection ended. */
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +30,7 @@ type Listener = (params: never) => void;
 type Handler = (params: never, context: ServerRequestContext) => unknown;
 
 /**
- * A connection to a host, with the protocol's types.
+ * A connection to a Bobbin host, with typed requests, notifications and server requests.
  *
  * @example
  * const client = await connectWebSocket("ws://127.0.0.1:4545");
@@ -39,20 +43,25 @@ type Handler = (params: never, context: ServerRequestContext) => unknown;
  */
 export class BobbinClient {
   readonly #peer: Peer;
-  readonly #wire: Wire;
+  readonly #transport: Transport;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #everyListener = new Set<(notification: Notification) => void>();
   readonly #handlers = new Map<string, Handler>();
   readonly #closeListeners = new Set<(why: string) => void>();
   #closed: string | undefined;
 
-  /** See `connectWebSocket` and `overLink`; `open` is for wires of your own. */
-  constructor(open: OpenWire) {
-    this.#peer = new Peer((text) => this.#wire.send(text), {
-      notification: (method, params) => this.#tell(method, params),
-      request: (method, params, signal) => this.#serve(method, params, signal),
+  /**
+   * Use `connect`, `connectWebSocket` or `overLink` to create a client. Call this only with a transport of your own.
+   *
+   * @example
+   * const client = new BobbinClient((events) => openMyTransport(events));
+   */
+  constructor(open: OpenTransport) {
+    this.#peer = new Peer((text) => this.#transport.send(text), {
+      notification: (method, params) => this.#notify(method, params),
+      request: (method, params, signal, id) => this.#serve(method, params, { signal, id }),
     });
-    this.#wire = open({
+    this.#transport = open({
       message: (text) => this.#peer.receive(text),
       closed: (why) => {
         this.#closed = why;
@@ -64,7 +73,7 @@ export class BobbinClient {
   }
 
   /**
-   * The handshake; comes first. Says `initialized` too.
+   * Performs the handshake: sends `initialize`, then the notification `initialized`. Must be the first call.
    *
    * @example
    * const { userAgent } = await client.initialize(
@@ -84,8 +93,8 @@ export class BobbinClient {
   }
 
   /**
-   * Calls a method. Rejects with `RpcError` when the host says no, with `NoAnswerError` when the connection
-   * ended or the time was up, and with the signal's reason when that aborted.
+   * Calls a method of the host. Rejects with `RpcError` if the host replies with an error, with `NoAnswerError` if the
+   * connection ends or the request times out, and with the signal's reason if the signal aborts.
    *
    * @example
    * const { data } = await client.request("model/list", {}, { timeoutMs: 5_000 });
@@ -99,13 +108,13 @@ export class BobbinClient {
   }
 
   /**
-   * Listens to one kind of notification until the returned function is called.
+   * Calls `listener` for every notification of one method. The returned function stops that.
    *
    * @example
    * const stop = client.on("thread/status/changed", ({ threadId, status }) => show(threadId, status.type));
    */
   on<N extends NotificationName>(method: N, listener: (params: NotificationParams<N>) => void): () => void {
-    // Of its own, so that listening twice with one function is two things to stop.
+    // A new function per call, so that the same listener can be added twice and removed one at a time.
     const entry: Listener = (params) => listener(params);
     const listeners = this.#listeners.get(method) ?? new Set();
     this.#listeners.set(method, listeners.add(entry));
@@ -113,7 +122,8 @@ export class BobbinClient {
   }
 
   /**
-   * Listens to every notification, also of kinds that this version does not know.
+   * Calls `listener` for every notification, including methods that this version does not know. The returned function
+   * stops that.
    *
    * @example
    * const stop = client.onNotification(({ method, params }) => console.debug(method, params));
@@ -125,7 +135,8 @@ export class BobbinClient {
   }
 
   /**
-   * Told once, with the reason, when the connection has ended, whoever ended it; at once if it has already.
+   * Calls `listener` once with the reason when the connection has ended, on either side. Calls it at once if the
+   * connection has already ended. The returned function removes the listener.
    *
    * @example
    * client.onClosed((why) => console.error(`disconnected: ${why}`));
@@ -138,8 +149,9 @@ export class BobbinClient {
   }
 
   /**
-   * Answers one kind of question of the host: what the handler returns is the answer. One handler a kind, the
-   * last one counts. Questions without a handler are refused.
+   * Answers the server requests of one method (such as approvals) with the handler's return value. A later handler for
+   * the same method replaces the earlier one. Server requests without a handler get the error "Method not found". The
+   * returned function removes the handler.
    *
    * @example
    * client.onRequest("item/commandExecution/requestApproval", async ({ command }) => ({
@@ -161,8 +173,8 @@ export class BobbinClient {
   }
 
   /**
-   * Starts a turn and gives its notifications as they come, `turn/completed` last. When `signal` aborts, the
-   * turn is interrupted, and its end is still given. Leaving the loop early stops the watching, not the turn.
+   * Starts a turn and yields its notifications; the last one is `turn/completed`. If `signal` aborts, the turn is
+   * interrupted, and `turn/completed` still follows. Leaving the loop early does not stop the turn.
    *
    * @example
    * for await (const { method, params } of client.runTurn(thread.id, "What changed?", { signal })) {
@@ -178,20 +190,20 @@ export class BobbinClient {
   }
 
   /**
-   * Ends the connection. What still waits for an answer rejects. Idempotent.
+   * Closes the connection and rejects all pending requests, with `why` as the reason. Idempotent.
    *
    * @example
    * await client.close();
    */
-  async close(): Promise<void> {
-    this.#peer.closed("the client was closed");
-    this.#wire.close();
+  async close(why = "the client was closed"): Promise<void> {
+    this.#peer.closed(why);
+    this.#transport.close();
     await new Promise<void>((resolve) => this.onClosed(() => resolve()));
   }
 
-  #tell(method: string, params: unknown): void {
+  #notify(method: string, params: unknown): void {
     if (method === "serverRequest/resolved") {
-      // Ours or another client's answer counted: whoever is still at it can stop.
+      // The host has an answer, from this or another client, so a handler that still runs can stop.
       this.#peer.withdraw((params as NotificationParams<"serverRequest/resolved">).requestId);
     }
     for (const listener of [...(this.#listeners.get(method) ?? [])]) guarded(() => listener(params as never));
@@ -199,15 +211,15 @@ export class BobbinClient {
       guarded(() => listener({ method, params } as Notification));
   }
 
-  #serve(method: string, params: unknown, signal: AbortSignal): unknown {
+  #serve(method: string, params: unknown, context: ServerRequestContext): unknown {
     const handler = this.#handlers.get(method);
     if (!handler)
       throw new RpcError(METHOD_NOT_FOUND, `Method not found: this client does not answer ${method}`);
-    return handler(params as never, { signal });
+    return handler(params as never, context);
   }
 }
 
-/** A listener's fault is its program's to see, and keeps nothing from the other listeners. */
+/** Rethrows a listener's error in a microtask: the program sees it as uncaught, and the other listeners still run. */
 function guarded(run: () => void): void {
   try {
     run();

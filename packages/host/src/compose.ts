@@ -1,127 +1,144 @@
-import { basename, join } from "node:path";
+import type { HostOfHome } from "@bobbin/protocol";
 import { RateLimits } from "./account/rate-limits.ts";
-import { ConfigLayers } from "./catalog/config-layers.ts";
-import { composeExec, submitTo } from "./compose-exec.ts";
-import { composeRap, endChild, forgetSecrets, warn } from "./compose-rap.ts";
+import type { UsageStore } from "./account/usage/usage-store.ts";
+import { composeAccounts, composeUsage } from "./compose-account.ts";
+import { composeClientWork } from "./compose-client-work.ts";
+import { type ConfigOptions, composeConfig } from "./compose-config.ts";
+import { composeFeedback } from "./compose-feedback.ts";
+import { composeHooks } from "./compose-hooks.ts";
+import { composeImports } from "./compose-import.ts";
+import { type ComposedThreads, composeThreads } from "./compose-threads.ts";
+import { composeTools } from "./compose-tools.ts";
 import type { Config } from "./config/config.ts";
-import type { Commit } from "./core/records.ts";
+import type { SwitchName } from "./config/features.ts";
+import { KeyWarningCheck } from "./config/key-warning-check.ts";
+import { allowedProfiles } from "./config/requirements.ts";
 import type { ThreadState } from "./core/state.ts";
-import { fault } from "./errors.ts";
-import { broadcastTo, Host } from "./host.ts";
-import { fileJournal } from "./journal/file.ts";
-import { catchUpIndex, journalRows } from "./journal/index/journal-rows.ts";
-import { droppedTurns, isIndexed, rowOf, textsOf } from "./journal/index/row.ts";
-import { openThreadIndex } from "./journal/index/sqlite-index.ts";
-import type { ThreadIndex } from "./journal/index/thread-index.ts";
-import type { Journal } from "./journal/journal.ts";
-import { MemoryJournal } from "./journal/memory.ts";
-import { openSections } from "./journal/sections.ts";
+import { seconds } from "./core/whole-seconds.ts";
+import { ThreadQueries } from "./history/thread-queries.ts";
+import { Host, notifyOwner } from "./host.ts";
 import type { ModelProvider } from "./model/model.ts";
-import { buildProviders, ModelProviders } from "./model/providers.ts";
+import { buildProviders, ProviderRegistry } from "./model/providers.ts";
+import { watchedTimers } from "./observe/error-logging-timers.ts";
 import type { Log } from "./observe/log.ts";
 import { Metrics } from "./observe/metrics.ts";
+import { RecentLog } from "./observe/recent-log.ts";
 import { Supervisor } from "./observe/supervise.ts";
-import { watchedTimers } from "./observe/watched-timers.ts";
+import { Slices } from "./platform/event-loop-slices.ts";
 import type { Platform } from "./platform/platform.ts";
-import { Slices } from "./platform/slices.ts";
 import { ProcessManager } from "./process/process-manager.ts";
 import { ProcessMarks } from "./process/process-marks.ts";
-import { lateSandbox } from "./sandbox/late-sandbox.ts";
+import { lazySandbox } from "./sandbox/lazy-sandbox.ts";
 import { type VisibleFiles, visibleFiles } from "./sandbox/visible-files.ts";
-import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
-import type { HandlerContext } from "./server/handlers/context.ts";
-import { greeted } from "./server/handlers/initialize.ts";
-import { handlerTable } from "./server/handlers/table.ts";
-import { Queues } from "./server/queues.ts";
-import { ReachLookup, SUBJECT } from "./server/reach.ts";
-import { Children } from "./thread/children.ts";
-import { Idle } from "./thread/idle.ts";
-import { KeyedStarts } from "./thread/keyed-starts.ts";
-import { Questions } from "./thread/questions.ts";
-import { Registry } from "./thread/registry.ts";
-import { Secrets } from "./thread/secrets.ts";
-import { threadGauges, turnCounter } from "./thread/thread-metrics.ts";
-import { dynamicTools } from "./tool/dynamic.ts";
-import { ownTools } from "./tool/own-tools.ts";
-import { serverLabel } from "./tool/rap/server.ts";
-import { permissionTools } from "./tool/request-permissions.ts";
-import { RulesStore } from "./tool/rules-store.ts";
+import type { HandlerContext } from "./server/handler-context.ts";
+import { handlerTable } from "./server/handler-table.ts";
+import { afterInitialize } from "./server/handlers/initialize.ts";
+import { ReachLookup, SUBJECT } from "./server/owner-access.ts";
+import { RequestQueues } from "./server/request-queues.ts";
+import { fileStore } from "./store/files/file-store.ts";
+import { MemoryJournal } from "./store/memory/in-memory-journal.ts";
+import type { Store } from "./store/store.ts";
+import type { ThreadIndex } from "./store/thread-index.ts";
+import { IdempotentStarts } from "./thread/idempotent-starts.ts";
+import { Secrets } from "./thread/request-secrets.ts";
+import { ThreadArchive } from "./thread/thread-archive.ts";
+import { threadGauges } from "./thread/thread-metrics.ts";
+import { openSections } from "./thread/thread-sections.ts";
+import type { McpServers } from "./tool/mcp/mcp-interface.ts";
+import { sealedServers } from "./tool/mcp/server-secret-sealing.ts";
+import { sealedHeaders } from "./tool/rap/header-sealing.ts";
+import { serverLabel } from "./tool/rap/server-address.ts";
 import type { ToolSource } from "./tool/tool.ts";
-import { Toolbox } from "./tool/toolbox.ts";
-import { Pasts } from "./turn/past.ts";
-import { Runners } from "./turn/runners.ts";
+import { baseInstructions } from "./turn/context/instructions.ts";
+import { ModelHistories } from "./turn/context/model-history.ts";
+import { ModelFallbackWarnings } from "./turn/model-fallback-warnings.ts";
 import { lazyTurnFiles } from "./workspace/lazy-turn-files.ts";
 
-export interface HostOptions {
-  readonly home: string;
+export interface HostOptions extends ConfigOptions {
   readonly cwd: string;
-  readonly config: Config;
-  /** Why the configuration that people wrote is not the one that is used. */
-  readonly wrongConfig?: string | null;
-  /** `-c key=value`, for those who ask where a value comes from. */
-  readonly overrides?: readonly string[];
   readonly platform: Platform;
   readonly log: Log;
-  /** Why a command with network could connect to a listener of this host; null, or missing, if it could not. */
+  /**
+   * How a model's command with network access could connect to a listener of this host; null or missing if it cannot.
+   */
   readonly listenerProblem?: string | null;
-  /** Taken in place of the configured ones; for tests. */
+  /** Asks the hosts that listen on a socket of the home. Missing if this host does not look for others. */
+  readonly listeningHosts?: () => Promise<readonly HostOfHome[]>;
+  /** For tests: used instead of the configured ones. */
   readonly providers?: readonly ModelProvider[];
-  /** Tools besides those that are built in; for tests. */
+  /** For tests: additional tools. */
   readonly tools?: ToolSource;
-  /** Taken in place of the one in the home; for tests. */
+  /** For tests: used instead of the configured ones. */
+  readonly mcpServers?: McpServers;
+  /** For tests: used instead of the one in the home. */
   readonly index?: ThreadIndex;
+  /** For tests: used instead of the home, for everything that the store has. */
+  readonly store?: Store;
+  /** For tests: used instead of the one in the home. */
+  readonly usage?: UsageStore;
 }
 
-/** The only place where parts are wired. */
+/** Creates a host with all its parts. This and the other compose files are the only place where parts are connected. */
 export function compose(options: HostOptions): {
   readonly host: Host;
   readonly metrics: Metrics;
-  /** What marks the processes that the host has started; undefined while it has started none. */
+  /** The environment mark of processes that the host has started; undefined while it has started none. */
   processMark(): string | undefined;
+  /** Logs the unknown keys of the configuration. */
+  warnOfKeys(): void;
 } {
-  const { log, config, home, cwd } = options;
-  /** What clients have changed since counts for what asks for it then; the rest is bound at the start. */
-  let current = config;
-  let wrong = options.wrongConfig ?? null;
+  const { config, home, cwd } = options;
+  const log = RecentLog.over(options.log, () => options.platform.clock.now());
   const metrics = new Metrics();
   const supervisor = new Supervisor(log);
   const platform = { ...options.platform, timers: watchedTimers(options.platform.timers, supervisor) };
   const connections = new Set<Connection>();
-  const providers = new ModelProviders(options.providers ?? buildProviders(config.modelProviders, platform));
-  const journal: Journal = fileJournal(home, platform, log, () => index.flush());
-  const index: ThreadIndex =
-    options.index ??
-    openThreadIndex({
-      path: join(home, "threads.sqlite"),
-      ...platform,
-      log,
-      searcher: platform.worker("search"),
-      hasRecordedAll: () => journal.madeAll(),
-      rebuild: () => journalRows(journal, log),
-    });
-  const countTurns = turnCounter(metrics);
-  const questions = new Questions(platform.clock);
-  const idle: Idle = new Idle({
-    clock: platform.clock,
-    timers: platform.timers,
-    requestDeadlineMs: config.serverRequestDeadlineSecs * 1000,
-    unload: (actor) => supervisor.take("unloading", registry.unload(actor, "unsubscribed")),
-    expire: (actor, requestId) => questions.expire(actor, requestId),
-    left: (actor) => questions.left(actor),
+  const store = options.store ?? fileStore({ home, platform, log, index: options.index });
+  const { journal, claims, index, documents } = store;
+  const { credentials, threadlessRequests, accounts, accountNews } = composeAccounts({
+    home,
+    platform,
+    texts: store.credentials,
+    log,
+    supervisor,
+    connections,
+    isUsed: options.providers === undefined,
+    settings: () => configs.current,
   });
-  const sandbox = lateSandbox({
+  const { seals } = credentials;
+  const providersOf = ({ modelProviders }: Config): readonly ModelProvider[] =>
+    options.providers ?? buildProviders(modelProviders, platform, accounts);
+  /**
+   * `configs.current` changes at run time. `config` is the configuration at the start, for the parts that do not
+   * change.
+   */
+  const { layers, configs } = composeConfig(options, {
+    platform,
+    connections,
+    changed: (next) => providers.replace(providersOf(next)),
+  });
+  const providers = new ProviderRegistry(providersOf(config));
+  const sandbox = lazySandbox({
     platform,
     home,
-    profiles: () => current.permissionProfiles,
-    networkHosts: () => current.networkProxy,
+    profiles: () => allowedProfiles(configs.current),
+    networkHosts: () => configs.current.networkProxy,
   });
-  const pasts = new Pasts();
+  const modelHistories = new ModelHistories();
   const rateLimits = new RateLimits();
-  const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => current });
+  const { usage, limited } = composeUsage({
+    home,
+    platform,
+    supervisor,
+    connections,
+    store: options.usage,
+    settings: () => configs.current.usage,
+  });
+  const reachLookup = new ReachLookup({ home, cwd, files: platform.files, config: () => configs.current });
   const visibleTo = ({ facts, settings }: ThreadState): VisibleFiles => {
     const { cwd, sandbox: policy, permissionProfile: profile, roots = [cwd] } = settings;
-    // A subject's files are those in its roots already.
+    // The files of a subject are already limited to its roots.
     if (facts.owner.startsWith(SUBJECT))
       return {
         files: reachLookup.of(facts.owner).files,
@@ -132,56 +149,33 @@ export function compose(options: HostOptions): {
   };
   const marks = new ProcessMarks({ home, platform, log });
   const processes = new ProcessManager({ platform, supervisor, marks });
-  const rules = new RulesStore(home, { ...platform, projects: () => current.projects });
-  const exec = composeExec({
+  const isOn = (feature: SwitchName, threadId: string): boolean => configs.isEnabled(feature, threadId);
+  const secrets = new Secrets(store.secrets);
+  const { rules, exec, rap, mcp, mcpOAuth, mcpTools, toolbox } = composeTools({
     home,
-    platform,
-    processes,
-    sandbox,
-    supervisor,
-    rules,
-    listenerProblem: options.listenerProblem ?? null,
-    config: () => current,
-    reachOf: (owner) => reachLookup.of(owner),
-    visibleTo,
-    warn: (threadId, message) => warn(registry, threadId, message, platform.clock.now()),
-    submit: (threadId, command) => submitTo(registry, threadId, command),
-  });
-  const own = [
-    ...ownTools(platform, (owner) => reachLookup.of(owner), config.maxGoalTokenBudget, visibleTo),
-    exec,
-    permissionTools({
-      files: platform.files,
-      home,
-      mayWiden: ({ facts, turn }) =>
-        reachLookup.of(facts.owner).grants("full-access") && turn?.kind !== "review",
-    }),
-  ];
-  const secrets = new Secrets(home, platform.files);
-  const rap = composeRap({
-    home,
-    settings: config.rap,
     platform,
     log,
     metrics,
     supervisor,
+    store,
+    credentials,
     secrets,
-    own,
-    others: [...own, dynamicTools],
-    mayUse: (owner, server) => reachLookup.of(owner).mayUse(server),
+    layers,
+    config,
+    configs,
+    isOn,
+    processes,
+    sandbox,
+    reachLookup,
+    visibleTo,
+    listenerProblem: options.listenerProblem ?? null,
+    mcpServers: options.mcpServers,
+    tools: options.tools,
     registry: () => registry,
+    helperThreads: () => helperThreads,
+    runner: () => runnerPorts,
   });
-  const toolbox = new Toolbox([
-    ...own,
-    dynamicTools,
-    rap,
-    ...(options.tools === undefined ? [] : [options.tools]),
-  ]);
-  const committed = (commit: Commit, state: ThreadState): void => {
-    toolbox.committed(commit, state);
-    endChild(registry, commit, state);
-    forgetSecrets(secrets, supervisor, commit, state);
-  };
+  const keyWarnings = new KeyWarningCheck(layers, options.overrides ?? []);
   const requests = new Slices<Connection>(platform);
   const turnFiles = lazyTurnFiles({
     platform,
@@ -190,103 +184,120 @@ export function compose(options: HostOptions): {
     workspace: platform.workspace,
     filesOf: (owner) => reachLookup.of(owner).files,
   });
-  const runners = new Runners({
+  const warnings = new ModelFallbackWarnings(() => configs.current.contextWindow);
+  const { hooks, observing, notifier } = composeHooks({
+    home,
+    cwd,
     platform,
-    work: new Slices(platform, requests),
     supervisor,
-    pasts,
-    toolbox,
-    get models() {
-      return current;
-    },
-    shell: basename(platform.env["SHELL"] || "sh"),
-    provider: (id) => providers.get(id),
-    filesOf: (owner) => reachLookup.of(owner).files,
-    child: (parent, state, child) => children.perform(parent, state, child),
-    limits: (snapshot) => rateLimits.note(snapshot),
-    turnFiles,
+    exec,
+    processes,
+    log,
+    modelHistories,
+    layers,
+    config: () => configs.current,
+    isOn: (threadId) => isOn("hooks", threadId),
+    actorOf: (threadId) => registry.get(threadId),
   });
-  const registry: Registry = new Registry({
+  const { registry, idle, questions, helperThreads, runnerPorts }: ComposedThreads = composeThreads({
     platform,
-    commits: new Slices(platform),
+    log,
+    metrics,
     supervisor,
-    journal,
+    connections,
+    requests,
+    store,
     memory: { create: async () => new MemoryJournal() },
-    maxResident: config.maxResidentThreads,
     secrets,
-    journalSync: config.journalSync,
-    broadcast: (thread, method, frame) => broadcastTo(connections, thread, method, frame),
-    reconcile: (actor, state, commit) => {
-      if (commit !== undefined) pasts.add(actor.journal, commit);
-      if (commit !== undefined && actor.ephemeral) committed(commit, state);
-      runners.reconcile(actor, state);
-    },
-    committed: (commit, state, { place }) => {
-      countTurns(commit, state);
-      committed(commit, state);
-      if (!isIndexed(state, commit.seq)) return;
-      index.record(rowOf(state, commit.seq, place), textsOf(commit), droppedTurns(commit));
-    },
-    changed: (actor) => {
-      questions.changed(actor);
-      idle.consider(actor);
-    },
-    loaded: (state) => toolbox.load(state),
-    mustTellClosed: (state) => toolbox.mustHearClosed(state),
-    tellClosed: (state) => toolbox.closed(state),
-    unloaded: (actor) => {
-      toolbox.unload(actor.id);
-      questions.gone(actor);
-      idle.gone(actor);
-    },
-    adopted: (actor) => idle.adopted(actor, (config.threadUnloadDelaySecs ?? 0) * 1000),
-    recovering: (threadId) => catchUpIndex(index, journal, threadId),
-    listed: () => index.known(),
+    config,
+    configs,
+    usage,
+    rateLimits,
+    provider: (id) => limited(providers.get(id)),
+    modelHistories,
+    warnings,
+    toolbox,
+    mcp,
+    turnFiles,
+    hooks,
+    observing,
+    notifier,
+    reachLookup,
+    visibleTo,
   });
-  const children = new Children({
-    registry,
-    idle,
-    clock: platform.clock,
-    unlist: (threadId) => index.forget(threadId),
-    sync: (threadId) => journal.sync(threadId),
+  const clients = composeClientWork({ platform, processes, supervisor, log });
+  const imports = composeImports({
+    home,
+    platform,
+    log,
+    layers,
+    journal,
+    documents,
+    supervisor,
+    configure: (next) => configs.configure(next),
   });
-  const clientProcesses = new ClientProcesses(processes, platform.timers, (handle) =>
-    fault("processHandleTaken", handle),
-  );
-  const clientCommands = new ClientProcesses(processes, platform.timers, (id) => fault("processIdTaken", id));
-  const layers = new ConfigLayers(platform.files, home, options.overrides ?? []);
+  const lists = new ThreadQueries(index);
+  const idempotentStarts = new IdempotentStarts(registry, store.startKeys);
   const context: HandlerContext = {
     home,
     get config() {
-      return current;
+      return configs.current;
     },
     get wrongConfig() {
-      return wrong;
+      return configs.wrong;
     },
-    configure: (next) => {
-      current = next;
-      wrong = null;
-      if (options.providers === undefined) providers.replace(buildProviders(next.modelProviders, platform));
-    },
+    configs,
+    keyWarnings,
+    strictConfig: options.strictConfig ?? false,
+    configure: (next) => configs.configure(next),
     platform,
+    startedAt: seconds(platform.clock.now()),
+    listeningHosts: options.listeningHosts ?? (async () => []),
     registry,
     rap,
+    mcp,
+    mcpTools,
+    mcpOAuth,
+    notify: (owner, method, params) => notifyOwner(connections, owner, method, params),
     rules,
+    hooks,
     exec,
-    clientProcesses,
     turnFiles,
-    clientCommands,
+    ...clients.work,
     sandbox,
     supervisor,
     reachLookup,
-    keyedStarts: new KeyedStarts(registry, journal),
+    idempotentStarts,
     idle,
-    index,
+    lists,
+    archive: new ThreadArchive({ registry, index, lists, idempotentStarts }),
     providers,
+    sealed: async (load) => sealedServers(await sealedHeaders(load, seals), seals),
+    accounts,
+    credentialStorage: async () => {
+      const { credentialLocation } = await import("./credentials/credential-location.ts");
+      const { account } = configs.current.credentials;
+      return (await credentialLocation(home, account, credentials.keys)).store;
+    },
+    accountNews,
     rateLimits,
+    usage,
+    ...composeFeedback({
+      home,
+      hostId: () => registry.hostId,
+      platform,
+      log,
+      metrics,
+      layers,
+      accounts,
+      mcpOAuth,
+      config: () => configs.current,
+    }),
+    imports: () => imports.load(),
+    instructionsOf: baseInstructions,
+    warnings,
     metrics,
-    sections: openSections({ path: join(home, "thread_sections.json"), ...platform, log }),
-    reindex: ({ state, seq }, place) => index.record(rowOf(state, seq, place), []),
+    sections: openSections({ documents, ...platform, log }),
   };
   const countRequest = metrics.counter("bobbin_requests_total", "Requests answered, by method and outcome.");
   metrics.gauge("bobbin_connections", "Clients connected.", () => connections.size);
@@ -295,10 +306,10 @@ export function compose(options: HostOptions): {
     {
       handlers: handlerTable(context, layers),
       reachLookup,
-      queues: new Queues(),
+      queues: new RequestQueues(),
       ids: platform.ids,
       log,
-      greeted: (connection) => greeted(context, connection),
+      afterInitialize: (connection) => afterInitialize(context, connection),
       count: (method, outcome) => countRequest({ method, outcome }),
       platform,
       requests,
@@ -313,21 +324,37 @@ export function compose(options: HostOptions): {
         supervisor.take("ending processes of hosts that are gone", marks.sweepAbandoned());
         supervisor.take("removing what confined commands of hosts left that are gone", sandbox.sweep());
       },
-      left: (connection) => supervisor.take("ending a client's processes", processes.end(connection)),
-      endClientProcesses: async () => {
-        await Promise.all([clientProcesses.close(), clientCommands.close()]);
+      answered: (connection, id, answer) => threadlessRequests.answer(connection, id, answer),
+      left: (connection) => {
+        threadlessRequests.left(connection);
+        mcpTools.left(connection);
+        clients.left(connection);
       },
-      leave: () => journal.leave(),
-      stopListening: () => toolbox.stop(),
+      endClientWork: async () => {
+        accountNews.close();
+        await Promise.all([clients.close(), imports.close()]);
+      },
+      leave: () => claims.leave(),
+      stopListening: async () => {
+        await Promise.all([toolbox.stop(), mcpOAuth.close(), accounts.close(), notifier.close()]);
+      },
       close: async () => {
         await processes.close();
         await sandbox.close();
         await toolbox.close();
-        await index.close();
-        await journal.close();
+        await usage.close();
+        await store.close();
       },
     },
     connections,
   );
-  return { host, metrics, processMark: () => (marks.isUsed ? marks.host : undefined) };
+  const warnOfKeys = async (): Promise<void> => {
+    for (const { message } of await keyWarnings.read()) log.warn(message);
+  };
+  return {
+    host,
+    metrics,
+    processMark: () => (marks.isUsed ? marks.host : undefined),
+    warnOfKeys: () => supervisor.take("looking at keys", warnOfKeys()),
+  };
 }

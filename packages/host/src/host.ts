@@ -1,54 +1,74 @@
-import type { NotificationName } from "@bobbin/protocol";
+import type { NotificationName, NotificationParams } from "@bobbin/protocol";
 import type { Frame, Link, LinkEvents } from "@bobbin/rpc";
+import { redactor } from "./feedback/redact-secrets.ts";
 import type { Supervisor } from "./observe/supervise.ts";
+import type { Slices } from "./platform/event-loop-slices.ts";
 import type { Cancel, Platform } from "./platform/platform.ts";
-import type { Slices } from "./platform/slices.ts";
 import { maySee } from "./server/authorize.ts";
 import { type Client, Connection } from "./server/connection.ts";
 import { type DispatchPorts, dispatch } from "./server/dispatch.ts";
-import type { LinkMeta } from "./server/listen/door.ts";
-import type { Idle } from "./thread/idle.ts";
-import type { Questions } from "./thread/questions.ts";
+import type { Answer } from "./server/incoming-frames.ts";
+import type { LinkMeta } from "./server/listen/listener.ts";
+import type { ClientAnswerRouting } from "./thread/client-answer-routing.ts";
+import type { Idle } from "./thread/idle-unload.ts";
 import type { Registry } from "./thread/registry.ts";
-import type { ThreadName } from "./thread/stored.ts";
-import type { ShutdownCounts } from "./thread/unloads.ts";
+import type { ThreadName } from "./thread/stored-threads.ts";
+import type { ShutdownCounts } from "./thread/thread-unloader.ts";
 
 export interface HostParts extends DispatchPorts {
   readonly platform: Platform;
-  /** Keeps clients with many requests from holding up others. */
+  /** Keeps clients with many requests from delaying others. */
   readonly requests: Slices<Connection>;
   readonly registry: Registry;
   readonly idle: Idle;
-  readonly questions: Questions;
+  readonly questions: ClientAnswerRouting;
   readonly supervisor: Supervisor;
   readonly unloadDelayMs: number | undefined;
-  /** Takes what comes from others than clients, also for threads of a host of before. */
+  /** Starts receiving input that does not come from clients (callbacks of tool servers), also for adopted threads. */
   listen(): void;
-  /** What comes after the answer to a hello. */
-  greeted(connection: Connection): void;
-  /** A connection is gone. */
+  /** Called when a connection's `initialize` was answered. */
+  afterInitialize(connection: Connection): void;
+  /**
+   * Handles a client's answer to a request that belongs to no thread. Returns false if the ID is not that of such a
+   * request.
+   */
+  answered(connection: Connection, id: string | number, answer: Answer): boolean;
+  /** Called when a connection has closed. */
   left(connection: Connection): void;
-  /** Ends what clients have started outside of threads. */
-  endClientProcesses(): Promise<void>;
-  /** Says that this host is about to end. */
+  /** Ends the processes, file operations and searches that clients have started outside of threads. */
+  endClientWork(): Promise<void>;
+  /** Announces to other hosts of the home that this host is about to end. */
   leave(): Promise<void>;
-  /** Takes nothing more from anyone but clients. */
+  /** Stops receiving input that does not come from clients. */
   stopListening(): Promise<void>;
-  /** Closes what is open besides connections and threads. */
+  /** Closes processes, sandbox, tool sources and stores, after connections and threads were closed. */
   close(): Promise<void>;
 }
 
-/** How long nobody has to be connected before memory is given back. */
+/** Time without any connection after which memory is given back to the operating system. */
 const REST_MS = 5000;
 
-/** The process's one host: all connections and all loaded threads. Doors hand it links. */
+/** Limit on the characters of a client's name in the log. */
+const MAX_NAME = 80;
+/** Limit on the part of a name in which secrets are looked for. */
+const MAX_SEARCHED = 1000;
+const redact = redactor([]);
+
+/** A client's name for the log. Clients choose their names, so keys and control characters are replaced. */
+function loggedName(name: string): string {
+  return redact(name.slice(0, MAX_SEARCHED))
+    .slice(0, MAX_NAME)
+    .replace(/[^\x20-\x7e]/g, "?");
+}
+
+/** The one host of the process. It holds all connections and all loaded threads. Listeners pass their links to `accept`. */
 export class Host {
   readonly #parts: HostParts;
   readonly #connections: Set<Connection>;
   #closing: Promise<ShutdownCounts> | undefined;
-  /** What the end is at. */
+  /** The current step of the shutdown, for the log. */
   #step: string | undefined;
-  /** Set while nobody is connected: what comes with that is called off by the next one. */
+  /** Cancels the timer that gives back memory. Set while no client is connected. */
   #rest: Cancel | undefined;
 
   constructor(parts: HostParts, connections: Set<Connection>) {
@@ -56,8 +76,8 @@ export class Host {
     this.#connections = connections;
   }
 
-  /** `greeted`: its `initialize` was answered already. */
-  accept(link: Link, meta: LinkMeta, greeted?: Client): LinkEvents {
+  /** Adds a connection. `initialized` is set if this host's stand-in has already answered the client's `initialize`. */
+  accept(link: Link, meta: LinkMeta, initialized?: Client): LinkEvents {
     const { platform, supervisor, idle, log } = this.#parts;
     const connection = new Connection(link, meta, {
       clock: platform.clock,
@@ -68,31 +88,40 @@ export class Host {
           supervisor.take(method, dispatch(this.#parts, one, id, method, params));
         });
       },
-      // At once: it is little to do, and whoever answered may leave.
-      answer: (one, id, answer) => this.#parts.questions.answer(one, id, answer),
+      // Answers are not queued: they cause little work, and the client may disconnect while they wait.
+      answer: (one, id, answer) =>
+        this.#parts.answered(one, id, answer) || this.#parts.questions.answer(one, id, answer),
       closed: (one) => {
         this.#connections.delete(one);
         idle.left(one, one.unloadDelayMs);
         this.#parts.left(one);
         this.#restSoon();
       },
+      initialized: ({ meta }, { info }) => {
+        log.info("client connected", {
+          name: loggedName(info.name),
+          transport: meta.transport,
+          as: meta.principal.kind,
+        });
+      },
       debug: (message, fields) => log.debug(message, fields),
     });
     this.#connections.add(connection);
     this.#rest?.();
-    if (greeted !== undefined) {
-      connection.initialize(greeted);
+    if (initialized !== undefined) {
+      connection.initialize(initialized);
       this.#parts.count("initialize", "ok");
-      this.#parts.greeted(connection);
+      this.#parts.afterInitialize(connection);
     }
-    // A client that slips in while we leave is told so, and let go.
+    // A client that connects during the shutdown is closed at once.
     if (this.#closing !== undefined) supervisor.take("closing a late connection", connection.close());
     return connection;
   }
 
   /**
-   * Takes over from a host that ended without saying so: its threads, and what they wait for. Not for one that is here
-   * for a single turn: what it took over would end with it. Nothing waits for this, and whoever waits comes first.
+   * Recovers the threads that earlier hosts did not close: adopts those that can continue, and closes the others.
+   * Then starts listening to tool servers. A host that runs only one turn does not call this method, because the
+   * adopted threads would end with the host. Runs in the background, after the requests that are already waiting.
    */
   takeOver(): void {
     const { supervisor, registry, platform } = this.#parts;
@@ -105,7 +134,7 @@ export class Host {
     });
   }
 
-  /** A few numbers for people. */
+  /** A few numbers for the landing page. */
   status(): readonly (readonly [string, string])[] {
     const { threads, turns } = this.counts();
     return [
@@ -115,7 +144,7 @@ export class Host {
     ];
   }
 
-  /** How many threads are loaded, and how many turns run in them. */
+  /** The numbers of loaded threads and of running turns. */
   counts(): { readonly threads: number; readonly turns: number } {
     const { registry } = this.#parts;
     const turns = [...registry.loaded()].filter((actor) => actor.activeTurn !== undefined).length;
@@ -123,16 +152,16 @@ export class Host {
   }
 
   /**
-   * The end: no new requests, every thread is closed and a running turn ends `interrupted`, every reply and notification is written, every
-   * wire is closed. Idempotent. Each wire's flush is bounded, what is under way is not: whoever can not wait for ever asks
-   * for what is `pending`, and goes.
+   * Shuts down: refuses new requests, closes or parks every thread (a running turn ends as `interrupted`), writes all
+   * replies and notifications, and closes every link. Idempotent. Only the flush of each link has a time limit. A caller
+   * that cannot wait longer logs `pending()` and exits.
    */
   close(): Promise<ShutdownCounts> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** When everyone has left and nothing runs, what a crowd made us take is given back. */
+  /** Gives memory back to the operating system when no client is connected and no turn runs. */
   #restSoon(): void {
     const { platform, registry } = this.#parts;
     this.#rest?.();
@@ -142,7 +171,7 @@ export class Host {
     });
   }
 
-  /** What the end waits for, in words. */
+  /** The work that the shutdown waits for, described for the log. */
   pending(): readonly string[] {
     return this.#step === undefined ? [] : [this.#step, ...this.#parts.supervisor.pending()];
   }
@@ -154,9 +183,9 @@ export class Host {
     for (const connection of leaving) connection.leave();
     this.#step = "saying so to other hosts";
     await this.#parts.leave();
-    this.#step = "ending clients' processes";
-    await this.#parts.endClientProcesses();
-    // A turn that was asked for and has not begun would begin after its thread was closed.
+    this.#step = "ending what clients have started";
+    await this.#parts.endClientWork();
+    // Requests are answered before threads are closed; a queued `turn/start` would otherwise start after that.
     this.#step = "answering requests";
     await Promise.all(leaving.map((connection) => connection.answered()));
     this.#step = "leaving tool servers";
@@ -175,7 +204,22 @@ export class Host {
   }
 }
 
-/** Tells every connection that may see the thread and does not follow it: those who do were told by it. */
+/** Sends a notification to every connection that may see the owner's threads: the owner's and the host user's. */
+export function notifyOwner<N extends NotificationName>(
+  connections: Iterable<Connection>,
+  owner: string,
+  method: N,
+  params: NotificationParams<N>,
+): void {
+  for (const connection of connections)
+    if (connection.client !== undefined && maySee(connection.meta.principal, owner))
+      connection.notify(method, params);
+}
+
+/**
+ * Notifies every connection that may see the thread and is not subscribed to it. The thread itself notifies
+ * subscribers.
+ */
 export function broadcastTo(
   connections: Iterable<Connection>,
   thread: ThreadName,

@@ -1,5 +1,5 @@
-export { type CheckOptions, check, type Violation } from "./check.ts";
-export type { MethodEntry, NotificationEntry, Scope, ServerRequestEntry, Stability } from "./entry.ts";
-export type { Schema, Static } from "./schema.ts";
+export { type CheckOptions, check, type Violation } from "./schema-check.ts";
+export type { Schema, Static } from "./schema-language.ts";
 export * from "./table.ts";
+export type { MethodEntry, NotificationEntry, Scope, ServerRequestEntry, Stability } from "./table-entry.ts";
 export type * from "./types/index.ts";

@@ -1,12 +1,33 @@
-import { durable, live } from "./entry.ts";
-import { AccountRateLimitsUpdatedNotification, AccountUpdatedNotification } from "./types/account.ts";
+import { durable, live } from "./table-entry.ts";
+import {
+  AccountLoginCompletedNotification,
+  AccountRateLimitsUpdatedNotification,
+  AccountUpdatedNotification,
+} from "./types/account.ts";
 import {
   GuardianWarningNotification,
   ItemGuardianApprovalReviewCompletedNotification,
   ItemGuardianApprovalReviewStartedNotification,
 } from "./types/auto-review.ts";
 import { CommandExecOutputDeltaNotification } from "./types/command-exec.ts";
+import {
+  ExternalAgentConfigImportCompletedNotification,
+  ExternalAgentConfigImportProgressNotification,
+} from "./types/external-agent.ts";
+import { FsChangedNotification } from "./types/fs.ts";
+import {
+  FuzzyFileSearchSessionCompletedNotification,
+  FuzzyFileSearchSessionUpdatedNotification,
+} from "./types/fuzzy-file-search.ts";
+import {
+  ConfigWarningNotification,
+  DeprecationNoticeNotification,
+  ErrorNotification,
+  ServerRequestResolvedNotification,
+  WarningNotification,
+} from "./types/general-notification.ts";
 import { ThreadGrantRevokedNotification } from "./types/grants.ts";
+import { HookCompletedNotification, HookStartedNotification } from "./types/hook.ts";
 import {
   AgentMessageDeltaNotification,
   CommandExecutionOutputDeltaNotification,
@@ -20,15 +41,8 @@ import {
   ReasoningTextDeltaNotification,
   TerminalInteractionNotification,
 } from "./types/item-notification.ts";
-import { McpServerStatusUpdatedNotification } from "./types/mcp.ts";
+import { McpServerOauthLoginCompletedNotification, McpServerStatusUpdatedNotification } from "./types/mcp.ts";
 import { ModelReroutedNotification } from "./types/model.ts";
-import {
-  ConfigWarningNotification,
-  DeprecationNoticeNotification,
-  ErrorNotification,
-  ServerRequestResolvedNotification,
-  WarningNotification,
-} from "./types/notice.ts";
 import { ProcessExitedNotification, ProcessOutputDeltaNotification } from "./types/process.ts";
 import { ThreadViewUpdatedNotification } from "./types/rap.ts";
 import { SkillsChangedNotification } from "./types/skill.ts";
@@ -39,13 +53,16 @@ import {
   ThreadClosedNotification,
   ThreadDeletedNotification,
   ThreadNameUpdatedNotification,
+  ThreadReadStateChangedNotification,
   ThreadRevertedNotification,
+  ThreadSectionMovedNotification,
   ThreadStartedNotification,
   ThreadStatusChangedNotification,
   ThreadTokenUsageUpdatedNotification,
   ThreadUnarchivedNotification,
 } from "./types/thread-notification.ts";
 import { ThreadQueueChangedNotification } from "./types/thread-queue.ts";
+import { ThreadSectionChangedNotification } from "./types/thread-section.ts";
 import { ThreadSettingsUpdatedNotification } from "./types/thread-settings.ts";
 import {
   TurnCompletedNotification,
@@ -53,6 +70,7 @@ import {
   TurnPlanUpdatedNotification,
   TurnStartedNotification,
 } from "./types/turn.ts";
+import { WindowsSandboxSetupCompletedNotification } from "./types/windows-sandbox.ts";
 
 export const notifications = {
   "thread/started": live(ThreadStartedNotification),
@@ -63,6 +81,7 @@ export const notifications = {
   "thread/deleted": live(ThreadDeletedNotification),
   "thread/name/updated": durable(ThreadNameUpdatedNotification),
   "thread/tokenUsage/updated": durable(ThreadTokenUsageUpdatedNotification),
+  "thread/readState/changed": durable(ThreadReadStateChangedNotification, { stability: "experimental" }),
   "thread/reverted": durable(ThreadRevertedNotification),
   "thread/settings/updated": durable(ThreadSettingsUpdatedNotification),
   "thread/compacted": durable(ContextCompactedNotification),
@@ -87,11 +106,15 @@ export const notifications = {
   "item/commandExecution/outputDelta": live(CommandExecutionOutputDeltaNotification),
   "item/commandExecution/terminalInteraction": durable(TerminalInteractionNotification),
   "item/fileChange/outputDelta": live(FileChangeOutputDeltaNotification),
+  "hook/started": durable(HookStartedNotification),
+  "hook/completed": durable(HookCompletedNotification),
   "model/rerouted": durable(ModelReroutedNotification),
+  "account/login/completed": live(AccountLoginCompletedNotification),
   "account/rateLimits/updated": live(AccountRateLimitsUpdatedNotification),
   "account/updated": live(AccountUpdatedNotification),
   "serverRequest/resolved": durable(ServerRequestResolvedNotification),
   "mcpServer/startupStatus/updated": live(McpServerStatusUpdatedNotification),
+  "mcpServer/oauthLogin/completed": live(McpServerOauthLoginCompletedNotification),
   warning: durable(WarningNotification),
   configWarning: live(ConfigWarningNotification),
   deprecationNotice: live(DeprecationNoticeNotification),
@@ -100,6 +123,14 @@ export const notifications = {
   "command/exec/outputDelta": live(CommandExecOutputDeltaNotification),
   "process/outputDelta": live(ProcessOutputDeltaNotification),
   "process/exited": live(ProcessExitedNotification),
+  "externalAgentConfig/import/progress": live(ExternalAgentConfigImportProgressNotification),
+  "externalAgentConfig/import/completed": live(ExternalAgentConfigImportCompletedNotification),
+  "windowsSandbox/setupCompleted": live(WindowsSandboxSetupCompletedNotification),
+  "fs/changed": live(FsChangedNotification),
+  "fuzzyFileSearch/sessionUpdated": live(FuzzyFileSearchSessionUpdatedNotification),
+  "fuzzyFileSearch/sessionCompleted": live(FuzzyFileSearchSessionCompletedNotification),
   "thread/grants/revoked": durable(ThreadGrantRevokedNotification, { stability: "experimental", ours: true }),
+  "thread/section/moved": durable(ThreadSectionMovedNotification, { stability: "experimental", ours: true }),
+  "threadSection/changed": live(ThreadSectionChangedNotification, { stability: "experimental", ours: true }),
   "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),
 };

@@ -1,4 +1,5 @@
-import { serverRequest } from "./entry.ts";
+import { serverRequest } from "./table-entry.ts";
+import { ChatgptAuthTokensRefreshParams, ChatgptAuthTokensRefreshResponse } from "./types/account.ts";
 import {
   CommandExecutionRequestApprovalParams,
   CommandExecutionRequestApprovalResponse,
@@ -15,7 +16,8 @@ import {
   McpServerElicitationRequestResponse,
 } from "./types/elicitation.ts";
 
-export const serverRequests = {
+/** Server requests of threads. They are journal records, so they survive the connections that they were sent on. */
+export const threadRequests = {
   "item/commandExecution/requestApproval": serverRequest({
     params: CommandExecutionRequestApprovalParams,
     result: CommandExecutionRequestApprovalResponse,
@@ -36,5 +38,13 @@ export const serverRequests = {
   "mcpServer/elicitation/request": serverRequest({
     params: McpServerElicitationRequestParams,
     result: McpServerElicitationRequestResponse,
+  }),
+};
+
+export const serverRequests = {
+  ...threadRequests,
+  "account/chatgptAuthTokens/refresh": serverRequest({
+    params: ChatgptAuthTokensRefreshParams,
+    result: ChatgptAuthTokensRefreshResponse,
   }),
 };

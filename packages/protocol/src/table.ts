@@ -1,10 +1,10 @@
-import type { MethodEntry, NotificationEntry, ServerRequestEntry } from "./entry.ts";
 import { methods } from "./methods/index.ts";
 import { notifications } from "./notifications.ts";
-import type { Static } from "./schema.ts";
-import { serverRequests } from "./server-requests.ts";
+import type { Static } from "./schema-language.ts";
+import { serverRequests, threadRequests } from "./server-requests.ts";
+import type { MethodEntry, NotificationEntry, ServerRequestEntry } from "./table-entry.ts";
 
-export { methods, notifications, serverRequests };
+export { methods, notifications, serverRequests, threadRequests };
 
 export const clientNotifications = ["initialized"] as const;
 
@@ -16,12 +16,13 @@ export type NotificationName = keyof typeof notifications;
 export type NotificationParams<N extends NotificationName> = Static<(typeof notifications)[N]["params"]>;
 
 export type ServerRequestName = keyof typeof serverRequests;
+export type ThreadRequestName = keyof typeof threadRequests;
 export type ServerRequestParams<N extends ServerRequestName> = Static<(typeof serverRequests)[N]["params"]>;
 export type ServerRequestResult<N extends ServerRequestName> = Static<(typeof serverRequests)[N]["result"]>;
 
 export type ClientNotificationName = (typeof clientNotifications)[number];
 
-// Names come from the wire: `constructor` and its kin must not find what the map inherits.
+// Method names come from clients, so names such as `constructor` must not find inherited properties.
 export function findMethod(name: string): MethodEntry | undefined {
   return Object.hasOwn(methods, name) ? methods[name as MethodName] : undefined;
 }

@@ -1,4 +1,4 @@
-// Tool servers run where there is no Node, so what is imported at their start must not need it.
+// Tool servers also run on platforms without Node, so nothing that they import at their start may need Node.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createContext, runInContext } from "node:vm";
@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 
 const IMPORT = /^(?:import|export)(?! type)[^;]*? from "([^"]+)"|^import "([^"]+)"/gms;
 
-/** Everything that a module needs when it is loaded. */
+/** All modules that a module imports statically, directly or indirectly. */
 function needs(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -19,19 +19,19 @@ function needs(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-it("a tool server is loaded without anything of Node", () => {
+it("a tool server loads without any module of Node", () => {
   const all = [...needs(join(import.meta.dirname, "server/index.ts"))];
   expect(all.length).toBeGreaterThan(30);
   expect(all.filter((file) => !file.endsWith(".ts"))).toEqual([]);
   expect(all.filter((file) => file.includes("/node/"))).toEqual([]);
 });
 
-it("the messages are read without the server, and without the runtime", () => {
+it("the wire module imports neither the server nor the runtime", () => {
   const all = [...needs(join(import.meta.dirname, "wire/index.ts"))];
   expect(all.filter((file) => file.endsWith(".ts") && !file.includes("/wire/"))).toEqual([]);
 });
 
-it("a tool server answers in a bundle, where there is nothing but the web's own globals", async () => {
+it("a bundled tool server answers with only the web's globals", async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: `
@@ -78,7 +78,7 @@ it("a tool server answers in a bundle, where there is nothing but the web's own 
     callback_url: "https://host.example.com",
   };
   const request = new Request("https://x/invoke", { method: "POST", headers, body: JSON.stringify(call) });
-  // As a Worker's runtime does: what goes on after the answer is waited for.
+  // Like a Worker's runtime: awaits the work that continues after the response.
   let after: Promise<unknown> = Promise.resolve();
   const waitUntil = (work: Promise<unknown>): void => {
     after = work;

@@ -1,40 +1,43 @@
-import type { Frame } from "./frame.ts";
+import type { Frame } from "./outgoing-frame.ts";
 
 /**
- * One client's wire as the rest of the host sees it: whole messages in, whole messages out. Transports
- * (stdio, WebSocket, Unix socket, the in-memory pair) implement it; nothing above knows which one it has.
+ * A client's connection as the host sees it: whole messages in, whole messages out. Each transport (stdio, WebSocket,
+ * Unix socket, in-memory pair) implements it, and no other code depends on the kind of transport.
  */
 export interface Link {
-  /** Bytes handed to `send` that the wire has not taken yet. */
+  /** Bytes that were passed to `send` and are not written yet. */
   readonly backlog: number;
   /**
-   * Never throws; what is sent after the end is dropped. `mayWait`: a wire that takes messages together may wait a moment
-   * for more; what is sent later still comes later.
+   * Sends a frame. Never throws; after the end of the connection, frames are dropped. With `mayWait`, a transport
+   * that batches messages may wait a moment for more. The order of frames is kept.
    */
   send(frame: Frame, mayWait?: boolean): void;
-  /** Stop and go on reading: how a connection pushes back on a client that does not read its replies. */
+  /** Stops reading, as backpressure against a client that does not read its replies. */
   pause(): void;
+  /** Continues reading after `pause`. */
   resume(): void;
-  /** Writes out what was sent, then ends the wire; after `graceMs` it is cut. Idempotent. */
+  /** Flushes sent frames, then closes the connection, by force after `graceMs`. Idempotent. */
   close(reason: CloseReason, graceMs?: number): Promise<void>;
 }
 
-/** Why we end a wire; WebSocket transports turn it into a close code. */
+/**
+ * Why the host closes a connection. WebSocket transports map it to a close code. `slow`: the client reads too slowly.
+ */
 export type CloseReason = "normal" | "shutdown" | "slow" | "protocol";
 
-/** What a transport tells the connection that sits on its link. */
+/** Events of a link, which its transport calls. */
 export interface LinkEvents {
-  /** One whole message as it came, without its LF. */
+  /** One whole message, without its LF. */
   message(text: string): void;
-  /** A message over the limit was skipped; `bytes` is how long it was, as far as it was counted. */
+  /** A message over the size limit was skipped. `bytes` is its length, or the part of it that was counted. */
   oversized(bytes: number): void;
-  /** A message that is no valid text (a binary WebSocket frame, bytes that are not UTF-8). */
+  /** Called for a message that is no valid text (a binary WebSocket frame, or bytes that are not UTF-8). */
   undecodable(): void;
-  /** `backlog` fell to zero after it had not been. */
+  /** `backlog` fell to zero. */
   drained(): void;
-  /** The wire is gone, whoever ended it. Told exactly once, and nothing is told after it. */
+  /** Called exactly once, when the connection has ended on either side. No other event follows. */
   closed(): void;
 }
 
-/** A message of up to this many bytes is read; a longer one is skipped and reported as oversized. */
+/** Size limit of an incoming message. A longer one is skipped and reported as `oversized`. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 // Random values that our types let us send, without what the peer does not know.
 import fc, { type Arbitrary } from "fast-check";
-import { check } from "../../../packages/protocol/src/check.ts";
+import { check } from "../../../packages/protocol/src/schema-check.ts";
 import {
   type Node,
   optionsOf,
@@ -8,7 +8,7 @@ import {
   type Shape,
   shapeOf,
   variantsOf,
-} from "../../../packages/protocol/src/schema.ts";
+} from "../../../packages/protocol/src/schema-language.ts";
 
 export function sendable(node: Node): Arbitrary<unknown> {
   switch (node.kind) {

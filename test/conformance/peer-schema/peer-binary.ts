@@ -3,6 +3,6 @@ interface PeerScript {
   PEER_VERSION: string;
   ensurePeer(options?: { install?: boolean }): Promise<string | undefined>;
 }
-const script = new URL("../../../scripts/peer.mjs", import.meta.url).href;
+const script = new URL("../../../scripts/install-peer.mjs", import.meta.url).href;
 
 export const { PEER_VERSION, ensurePeer } = (await import(/* @vite-ignore */ script)) as PeerScript;

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { STUCK_MS } from "../../support/patience.ts";
 import type { Definitions, JsonSchema } from "./from-json-schema.ts";
 
 /** Has the peer write its JSON Schemas. */
@@ -8,7 +9,7 @@ export function writePeerSchemas(binary: string, folder: string, options: { expe
   const flags = options.experimental ? ["--experimental"] : [];
   execFileSync(binary, ["app-server", "generate-json-schema", "--out", folder, ...flags], {
     stdio: "pipe",
-    timeout: 60_000,
+    timeout: STUCK_MS,
   });
 }
 

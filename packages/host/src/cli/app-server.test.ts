@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { connectWebSocket } from "@bobbin/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { ended, ProgramUnderTest, type RunOptions } from "./program-under-test.ts";
+import { ended, ProgramUnderTest, type RunOptions } from "../../../../test/support/program-under-test.ts";
 
 let program: ProgramUnderTest;
 const children: ChildProcessWithoutNullStreams[] = [];
@@ -172,7 +172,10 @@ describe("Ctrl-C", () => {
     const { thread } = await client.request("thread/start", {});
     const text = "Count to a hundred slowly, please, and leave nothing out.";
     await client.request("turn/start", { threadId: thread.id, input: [{ type: "text", text }] as never });
-    expect((await stop()).stderr).toBe(
+    const { stderr } = await stop();
+    // Without the log lines about the client and the turn.
+    const said = stderr.split("\n").filter((line) => !/^[\d:.]+ info {2}(client|turn) /.test(line));
+    expect(said.join("\n")).toBe(
       "Stopping: 2 threads are loaded, 1 turn is running. Ctrl-C again stops at once.\n" +
         "Stopped: 2 threads closed.",
     );
@@ -188,7 +191,7 @@ describe("a second start on the same port", () => {
     const second = await program.run(["app-server", "--listen", first.url]);
     expect(second.code).toBe(2);
     expect(second.stderr).toBe(
-      `bobbin: a Bobbin (home ${home}, process ${first.child.pid}) is listening on port ${port} already; ` +
+      `bobbin: a Bobbin (home ${home}, process ${first.child.pid}) is already listening on port ${port}; ` +
         `connect to it, stop it, or choose another port: bobbin app-server --listen ws://127.0.0.1:${port + 1}\n`,
     );
     await first.stop();
@@ -200,7 +203,7 @@ describe("a second start on the same port", () => {
     const auth = ["--ws-auth", "capability-token", "--ws-token-file", file];
     const first = await serve(await freshHome(), {}, auth);
     const { stderr } = await program.run(["app-server", "--listen", first.url]);
-    expect(stderr).toMatch(/^bobbin: a Bobbin is listening on port \d+ already; /);
+    expect(stderr).toMatch(/^bobbin: a Bobbin is already listening on port \d+; /);
     await first.stop();
   });
 

@@ -1,18 +1,18 @@
-// The program `apply_patch` for commands of models. It runs as a part of the command, in the command's sandbox.
+// The program `apply_patch`, which a model's shell command can call. It runs inside the command's sandbox.
 import { text } from "node:stream/consumers";
-import { nodeWorkspace } from "../platform/node-workspace.ts";
+import { nodeWorkspace } from "../platform/node-workspace-files.ts";
 import { applyPlan, MAX_FILE_BYTES } from "../tool/patch/apply-plan.ts";
-import { parsePatch } from "../tool/patch/parse.ts";
-import { planPatch } from "../tool/patch/plan.ts";
+import { parsePatch } from "../tool/patch/parse-patch.ts";
+import { planPatch } from "../tool/patch/plan-patch.ts";
 
-/** The patch is the first argument, or standard input. */
+/** Applies the patch in the first argument, or from standard input if there is none. */
 async function run([argument]: readonly string[]): Promise<string> {
   const files = parsePatch(argument ?? (await text(process.stdin)));
   const { writes, summary } = await planPatch(files, process.cwd(), async (path) => {
     const file = await nodeWorkspace.read(path, MAX_FILE_BYTES);
     return file === undefined ? null : Buffer.from(file.bytes).toString("latin1");
   });
-  // What may be written is for the sandbox to say.
+  // Every path is allowed here: the sandbox decides what may be written.
   const applied = await applyPlan(writes, nodeWorkspace, () => true);
   if (applied.kind === "failed") {
     const changed = applied.changed.map((path) => ` ${path} has the new content all the same.`).join("");

@@ -1,10 +1,10 @@
 import { main } from "./main.ts";
 
-// Whoever reads our output may leave before its end, as `| head` does.
+// The reader of stdout may close the pipe early, as `| head` does.
 process.stdout.on("error", () => {});
 
 main(process.argv.slice(2)).then(
-  // Whatever may still be open (a pipe that nobody reads, say) does not keep a program that is done.
+  // Exits at once, so that open handles, such as a pipe without a reader, do not keep the process alive.
   (code) => process.exit(code),
   (cause: unknown) => {
     process.stderr.write(`bobbin: ${cause instanceof Error ? cause.stack : cause}\n`);

@@ -1,6 +1,6 @@
 import { allNodes, type CompletionNode, type CompletionValue } from "./completion-tree.ts";
 
-/** Works with any bash from 3.2, and without the bash-completion package. */
+/** Generates the completion script for bash 3.2 or newer. The script does not need the bash-completion package. */
 export function bashCompletion(root: CompletionNode): string {
   const nodes = allNodes(root);
   const name = root.path[0]!;
@@ -50,7 +50,7 @@ complete -o default -F _${name} ${name}
 `;
 }
 
-/** Without an offer of ours, `-o default` makes it files. */
+/** Shell code that completes one value. For files it offers nothing, so that `-o default` completes file names. */
 function offer({ kind, choices }: CompletionValue): string {
   switch (kind) {
     case "choice":

@@ -5,7 +5,7 @@ import {
   type CompletionValue,
 } from "./completion-tree.ts";
 
-/** One line an offer, with the condition under which it is made. */
+/** Generates the completion script for fish: one `complete` line per command, option or argument. */
 export function fishCompletion(root: CompletionNode): string {
   const name = root.path[0]!;
   const lines = allNodes(root).flatMap((node) => {
@@ -24,7 +24,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** That the line so far names this command, and none below it. */
+/** Fish condition that holds if the command line so far names this command and none of its subcommands. */
 function condition({ path, commands }: CompletionNode): string {
   const below = commands.map((one) => one.path.at(-1)!);
   const none = below.length > 0 ? [`not __fish_seen_subcommand_from ${below.join(" ")}`] : [];

@@ -1,8 +1,8 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What a shell can offer for one command: all that its help shows. */
+/** One command with what a shell can complete for it: the subcommands, options and argument that its help shows. */
 export interface CompletionNode {
-  /** `bobbin app-server generate-ts` */
+  /** The words of the command, for example `bobbin app-server generate-ts`. */
   readonly path: readonly string[];
   readonly description: string;
   readonly commands: readonly CompletionNode[];
@@ -11,7 +11,7 @@ export interface CompletionNode {
 }
 
 export interface CompletionOption {
-  /** `-m` and `--model` */
+  /** For example `-m` and `--model`. */
   readonly names: readonly string[];
   readonly description: string;
   readonly value: CompletionValue | undefined;
@@ -24,7 +24,7 @@ export interface CompletionValue {
   readonly kind: "choice" | "file" | "folder" | "text";
 }
 
-/** The command line as data, read off the program itself, so that no completion can be forgotten. */
+/** Reads all commands from commander's definitions, so that the completions cannot differ from the program. */
 export function completionTree(program: Command): CompletionNode {
   return node(program, [program.name()], []);
 }
@@ -39,7 +39,7 @@ function node(
   const own = help.visibleOptions(command).map(option);
   const has = new Set(own.flatMap(({ names }) => names));
   const options = [...own, ...inherited.filter(({ names }) => !names.some((name) => has.has(name)))];
-  // The program takes its own options after a command too, but for these two.
+  // The options of `bobbin` itself may also stand after a command, except --help and --version.
   const shared =
     path.length > 1
       ? inherited
@@ -84,7 +84,7 @@ function value(name: string, { argChoices }: Pick<Option | Argument, "argChoices
   return { name, choices, kind };
 }
 
-/** A command and all below it. */
+/** A command with all its subcommands, at any depth. */
 export function allNodes(node: CompletionNode): readonly CompletionNode[] {
   return [node, ...node.commands.flatMap(allNodes)];
 }

@@ -5,7 +5,7 @@ import {
   type CompletionValue,
 } from "./completion-tree.ts";
 
-/** One function a command, so that each completes only what it takes. */
+/** Generates the completion script for zsh: one function per command. */
 export function zshCompletion(root: CompletionNode): string {
   const name = root.path[0]!;
   const functions = allNodes(root).map((node) => {
@@ -64,7 +64,7 @@ function optionSpecs({ names, description, value, repeatable }: CompletionOption
   const says = `[${description.replace(/[[\]\\]/g, "\\$&").replaceAll(":", "\\:")}]`;
   return names.map((name) => {
     const takes = value ? `:${colons(value.name)}:${action(value)}` : "";
-    // `--name=value` is as good as `--name value`.
+    // zsh completes both `--name=value` and `--name value` for this form.
     const form = value && name.startsWith("--") ? `${name}=` : name;
     return quoted(`${once}${form}${says}${takes}`);
   });

@@ -3,12 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ProgramUnderTest } from "../../../../test/support/program-under-test.ts";
+import { program as commandLine } from "./command-line.ts";
 import { bashCompletion } from "./completion-bash.ts";
 import { fishCompletion } from "./completion-fish.ts";
 import { allNodes, completionTree } from "./completion-tree.ts";
 import { zshCompletion } from "./completion-zsh.ts";
-import { program as commandLine } from "./program.ts";
-import { ProgramUnderTest } from "./program-under-test.ts";
 
 let program: ProgramUnderTest;
 beforeAll(async () => {
@@ -53,8 +53,37 @@ describe.runIf(here("bash"))("in bash", () => {
   }
 
   it.each<[string, string[]]>([
-    ["bobbin ", ["app-server", "exec", "tools", "rules", "sandbox", "doctor", "completion", "help"]],
+    [
+      "bobbin ",
+      [
+        "app-server",
+        "chat",
+        "exec",
+        "threads",
+        "ps",
+        "logs",
+        "open",
+        "config",
+        "tools",
+        "login",
+        "logout",
+        "whoami",
+        "token",
+        "mcp",
+        "rules",
+        "trust",
+        "hooks",
+        "sandbox",
+        "doctor",
+        "feedback",
+        "import",
+        "completion",
+        "help",
+      ],
+    ],
     ["bobbin e", ["exec"]],
+    ["bobbin mcp ", ["list", "get", "add", "remove", "login", "logout", "test", "help"]],
+    ["bobbin mcp add --oauth-client-r", ["--oauth-client-registration"]],
     ["bobbin exec --output", ["--output-schema", "--output-last-message"]],
     ["bobbin exec --skip", []],
     ["bobbin exec hello --mo", ["--model"]],

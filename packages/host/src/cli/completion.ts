@@ -1,29 +1,14 @@
-import { Argument, type Command } from "commander";
+import type { Command } from "commander";
+import { bashCompletion } from "./completion-bash.ts";
+import { fishCompletion } from "./completion-fish.ts";
+import { completionTree } from "./completion-tree.ts";
+import { zshCompletion } from "./completion-zsh.ts";
+import { Output } from "./terminal-output.ts";
 
-const SHELLS = ["bash", "zsh", "fish"] as const;
+const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
-export function addCompletion(bobbin: Command): void {
-  bobbin
-    .command("completion")
-    .description("Print a script that lets your shell complete commands, options and their values.")
-    .addArgument(new Argument("<shell>", "the shell to print it for").choices(SHELLS))
-    .addHelpText("after", NOTES)
-    .action(async (shell: (typeof SHELLS)[number]) => {
-      const { printCompletion } = await import("./run-completion.ts");
-      await printCompletion(bobbin, shell);
-    });
+export async function printCompletion(program: Command, shell: keyof typeof scripts): Promise<void> {
+  const stdout = new Output(process.stdout);
+  stdout.write(scripts[shell](completionTree(program)));
+  await stdout.flushed();
 }
-
-const NOTES = `
-To install it:
-  bash   mkdir -p ~/.local/share/bash-completion/completions
-         bobbin completion bash > ~/.local/share/bash-completion/completions/bobbin
-         (needs the package bash-completion; without: source <(bobbin completion bash) in ~/.bashrc)
-  zsh    mkdir -p ~/.zfunc && bobbin completion zsh > ~/.zfunc/_bobbin
-         and in ~/.zshrc, before compinit: fpath+=~/.zfunc
-  fish   bobbin completion fish > ~/.config/fish/completions/bobbin.fish
-Then open a new shell.
-
-Examples:
-  source <(bobbin completion bash)                   for this shell only
-`;

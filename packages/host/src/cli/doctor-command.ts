@@ -1,22 +1,25 @@
-import { execFile } from "node:child_process";
+import type { Command } from "commander";
 
-export type CommandResult =
-  | { readonly kind: "ok"; readonly output: string }
-  | { readonly kind: "missing" }
-  | { readonly kind: "failed"; readonly why: string };
-
-/** Runs a command to see whether it works. Ends it when the signal aborts. */
-export function tryCommand(
-  command: string,
-  args: readonly string[],
-  signal: AbortSignal,
-): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    execFile(command, args, { signal, killSignal: "SIGKILL", windowsHide: true }, (error, stdout, stderr) => {
-      if (error === null) return resolve({ kind: "ok", output: stdout.trim() });
-      if (error.code === "ENOENT") return resolve({ kind: "missing" });
-      const said = stderr.trim().split("\n", 1)[0];
-      resolve({ kind: "failed", why: said || error.message });
+export function addDoctor(bobbin: Command): void {
+  bobbin
+    .command("doctor")
+    .description("Check whether Bobbin can run on this machine, and advise on what does not work.")
+    .option("--json", "print the findings as JSON")
+    .addHelpText("after", NOTES)
+    .action(async (options: { json?: boolean }, self: Command) => {
+      const { doctor } = await import("./doctor.ts");
+      process.exitCode = await doctor({ ...options, config: self.optsWithGlobals().config });
     });
-  });
 }
+
+const NOTES = `
+The command changes nothing.
+
+Exit code: 0 if everything that a host needs works, with or without warnings;
+otherwise 1.
+
+Examples:
+  bobbin doctor
+  bobbin doctor -c model_provider=offline             check with another setting
+  bobbin doctor --json | jq '.checks[] | select(.status != "ok")'
+`;

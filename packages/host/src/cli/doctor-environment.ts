@@ -1,20 +1,20 @@
 import type { Config } from "../config/config.ts";
-import { hostSecretNames } from "../config/host-secrets.ts";
+import { hostSecretNames } from "../config/host-secret-names.ts";
 import { pinoLog } from "../observe/log.ts";
 import { Supervisor } from "../observe/supervise.ts";
 import type { Platform } from "../platform/platform.ts";
 import { allowLine } from "../process/command-environment.ts";
-import { LoginEnvironments } from "../process/login-environment.ts";
+import { LoginEnvironments } from "../process/login-shell-environment.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
-import { confineProfile } from "../sandbox/confine-profile.ts";
+import { confineProfile } from "../sandbox/confine-login-shell.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
-import type { Verdict } from "./doctor-check.ts";
+import type { Verdict } from "./doctor-check-runner.ts";
 
-/** Shorter than a check may take. */
+/** Time limit for the login shell. Shorter than the one of a check, so that the check can report it. */
 const LOGIN_MS = 2_500;
 
-/** What a model's commands get of the environment, and whether the login shell says what that is. */
+/** Checks whether the login shell provides the environment for a model's commands, and lists what is removed from it. */
 export async function environmentFinding(
   config: Promise<Config>,
   { platform, home }: { readonly platform: Platform; readonly home: string },

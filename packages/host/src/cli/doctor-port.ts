@@ -1,9 +1,9 @@
-import type { Verdict } from "./doctor-check.ts";
-import { listenerAt } from "./listener.ts";
+import type { Verdict } from "./doctor-check-runner.ts";
+import { identifyListener } from "./identify-listener.ts";
 
-/** Whether a host could listen there, or one does already. Asks by connecting: nothing is opened. */
+/** Checks whether a host could listen on a port, or already does. It connects to the port and does not open it. */
 export async function portFinding(port: number, signal: AbortSignal): Promise<Verdict> {
-  const listener = await listenerAt("127.0.0.1", port, signal);
+  const listener = await identifyListener("127.0.0.1", port, signal);
   switch (listener.kind) {
     case "nobody":
       return { works: true, found: `${port} is free` };

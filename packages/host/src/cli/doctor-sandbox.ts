@@ -1,12 +1,12 @@
 import type { Platform } from "../platform/platform.ts";
-import { failureOf } from "../sandbox/probe.ts";
 import { createSandbox } from "../sandbox/sandbox.ts";
-import type { Verdict } from "./doctor-check.ts";
-import { tryCommand } from "./doctor-command.ts";
+import { failureOf } from "../sandbox/sandbox-probe.ts";
+import type { Verdict } from "./doctor-check-runner.ts";
+import { tryProgram } from "./try-program.ts";
 
 const WITHOUT = "Without a sandbox, every command that no rule allows needs approval.";
 
-/** Whether commands can be confined: one is, for real. */
+/** Checks whether commands can be confined, by running one in the sandbox. */
 export async function sandboxFinding(
   platform: Platform,
   home: string,
@@ -16,7 +16,7 @@ export async function sandboxFinding(
   if (problem !== null)
     return { works: false, found: problem.reason, advice: `${problem.advice} ${WITHOUT}` };
   if (platform.machine.os !== "linux") return { works: true, found: "sandbox-exec" };
-  const version = await tryCommand("bwrap", ["--version"], signal);
+  const version = await tryProgram("bwrap", ["--version"], signal);
   const found = version.kind === "ok" ? version.output : "bubblewrap";
   const bridge = await bridgeProblem(platform, home);
   if (bridge === undefined) return { works: true, found };
@@ -27,7 +27,10 @@ export async function sandboxFinding(
   };
 }
 
-/** Starts a program with the bridge that the network by host needs; why that fails, or undefined. */
+/**
+ * Runs a program with the bridge that connects a confined command to the host's network proxy. Resolves with the reason
+ * if that fails.
+ */
 async function bridgeProblem(platform: Platform, home: string): Promise<string | undefined> {
   const hosts = { domains: [], socks: true };
   const confined = await createSandbox({ platform, home, networkHosts: () => hosts }).confine({

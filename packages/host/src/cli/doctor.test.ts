@@ -4,12 +4,12 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from "
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MockModel, refuse } from "../../../../test/support/mock-model.ts";
+import { ProgramUnderTest, type RunOptions } from "../../../../test/support/program-under-test.ts";
 import { FakeToolServer, status } from "../../../../test/support/tool-server.ts";
 import { listenWebSocket } from "../server/listen/websocket.ts";
-import { checkAll, type Finding } from "./doctor-check.ts";
-import { nodeFinding } from "./doctor-findings.ts";
+import { nodeFinding } from "./doctor-basic-checks.ts";
+import { checkAll, type Finding } from "./doctor-check-runner.ts";
 import { portFinding } from "./doctor-port.ts";
-import { ProgramUnderTest, type RunOptions } from "./program-under-test.ts";
 
 let program: ProgramUnderTest;
 beforeAll(async () => {
@@ -66,8 +66,11 @@ describe("bobbin doctor", () => {
       "node",
       "home",
       "config",
+      "keys",
+      "credentials",
       "model",
       "tools",
+      "mcp",
       "environment",
       "sandbox",
       "port",
@@ -117,7 +120,7 @@ describe("bobbin doctor", () => {
     expect(keyless.code).toBe(1);
     expect(keyless.model).toMatchObject({
       found: expect.stringContaining("OPENAI_API_KEY is not set"),
-      advice: "Set the environment variable OPENAI_API_KEY, and start again.",
+      advice: expect.stringMatching(/^Set the environment variable OPENAI_API_KEY .* bobbin login /),
     });
     const { model } = await doctor({}, ["-c", "model_provider=offline", "-c", "model=gpt-5"]);
     expect(model).toMatchObject({ status: "failed", found: "the provider offline has no model gpt-5" });
@@ -140,7 +143,7 @@ describe("bobbin doctor", () => {
     expect(refused.code).toBe(1);
     expect(refused.model?.found).toContain("did not accept the key (HTTP 401");
     await server.close();
-    expect((await doctor({}, args)).model?.found).toContain(`can not be reached at ${server.url}/models`);
+    expect((await doctor({}, args)).model?.found).toContain(`cannot be reached at ${server.url}/models`);
   });
 
   it("warns of a tool server that is down, or that does not accept the token, and says what to do", async () => {

@@ -2,7 +2,7 @@ import type { ThreadItem } from "@bobbin/protocol";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** An item as `exec --json` shows it, without its number; undefined for those that it does not show. */
+/** Converts an item to the format of `exec --json`, without its id. Returns undefined for items that are not shown. */
 export function execItem(item: ThreadItem): Fields | undefined {
   switch (item.type) {
     case "agentMessage":
@@ -42,7 +42,7 @@ export function execItem(item: ThreadItem): Fields | undefined {
     case "collabAgentToolCall":
       return {
         type: "collab_tool_call",
-        // The format knows no word for it; waiting comes closest.
+        // The format has no value for `resumeAgent`; `wait` is the closest.
         tool: item.tool === "resumeAgent" ? "wait" : snake(item.tool),
         sender_thread_id: item.senderThreadId,
         receiver_thread_ids: item.receiverThreadIds,

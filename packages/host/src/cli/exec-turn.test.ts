@@ -4,10 +4,10 @@ import { readConfig } from "../config/config.ts";
 import type { ModelEvent, ModelProvider } from "../model/model.ts";
 import { pinoLog } from "../observe/log.ts";
 import { nodePlatform } from "../platform/node.ts";
-import { JsonReport } from "./exec-json.ts";
-import { TextReport } from "./exec-text.ts";
+import { JsonReport } from "./exec-json-report.ts";
+import { TextReport } from "./exec-text-report.ts";
 import { execTurn, type TurnOutcome } from "./exec-turn.ts";
-import { Output } from "./terminal.ts";
+import { Output } from "./terminal-output.ts";
 
 /** One turn with a model that does what the test says. */
 async function turn(...events: ModelEvent[]) {

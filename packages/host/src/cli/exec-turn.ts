@@ -1,63 +1,152 @@
-import { type BobbinClient, overLink } from "@bobbin/client";
+import type { BobbinClient, Notification } from "@bobbin/client";
 import type { Turn } from "@bobbin/protocol";
-import { memoryPair } from "@bobbin/rpc";
-import { compose, type HostOptions } from "../compose.ts";
-import { BOBBIN_VERSION } from "../version.ts";
-import type { Access } from "./exec-access.ts";
-import { type AnswerPolicy, answerQuestions, unasked } from "./exec-questions.ts";
+import type { HostOptions } from "../compose.ts";
+import type { Access } from "./exec-access-options.ts";
+import { helperProgress } from "./exec-helper-progress.ts";
+import { type AnswerPolicy, answerQuestions, refusedToolCall } from "./exec-question-answers.ts";
 import type { ExecReport } from "./exec-report.ts";
+import { COMMAND_CAPABILITIES } from "./host-client.ts";
+import { openHost } from "./open-host.ts";
+import { resumedSettings, type TurnSettings } from "./resumed-thread-settings.ts";
+import { findThread, lastThread } from "./thread-lookup.ts";
 
 export interface TurnRequest {
   readonly prompt: string;
   readonly ephemeral: boolean;
   readonly outputSchema: unknown;
   readonly access: Access;
+  /** Folders of the workspace besides the working folder. */
+  readonly addedRoots?: readonly string[];
   readonly policy: AnswerPolicy;
+  /** The model to use instead of the configured one. */
+  readonly model?: string | undefined;
+  /** The thread to continue; undefined for a new one. */
+  readonly resume?: Resume | undefined;
+  /** Whether to use a host that already runs on the home. */
+  readonly mayRunElsewhere?: boolean;
   /** Interrupts the turn. */
   readonly signal: AbortSignal;
 }
 
+/** A thread, named by the user, or the one that was used last (in a folder if one is named). */
+export type Resume = ({ readonly id: string } | { readonly lastIn: string | undefined }) & {
+  /** The folder to work in from now on; undefined to keep that of the thread. */
+  readonly cwd: string | undefined;
+};
+
 export interface TurnOutcome {
   readonly status: Turn["status"];
-  /** The last message. */
+  /** The text of the last agent message. */
   readonly answer: string | undefined;
 }
 
-/** One turn of a new thread, on a host that lives as long as that. */
+/**
+ * Runs one turn, of a new thread or an earlier one. Uses the host that runs on the home, or a host in this process.
+ */
 export async function execTurn(
   hostOptions: HostOptions,
   request: TurnRequest,
   report: ExecReport,
 ): Promise<TurnOutcome> {
-  const { host } = compose(hostOptions);
-  const [ours, theirs] = memoryPair();
-  theirs.attach(host.accept(theirs, { transport: "stdio", principal: { kind: "local" } }));
-  const client = overLink(ours);
-  answerQuestions(client, request.policy, report);
+  let early!: { readonly flush: () => void };
+  let threadId: string | undefined;
+  const opened = await openHost(hostOptions, {
+    command: "exec",
+    // Include the experimental API: without it, approval requests do not list the answers that they accept.
+    capabilities: COMMAND_CAPABILITIES,
+    mayRunElsewhere: request.mayRunElsewhere ?? false,
+    findThread: request.resume && finder(request.resume),
+    prepare(client) {
+      answerQuestions(client, request.policy, report);
+      early = earlyWarnings(client, report);
+      client.onNotification(
+        helperProgress(
+          () => threadId,
+          (line) => report.helper(line),
+        ),
+      );
+    },
+  });
   try {
-    // Which answers a question takes is an experimental field.
-    const capabilities = { experimentalApi: true };
-    const info = { name: "bobbin_exec", title: "Bobbin exec", version: BOBBIN_VERSION };
-    await client.initialize(info, capabilities);
-    return await runTurn(client, request, report);
+    const { settings, ...loaded } = await loadThread(opened.client, hostOptions.cwd, request);
+    threadId = loaded.id;
+    report.started(loaded);
+    early.flush();
+    return await runTurn(opened.client, threadId, settings, request, report);
   } finally {
-    await client.close();
-    await host.close();
+    await opened.close();
   }
 }
 
-async function runTurn(client: BobbinClient, request: TurnRequest, report: ExecReport): Promise<TurnOutcome> {
-  const { prompt, ephemeral, outputSchema, access, signal } = request;
-  const { thread, ...started } = await client.request("thread/start", {
-    ephemeral,
-    ...access,
+/**
+ * Reports warnings that belong to no thread. Warnings that arrive before the thread starts are delayed until `flush`.
+ */
+function earlyWarnings(client: BobbinClient, report: ExecReport): { readonly flush: () => void } {
+  let waiting: Notification[] | undefined = [];
+  const take = (notification: Notification): void => {
+    if (waiting === undefined) report.notification(notification);
+    else waiting.push(notification);
+  };
+  client.on("configWarning", (params) => take({ method: "configWarning", params }));
+  client.on("warning", (params) => {
+    if (params.threadId == null) take({ method: "warning", params });
   });
-  report.started({ id: thread.id, model: started.model, cwd: started.cwd });
+  return {
+    flush() {
+      const early = waiting ?? [];
+      waiting = undefined;
+      for (const notification of early) report.notification(notification);
+    },
+  };
+}
+
+interface LoadedThread {
+  readonly id: string;
+  readonly model: string;
+  readonly cwd: string;
+  /** Further params of `turn/start`. */
+  readonly settings: TurnSettings;
+}
+
+function finder(resume: Resume): (client: BobbinClient) => Promise<string> {
+  return (client) => ("id" in resume ? findThread(client, resume.id) : lastThread(client, resume.lastIn));
+}
+
+/** Starts a thread, or resumes the one that the request names. */
+async function loadThread(client: BobbinClient, cwd: string, request: TurnRequest): Promise<LoadedThread> {
+  const { ephemeral, access, model, addedRoots = [], resume } = request;
+  if (resume === undefined) {
+    const started = await client.request("thread/start", {
+      ...{ cwd, ephemeral, ...access },
+      // Not sent as `model`, because in the configuration a model may imply its provider.
+      ...(model !== undefined && { config: { model } }),
+      ...(addedRoots.length > 0 && { runtimeWorkspaceRoots: [cwd, ...addedRoots] }),
+    });
+    return { id: started.thread.id, model: started.model, cwd: started.cwd, settings: {} };
+  }
+  const threadId = await finder(resume)(client);
+  const resumed = await client.request("thread/resume", { threadId, excludeTurns: true });
+  const given = { access, model, cwd: resume.cwd, folder: resumed.cwd, addedRoots };
+  return {
+    id: threadId,
+    model: model ?? resumed.model,
+    cwd: resume.cwd ?? resumed.cwd,
+    settings: resumedSettings(given),
+  };
+}
+
+async function runTurn(
+  client: BobbinClient,
+  threadId: string,
+  settings: TurnSettings,
+  { prompt, outputSchema, signal }: TurnRequest,
+  report: ExecReport,
+): Promise<TurnOutcome> {
   let answer: string | undefined;
-  const options = { signal, ...(outputSchema !== undefined && { outputSchema }) };
-  for await (const notification of client.runTurn(thread.id, prompt, options)) {
+  const options = { ...settings, signal, ...(outputSchema !== undefined && { outputSchema }) };
+  for await (const notification of client.runTurn(threadId, prompt, options)) {
     report.notification(notification);
-    const decision = unasked(notification);
+    const decision = refusedToolCall(notification);
     if (decision !== undefined) report.decided(decision);
     const { method, params } = notification;
     if (method === "item/completed" && params.item.type === "agentMessage") answer = params.item.text;

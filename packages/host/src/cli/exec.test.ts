@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MockModel, responses, stream } from "../../../../test/support/mock-model.ts";
-import { ended, ProgramUnderTest, says } from "./program-under-test.ts";
+import { ended, ProgramUnderTest, says } from "../../../../test/support/program-under-test.ts";
 
 let program: ProgramUnderTest;
 beforeAll(async () => {
@@ -31,6 +31,23 @@ describe("bobbin exec", () => {
     expect(child.exitCode).toBe(null);
     child.kill("SIGINT");
     expect((await end).stdout).not.toContain("config.toml");
+  });
+
+  it("says on stderr what of the configuration is taken otherwise than it was written, and once", async () => {
+    for (const flag of [
+      ["-c", "approval_policy=on-failure"],
+      ["-a", "on-failure"],
+    ]) {
+      const { code, stderr } = await program.run(["exec", ...flag, "hello"]);
+      expect(code).toBe(0);
+      expect(stderr.match(/warning: .*"on-failure" is taken as "on-request"/g), flag.join(" ")).toHaveLength(
+        1,
+      );
+    }
+    const { stdout } = await program.run(["exec", "--json", "-c", "approval_policy=on-failure", "hello"]);
+    const [first, second] = lines(stdout);
+    expect([first!.type, second!.type]).toEqual(["thread.started", "item.completed"]);
+    expect(JSON.stringify(second)).toContain("is taken as");
   });
 
   it.each([
@@ -105,7 +122,7 @@ describe("bobbin exec", () => {
     child.kill("SIGINT");
     const { code, stderr, stdout } = await end;
     expect(code).toBe(130);
-    expect(stderr).toContain("Interrupting; Ctrl-C again leaves at once.\ninterrupted\n");
+    expect(stderr).toContain("Interrupting; Ctrl-C again exits at once.\ninterrupted\n");
     expect(stdout.endsWith("\n")).toBe(true);
   });
 
@@ -134,7 +151,7 @@ describe("bobbin exec", () => {
     const { stdout } = await program.run(["exec", "-o", answer, "hi"]);
     expect(`${await readFile(answer, "utf8")}\n`).toBe(stdout);
     const { code, stderr } = await program.run(["exec", "-o", "no/such/folder", "hi"]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain("--output-last-message no/such/folder: cannot be written");
   });
 
@@ -143,7 +160,8 @@ describe("bobbin exec", () => {
     await writeFile(schema, '{"type":"object"}');
     const args = ["--skip-git-repo-check", "--ephemeral", "--output-schema", schema, "-C", "/"];
     const { code, stderr } = await program.run(["exec", ...args, "hi"]);
-    expect(code).toBe(0);
+    // The offline model does not answer in JSON.
+    expect(code).toBe(3);
     expect(stderr).toMatch(/^model offline · folder \/ · thread/);
   });
 

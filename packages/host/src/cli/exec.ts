@@ -1,78 +1,166 @@
-import { type Command, Option } from "commander";
+import { writeFile } from "node:fs/promises";
+import { messageOf } from "../errors.ts";
+import { logFor } from "../observe/log.ts";
+import { JsonReport } from "./exec-json-report.ts";
+import { readOutputSchema, unwritable } from "./exec-output-options.ts";
+import { readPromptInput } from "./exec-prompt-input.ts";
+import type { AnswerPolicy } from "./exec-question-answers.ts";
+import { TextReport } from "./exec-text-report.ts";
+import { execTurn, type TurnOutcome } from "./exec-turn.ts";
+import { checkHome } from "./home-check.ts";
+import { onStopSignals } from "./stop-signals.ts";
+import { escapeControls, Output } from "./terminal-output.ts";
+import { TerminalUser } from "./terminal-questions.ts";
+import { type Refuse, readTurnSetup, type TurnOptions } from "./turn-setup.ts";
 
-export function addExec(bobbin: Command): void {
-  bobbin
-    .command("exec")
-    .description("Run one turn in the terminal: the answer goes to stdout, everything else to stderr.")
-    .argument("[prompt...]", "what to say; with - or without a prompt it is read from stdin")
-    .option("-m, --model <model>", "the model to use, instead of the configured one")
-    .option("-C, --cd <dir>", "the folder to work in, instead of the current one")
-    .option("--json", "print events as JSON lines, instead of the answer")
-    .option("--output-schema <file>", "file with the JSON Schema that the answer must follow")
-    .option("-o, --output-last-message <file>", "write the answer to this file as well")
-    .option("--ephemeral", "do not save the thread")
-    .addOption(
-      new Option("--access <preset>", "sandbox and approvals in one word (see below)").choices([
-        "read-only",
-        "full-auto",
-        "auto-review",
-        "everything",
-      ]),
-    )
-    .option("--full-auto", "the same as --access full-auto")
-    .option("--approve-for-me", "the same as --access auto-review")
-    .option("--dangerously-bypass-approvals-and-sandbox", "the same as --access everything")
-    .addOption(
-      new Option("-s, --sandbox <mode>", "what commands and patches may touch").choices([
-        "read-only",
-        "workspace-write",
-        "danger-full-access",
-      ]),
-    )
-    .addOption(
-      new Option("-a, --ask-for-approval <policy>", "when to ask before something is done").choices([
-        "untrusted",
-        "on-request",
-        "never",
-      ]),
-    )
-    .option("--approve", "approve everything that needs approval, without asking")
-    .addOption(
-      new Option(
-        "--answer <how>",
-        "answer questions with their first option, or leave them to whoever asks; without it, they are asked on the terminal",
-      ).choices(["first", "default"]),
-    )
-    // Passed by scripts that were written for the reference program; a folder needs no repository here.
-    .addOption(new Option("--skip-git-repo-check").hideHelp())
-    .addHelpText("after", NOTES)
-    .action(async (words: string[], options, self: Command) => {
-      const { exec } = await import("./run-exec.ts");
-      const config = self.optsWithGlobals().config;
-      process.exitCode = await exec({ ...options, words, config }, (problem) =>
-        self.error(`error: ${problem}`),
-      );
-    });
+export interface ExecOptions extends TurnOptions {
+  readonly words: readonly string[];
+  readonly json?: boolean;
+  readonly outputSchema?: string;
+  readonly outputLastMessage?: string;
+  readonly ephemeral?: boolean;
+  /** The thread to continue, as the user names it. */
+  readonly resume?: string;
+  /** Whether to continue the thread that was used last in this folder. */
+  readonly last?: boolean;
+  readonly answer?: NonNullable<AnswerPolicy["answer"]>;
 }
 
-const NOTES = `
-Access presets, none of which asks you; what goes beyond one is refused:
-  read-only    read files, write none
-  full-auto    write in the working folder, in a sandbox without network
-  auto-review  like full-auto, but a model judges what goes beyond it
-  everything   no sandbox: for machines that are thrown away
+/** The exit code for an answer that does not match the schema. */
+const MISMATCH = 3;
 
-Without a preset, approvals are asked on the terminal if there is one. If there is none,
-they are declined at once. What is decided in your place is printed on stderr,
-and with --json as an event "question.decided".
+/** Runs `bobbin exec`: one turn in the terminal. Resolves with the exit code. */
+export async function exec(options: ExecOptions, refuse: Refuse): Promise<number> {
+  const stdout = new Output(process.stdout);
+  const stderr = new Output(process.stderr);
+  // Keeps the process alive during the turn: the host's timers do not.
+  const alive = setInterval(() => {}, 2 ** 30);
+  const signals = onStopSignals({
+    onFirst: () => {
+      // The terminal has echoed ^C into the current line, so the message begins on a new line.
+      stderr.line(`${stderr.isTerminal ? "\n" : ""}Interrupting; Ctrl-C again exits at once.`);
+    },
+    onSecond: (code) => process.exit(code),
+  });
+  try {
+    const outcome = await run(options, refuse, signals.first, stdout, stderr);
+    await stdout.flushed();
+    if (stdout.failure) stderr.line(`bobbin: cannot write to stdout: ${stdout.failure.message}`);
+    if (outcome?.status === "interrupted") return signals.exitCode ?? 1;
+    if (outcome?.status !== "completed") return 1;
+    if (outcome.violation !== undefined) {
+      const unwritten =
+        options.outputLastMessage === undefined ? "" : ` ${options.outputLastMessage} was not written.`;
+      stderr.line(
+        stderr.red(
+          `bobbin: the answer does not match --output-schema: ${escapeControls(outcome.violation)}.${unwritten}`,
+        ),
+      );
+      return MISMATCH;
+    }
+    const kept = await writeAnswer(outcome.answer, options.outputLastMessage, stderr);
+    return kept && !stdout.failure ? 0 : 1;
+  } catch (cause) {
+    // The user interrupted the command before the turn began.
+    if (signals.first.aborted && cause === signals.first.reason) return signals.exitCode ?? 1;
+    throw cause;
+  } finally {
+    signals.stop();
+    clearInterval(alive);
+    await stderr.flushed();
+  }
+}
 
-Exit code: 0 when the turn completed, 1 when it failed, 2 when the command line is wrong,
-130 after Ctrl-C (once interrupts the turn, twice leaves at once).
+/** Runs the turn. If it fails, reports the failure and resolves with undefined. */
+async function run(
+  options: ExecOptions,
+  refuse: Refuse,
+  signal: AbortSignal,
+  stdout: Output,
+  stderr: Output,
+): Promise<(TurnOutcome & { readonly violation: string | undefined }) | undefined> {
+  const { home, cwd, access, addedRoots, mayRunElsewhere, hostOptions } = await readTurnSetup(
+    options,
+    refuse,
+  );
+  const { resume: resumed, last, ephemeral = false } = options;
+  if (resumed !== undefined && last) return refuse("--resume and --last contradict each other");
+  if ((resumed !== undefined || last) && ephemeral)
+    return refuse("--ephemeral is for new threads: the earlier turns of this one are saved");
+  const schema = await readSchema(options.outputSchema, refuse);
+  const answerFile = options.outputLastMessage;
+  const why = answerFile === undefined ? undefined : await unwritable(answerFile);
+  if (why !== undefined) return refuse(`--output-last-message ${answerFile}: cannot be written: ${why}`);
+  const prompt = await readPromptInput(options.words, process.stdin, signal);
+  if (typeof prompt === "string") return refuse(prompt);
+  const log = logFor(process.env, "warn", (text) => stderr.write(text));
+  const report = options.json
+    ? new JsonReport((event) => stdout.line(JSON.stringify(event)))
+    : new TextReport(stdout, stderr);
+  const person = TerminalUser.at(process.stdin, stderr);
+  try {
+    const host = await hostOptions(person, signal, log);
+    signal.throwIfAborted();
+    const folder = options.cd === undefined ? undefined : cwd;
+    const outcome = await execTurn(
+      host,
+      {
+        prompt: prompt.text,
+        ephemeral,
+        outputSchema: schema?.schema,
+        model: options.model,
+        mayRunElsewhere,
+        resume:
+          resumed !== undefined
+            ? { id: resumed, cwd: folder }
+            : last
+              ? { lastIn: cwd, cwd: undefined }
+              : undefined,
+        access,
+        addedRoots,
+        policy: { approve: options.approve ?? false, answer: options.answer, person },
+        signal,
+      },
+      report,
+    );
+    return { ...outcome, violation: schema?.violationOf(outcome.answer ?? "") };
+  } catch (cause) {
+    signal.throwIfAborted();
+    const message = (await homeProblem(home)) ?? messageOf(cause);
+    report.failed(message);
+    // The JSON event is for programs; this line is for people.
+    if (options.json) stderr.line(`bobbin: ${message}`);
+    return undefined;
+  } finally {
+    person?.close();
+  }
+}
 
-Examples:
-  bobbin exec "What can you do?"
-  bobbin exec --full-auto "Make the tests pass"      may write in this folder
-  git diff | bobbin exec -                           the prompt from stdin
-  bobbin exec --json "Say hello" | jq -r .type       events, for programs
-  bobbin exec -o answer.txt -C ../other "Sum it up"  the answer in a file as well
-`;
+/** Explains that the home is not writable, if so: that causes most failures to save a thread. */
+async function homeProblem(home: string): Promise<string | undefined> {
+  const { problem, undo } = await checkHome(home);
+  await undo();
+  return problem && `${problem.found}. ${problem.advice} With --ephemeral nothing is saved.`;
+}
+
+async function readSchema(file: string | undefined, refuse: Refuse) {
+  if (file === undefined) return undefined;
+  const read = await readOutputSchema(file);
+  return typeof read === "string" ? refuse(`--output-schema ${file}: ${read}`) : read;
+}
+
+async function writeAnswer(
+  answer: string | undefined,
+  file: string | undefined,
+  stderr: Output,
+): Promise<boolean> {
+  if (file === undefined) return true;
+  if (answer === undefined) stderr.line(`bobbin: the turn has no answer: ${file} will be empty`);
+  try {
+    await writeFile(file, answer ?? "");
+    return true;
+  } catch (cause) {
+    stderr.line(`bobbin: --output-last-message ${file}: cannot be written (${(cause as Error).message})`);
+    return false;
+  }
+}

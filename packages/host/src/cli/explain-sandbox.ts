@@ -1,6 +1,6 @@
 import type { Access, NetworkAccess } from "../sandbox/access.ts";
 import type { ConfinedCommand, SandboxProblem } from "../sandbox/sandbox.ts";
-import { harmless, type Output } from "./terminal.ts";
+import { escapeControls, type Output } from "./terminal-output.ts";
 
 const NETWORK: Readonly<Record<NetworkAccess, string>> = {
   none: "none: no Internet, no Unix sockets",
@@ -15,7 +15,7 @@ const NAMES = {
   externalSandbox: "externalSandbox",
 } as const;
 
-/** What a command may do, for people. */
+/** Describes what a confined command may read, write and connect to. */
 export function explainSandbox(
   { policy, profile, program }: ConfinedCommand,
   access: Access | null,
@@ -24,7 +24,7 @@ export function explainSandbox(
 ): string {
   const lines = [
     "",
-    `  Sandbox: ${out.bold(profile ?? NAMES[policy.type])}, in ${harmless(program.cwd)}`,
+    `  Sandbox: ${out.bold(profile ?? NAMES[policy.type])}, in ${escapeControls(program.cwd)}`,
     "",
   ];
   if (access === null) lines.push("  The command is not confined: it may do all that you may.");
@@ -50,13 +50,13 @@ export function explainSandbox(
   if (problem !== null && access !== null)
     lines.push(
       "",
-      `  ${out.yellow("!")} It would not be run, because ${harmless(problem.reason)}.`,
-      `    ${out.dim(`→ ${harmless(problem.advice)}`)}`,
+      `  ${out.yellow("!")} It would not be run, because ${escapeControls(problem.reason)}.`,
+      `    ${out.dim(`→ ${escapeControls(problem.advice)}`)}`,
     );
   return `${lines.join("\n")}\n\n`;
 }
 
 function section(title: string, entries: readonly string[], none = ""): readonly string[] {
   const shown = entries.length === 0 ? [none] : entries;
-  return shown.map((entry, at) => `  ${(at === 0 ? title : "").padEnd(12)}${harmless(entry)}`);
+  return shown.map((entry, at) => `  ${(at === 0 ? title : "").padEnd(12)}${escapeControls(entry)}`);
 }

@@ -1,21 +1,21 @@
 import { mkdir, mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./problem-and-advice.ts";
 
 export interface HomeCheck {
   readonly problem?: Problem;
-  /** Whether the home was there before. */
+  /** Whether the home existed before the check. */
   readonly existed: boolean;
-  /** Removes the folders that the check made. */
+  /** Removes the folders that the check created. */
   undo(): Promise<void>;
 }
 
-/** Checks whether threads can be kept in a home, by trying. */
+/** Checks whether a home is writable, by creating it and a folder in it. */
 export async function checkHome(home: string): Promise<HomeCheck> {
   const before = await stat(home).catch(() => undefined);
   const made: string[] = [];
   const undo = async (): Promise<void> => {
-    // Someone may have put something there meanwhile: then it stays.
+    // If another process has put something into the folder, the removal fails and the folder stays.
     for (const folder of made.splice(0)) await rmdir(folder).catch(() => {});
   };
   const done = (problem?: Problem): HomeCheck => ({
@@ -39,7 +39,7 @@ export async function checkHome(home: string): Promise<HomeCheck> {
   }
 }
 
-/** The folders on the way that are not there, outermost first. */
+/** The folder and its parents that do not exist, outermost first. */
 async function missing(folder: string): Promise<string[]> {
   const found = await stat(folder).catch(() => undefined);
   return found || folder === dirname(folder) ? [] : [...(await missing(dirname(folder))), folder];

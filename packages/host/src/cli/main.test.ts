@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { program } from "./command-line.ts";
 import { plainAppServer } from "./main.ts";
-import { program } from "./program.ts";
 
 describe("a plain command line", () => {
   it.each([

@@ -1,21 +1,28 @@
-import { ConfigError } from "../config/config-error.ts";
+import { ConfigError } from "../config/bad-config-error.ts";
 import { configPath } from "../config/config-file.ts";
-import { homeDirectory } from "../config/home.ts";
-import { ListenError } from "../server/listen/door.ts";
+import { homeDirectory } from "../config/home-folder.ts";
+import { Fault, messageOf } from "../errors.ts";
+import { ListenError } from "../server/listen/listener.ts";
+import { storageFault } from "../store/storage-fault.ts";
 
-/** Resolves with the exit code. */
+/** Runs a command line. Prints errors that a user can fix without a stack trace. Resolves with the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    // As clients start it, who wait for its first reply: a parser of command lines would be loaded for nothing.
+    // A fast path for the usual way in which clients start the program: the command line parser is not loaded.
     const plain = plainAppServer(argv);
     if (plain !== undefined) {
-      const { appServer } = await import("./run-app-server.ts");
+      const { appServer } = await import("./app-server.ts");
       await appServer(plain);
       return 0;
     }
-    const { run } = await import("./program.ts");
+    const { run } = await import("./command-line.ts");
     return await run(argv);
   } catch (cause) {
+    // The message of a fault is written for users, so no stack trace is printed.
+    if (cause instanceof Fault) {
+      process.stderr.write(`bobbin: ${cause.message}\n`);
+      return 1;
+    }
     if (cause instanceof ConfigError) {
       const advice = `Correct ${configPath(homeDirectory())} or the -c option.`;
       process.stderr.write(`bobbin: the configuration cannot be used: ${cause.message}\n${advice}\n`);
@@ -25,11 +32,16 @@ export async function main(argv: readonly string[]): Promise<number> {
       process.stderr.write(`bobbin: ${cause.message}\n`);
       return 2;
     }
+    // The message of an I/O error names the file, for example one that another user owns.
+    if (storageFault(cause) !== undefined) {
+      process.stderr.write(`bobbin: ${messageOf(cause)}\n`);
+      return 1;
+    }
     throw cause;
   }
 }
 
-/** `app-server` with nothing but listeners; undefined for all that the whole parser has to look at. */
+/** Parses `app-server` with only `--listen` and `--stdio`. Returns undefined for any other command line. */
 export function plainAppServer(
   argv: readonly string[],
 ): { readonly listen: readonly string[]; readonly stdio: boolean } | undefined {

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ProgramUnderTest } from "../../../../test/support/program-under-test.ts";
 import { hasSandbox } from "../../../../test/support/sandbox-here.ts";
-import { ProgramUnderTest } from "./program-under-test.ts";
 
 let program: ProgramUnderTest;
 let cwd: string;

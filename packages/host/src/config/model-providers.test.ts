@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readConfig } from "./config.ts";
 import { readModelProviders } from "./model-providers.ts";
+import { managedKey, NO_REQUIREMENTS } from "./requirements.ts";
 
 const choice = (table: Record<string, unknown>) => {
   const { modelProvider, model } = readModelProviders(table);
@@ -29,6 +31,41 @@ describe("which model is asked", () => {
   });
 });
 
+describe("openai_base_url", () => {
+  const openaiUrl = (table: Record<string, unknown>) =>
+    readModelProviders(table).modelProviders.find(({ id }) => id === "openai")!.baseUrl;
+
+  it("sets the address of the provider openai only", () => {
+    const { modelProviders } = readModelProviders({
+      openai_base_url: "https://proxy.example/v1",
+      model_providers: { x: {} },
+    });
+    const urls = modelProviders.filter(({ baseUrl }) => baseUrl.includes("proxy")).map(({ id }) => id);
+    expect(urls).toEqual(["openai"]);
+  });
+
+  it("is overridden by the provider's own entry, and ignored if it is empty", () => {
+    const openai_base_url = "https://proxy.example/v1";
+    const own = { openai: { base_url: "https://own.example/v1" } };
+    expect(openaiUrl({ openai_base_url, model_providers: own })).toBe("https://own.example/v1");
+    expect(openaiUrl({ openai_base_url, model_providers: { openai: { name: "Mine" } } })).toBe(
+      openai_base_url,
+    );
+    expect(openaiUrl({ openai_base_url: " " })).toBe("https://api.openai.com/v1");
+  });
+
+  it("must be an address", () => {
+    expect(() => openaiUrl({ openai_base_url: "proxy" })).toThrow("openai_base_url: expected an http://");
+  });
+
+  it("has no effect, and cannot be written, if an administrator manages the providers", () => {
+    const requirements = { ...NO_REQUIREMENTS, values: { model_providers: {} } };
+    const { modelProviders } = readConfig({ openai_base_url: "https://proxy.example/v1" }, { requirements });
+    expect(modelProviders.some(({ baseUrl }) => baseUrl.includes("proxy"))).toBe(false);
+    expect(managedKey(requirements, ["openai_base_url"])).toBe("model_providers");
+  });
+});
+
 describe("an entry of model_providers", () => {
   it("takes the keys that people bring", () => {
     expect(
@@ -54,6 +91,7 @@ describe("an entry of model_providers", () => {
       models: expect.any(Array),
       envKey: "MY_KEY",
       envKeyInstructions: "Ask Ada.",
+      envKeyFirst: true,
       bearerToken: null,
       headers: { a: "1" },
       envHeaders: { b: "B" },

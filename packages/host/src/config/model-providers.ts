@@ -1,9 +1,9 @@
 import { OFFLINE_MODEL } from "../model/model.ts";
 import type { ProviderSettings } from "../model/provider-settings.ts";
-import { ConfigError } from "./config-error.ts";
-import { flag, oneOf, subtable, type Table, text, texts, whole } from "./table.ts";
+import { ConfigError } from "./bad-config-error.ts";
+import { flag, oneOf, subtable, type Table, text, textTable, whole } from "./table-reader.ts";
 
-const OPENAI_URL = "https://api.openai.com/v1";
+export const OPENAI_URL = "https://api.openai.com/v1";
 const ANTHROPIC_URL = "https://api.anthropic.com/v1";
 const OPENAI_KEY = "OPENAI_API_KEY";
 const MOST_RETRIES = 100;
@@ -14,6 +14,7 @@ const ANY: Omit<ProviderSettings, "id" | "name"> = {
   models: ["gpt-5.5"],
   envKey: null,
   envKeyInstructions: null,
+  envKeyFirst: true,
   bearerToken: null,
   headers: {},
   envHeaders: {},
@@ -25,7 +26,7 @@ const ANY: Omit<ProviderSettings, "id" | "name"> = {
   local: false,
 };
 
-/** Those that need no entry of their own; an entry changes single keys of them. */
+/** Providers that exist without an entry in `[model_providers]`. An entry overrides single keys. */
 const BUILT_IN: readonly ProviderSettings[] = [
   {
     ...ANY,
@@ -33,6 +34,8 @@ const BUILT_IN: readonly ProviderSettings[] = [
     name: "OpenAI",
     models: ["gpt-5.5", "gpt-5.4", "gpt-5.4-mini"],
     envKey: OPENAI_KEY,
+    // A login takes precedence over `OPENAI_API_KEY`, because the variable is often set for other programs.
+    envKeyFirst: false,
     envHeaders: { "openai-organization": "OPENAI_ORGANIZATION", "openai-project": "OPENAI_PROJECT" },
     requiresOpenaiAuth: true,
   },
@@ -68,14 +71,17 @@ const BUILT_IN: readonly ProviderSettings[] = [
 export interface ModelChoice {
   readonly modelProvider: string;
   readonly model: string;
-  /** All that speak over HTTP; the one that is built in needs no settings. */
+  /** All providers with an HTTP API. The offline provider is not listed, because it has no settings. */
   readonly modelProviders: readonly ProviderSettings[];
 }
 
-/** Which providers there are, and which one is asked when nobody says. */
+/** Reads all providers, and chooses the default provider and model. */
 export function readModelProviders(table: Table): ModelChoice {
   const entries = Object.entries(subtable(table, "model_providers") ?? {});
   const byId = new Map(BUILT_IN.map((settings) => [settings.id, settings]));
+  const openaiUrl = text(table, "openai_base_url")?.trim();
+  if (openaiUrl)
+    byId.set("openai", { ...byId.get("openai")!, baseUrl: address(openaiUrl, "openai_base_url") });
   for (const [id] of entries) {
     const entry = subtable(table.model_providers as Table, id, "model_providers.")!;
     byId.set(id, readProvider(id, entry, byId.get(id)));
@@ -93,7 +99,7 @@ export function readModelProviders(table: Table): ModelChoice {
   return { modelProvider, model, modelProviders: [...byId.values()] };
 }
 
-/** People who bring a configuration often name the model alone. */
+/** Infers the provider from the model's name, because many configurations only name the model. */
 function impliedBy(model: string | undefined): string | undefined {
   if (model === undefined) return undefined;
   if (/^claude-/.test(model)) return "anthropic";
@@ -109,19 +115,22 @@ function readProvider(id: string, entry: Table, before: ProviderSettings | undef
     ...ANY,
     baseUrl: wire === "messages" ? ANTHROPIC_URL : OPENAI_URL,
     envKey: requiresOpenaiAuth && bearerToken === null ? OPENAI_KEY : null,
+    envKeyFirst: !requiresOpenaiAuth,
   };
+  const envKey = text(entry, "env_key", at);
   return {
     id,
     name: text(entry, "name", at) || before?.name || id,
     wire,
-    baseUrl: address(text(entry, "base_url", at) ?? usual.baseUrl, at),
+    baseUrl: address(text(entry, "base_url", at) ?? usual.baseUrl, `${at}base_url`),
     models: usual.models,
-    envKey: text(entry, "env_key", at) ?? usual.envKey,
+    envKey: envKey ?? usual.envKey,
+    envKeyFirst: envKey !== undefined || usual.envKeyFirst,
     envKeyInstructions: text(entry, "env_key_instructions", at) ?? usual.envKeyInstructions,
     bearerToken,
-    headers: { ...usual.headers, ...texts(entry, "http_headers", at) },
-    envHeaders: { ...usual.envHeaders, ...texts(entry, "env_http_headers", at) },
-    query: { ...usual.query, ...texts(entry, "query_params", at) },
+    headers: { ...usual.headers, ...textTable(entry, "http_headers", at) },
+    envHeaders: { ...usual.envHeaders, ...textTable(entry, "env_http_headers", at) },
+    query: { ...usual.query, ...textTable(entry, "query_params", at) },
     requestMaxRetries: retries(entry, "request_max_retries", at) ?? usual.requestMaxRetries,
     streamMaxRetries: retries(entry, "stream_max_retries", at) ?? usual.streamMaxRetries,
     streamIdleTimeoutMs: whole(entry, "stream_idle_timeout_ms", 1, at) ?? usual.streamIdleTimeoutMs,
@@ -135,9 +144,7 @@ function retries(entry: Table, key: string, at: string): number | undefined {
   return value === undefined ? undefined : Math.min(value, MOST_RETRIES);
 }
 
-function address(url: string, at: string): string {
+function address(url: string, key: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new ConfigError(
-    `${at}base_url: expected an http:// or https:// address, found ${JSON.stringify(url)}`,
-  );
+  throw new ConfigError(`${key}: expected an http:// or https:// address, found ${JSON.stringify(url)}`);
 }

@@ -1,8 +1,8 @@
-import { type DomainRule, type HostRules, plainHost } from "../sandbox/network/hosts.ts";
-import { ConfigError } from "./config-error.ts";
-import { flag, oneOf, subtable, type Table } from "./table.ts";
+import { type DomainRule, type HostRules, plainHost } from "../sandbox/network/host-rules.ts";
+import { ConfigError } from "./bad-config-error.ts";
+import { flag, oneOf, subtable, type Table } from "./table-reader.ts";
 
-/** Keys of the Codex CLI's proxy; what they set up, ours has no need of. */
+/** Keys of the Codex CLI's network proxy that this host does not need. */
 const IGNORED = [
   "proxy_url",
   "socks_url",
@@ -16,19 +16,25 @@ const IGNORED = [
 const KEYS = ["enabled", "enable_socks5", "mode", "domains", ...IGNORED];
 const MAX_DOMAINS = 1000;
 
-/** `network` of a profile. With `domains`, even without one in it, hosts are told apart. */
+/**
+ * Reads `network` of a permission profile. If `domains` is present, even as an empty table, access is decided per
+ * network host.
+ */
 export function readNetwork(table: Table, at: string): boolean | HostRules {
   const hosts = readHosts(table, at);
   if (flag(table, "enabled", at) !== true) return false;
   return table["domains"] === undefined ? true : hosts;
 }
 
-/** `features.network_proxy`: all that has the network has it by host. Null where that is off. */
+/**
+ * Reads `features.network_proxy`, which limits every command with network access to certain network hosts. Null if it
+ * is off.
+ */
 export function readNetworkProxy(table: Table): HostRules | null {
   const features = subtable(table, "features") ?? {};
-  const given = features["network_proxy"];
-  if (given === undefined || given === false) return null;
-  if (given === true) return { domains: [], socks: true };
+  const value = features["network_proxy"];
+  if (value === undefined || value === false) return null;
+  if (value === true) return { domains: [], socks: true };
   const at = "features.network_proxy.";
   const proxy = subtable(features, "network_proxy", "features.") ?? {};
   const hosts = readHosts(proxy, at);
@@ -37,12 +43,12 @@ export function readNetworkProxy(table: Table): HostRules | null {
 
 function readHosts(table: Table, at: string): HostRules {
   const wrong = Object.keys(table).find((key) => !KEYS.includes(key));
-  // Who wrote it may have meant to forbid something.
+  // Unknown keys are errors: ignoring one could allow what its author meant to deny.
   if (wrong !== undefined)
     throw new ConfigError(`${at}${wrong} is unknown; expected one of ${KEYS.join(", ")}`);
   if (oneOf(table, "mode", ["full", "limited"], at) === "limited")
     throw new ConfigError(
-      `${at}mode = "limited" is not supported: requests inside of TLS cannot be told apart; use "full"`,
+      `${at}mode = "limited" is not supported: requests inside of TLS cannot be distinguished; use "full"`,
     );
   const entries = Object.entries(subtable(table, "domains", at) ?? {});
   if (entries.length > MAX_DOMAINS)
@@ -53,7 +59,8 @@ function readHosts(table: Table, at: string): HostRules {
   };
 }
 
-function domainRule(pattern: string, access: unknown, at: string): DomainRule {
+/** Reads one entry of a `domains` table. */
+export function domainRule(pattern: string, access: unknown, at: string): DomainRule {
   if (access !== "allow" && access !== "deny")
     throw new ConfigError(`${at}: ${JSON.stringify(pattern)} has to be "allow" or "deny"`);
   const [, stars = "", name = ""] = /^(\*{1,2}\.)?(.*)$/s.exec(pattern)!;

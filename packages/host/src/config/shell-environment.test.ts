@@ -41,7 +41,7 @@ describe("[shell_environment_policy]", () => {
     [{ inherit: "some" }, 'shell_environment_policy.inherit: "some" is not one of all, core, none'],
     [{ allow: "GH_TOKEN" }, "shell_environment_policy.allow: expected a list of strings"],
     [{ filters: {}, exclude: [] }, "filters cannot be combined with exclude or include_only"],
-    [{ filters: { A: "exclude", a: "include" } }, 'filters: "a" is there twice'],
+    [{ filters: { A: "exclude", a: "include" } }, 'filters: "a" occurs twice'],
     [{ filters: { A: "drop" } }, 'filters.A: "drop" is not one of include, exclude'],
     [{ set: { "A=B": "x" } }, 'set: "A=B" cannot be the name of a variable'],
     [{ set: { A: "x\0" } }, "set.A: a value cannot contain NUL"],

@@ -1,9 +1,9 @@
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Config } from "./config.ts";
-import { ofProfile, type SandboxChoice } from "./sandbox.ts";
-import type { Grant, SubjectRules } from "./subjects.ts";
+import { ofProfile, type SandboxChoice } from "./sandbox-settings.ts";
+import type { Grant, SubjectRules } from "./subject-permissions.ts";
 
-/** What a sandbox needs that the rules do not grant. */
+/** Returns a grant that the sandbox needs and the subject does not have; undefined if none is missing. */
 export function missingGrant(sandbox: SandboxPolicy, { allow }: SubjectRules): Grant | undefined {
   return neededGrants(sandbox).find((grant) => !allow.includes(grant));
 }
@@ -20,17 +20,17 @@ function neededGrants(sandbox: SandboxPolicy): readonly Grant[] {
   }
 }
 
-/** A sandbox that the rules grant: the one given, or one that allows as little as can be. */
+/** Returns the sandbox if the subject has the grants for it, else `:read-only`. */
 export function grantedSandbox(choice: SandboxChoice, rules: SubjectRules): SandboxChoice {
-  // Profiles that people have written name folders of the host's own user.
+  // A subject cannot use the user's own profiles, because they contain folders of the host's user.
   if (choice.permissionProfile !== null && !choice.permissionProfile.startsWith(":"))
     return ofProfile(":read-only");
   return missingGrant(choice.sandbox, rules) === undefined ? choice : ofProfile(":read-only");
 }
 
-/** The configuration as a subject's threads start with it: what it may not ask for is not its default, either. */
+/** The configuration for a subject's threads. Its defaults contain nothing that the subject may not request. */
 export function configOfSubject(config: Config, rules: SubjectRules): Config {
-  // Folders that the host's own user may write to are not the subject's.
+  // Folders that the host's user may write to are removed for subjects.
   const workspaceWrite = {
     ...config.workspaceWrite,
     writableRoots: [],
@@ -42,7 +42,7 @@ export function configOfSubject(config: Config, rules: SubjectRules): Config {
     ...config,
     workspaceWrite,
     permissionProfiles: new Map(),
-    // The host's own user trusts folders, and so only for threads of its own.
+    // Trust in a project is the decision of the host's own user, and valid for that user's threads only.
     projects: new Map(),
     sandbox: { sandbox: isWrite ? workspaceWrite : sandbox, permissionProfile },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRap, threadServers } from "./tool-servers.ts";
+import { readRap, threadToolServers } from "./tool-servers.ts";
 
 const DESK = { url: "https://tools.example.com/desk" };
 const read = (entry: object, rap: object = {}) => readRap({ rap, rap_servers: { desk: entry } });
@@ -47,7 +47,7 @@ describe("tool servers in config.toml", () => {
 
   it("are refused by the key that is wrong", () => {
     const bad: [() => unknown, RegExp][] = [
-      [() => read({}), /rap_servers\.desk\.url: it has to be there/],
+      [() => read({}), /rap_servers\.desk\.url is required/],
       [() => read({ url: "file:///etc" }), /rap_servers\.desk\.url/],
       [() => read({ url: "https://me:secret@tools.example.com" }), /credentials/],
       [() => read({ ...DESK, approval: "never" }), /approval/],
@@ -70,15 +70,15 @@ describe("tool servers in config.toml", () => {
 describe("a thread's own tool servers", () => {
   const rap = readRap({ rap_servers: { desk: DESK, mail: { url: "https://mail.example.com" } } });
   const names = (given: Record<string, unknown> | null) => {
-    const { used, told } = threadServers(rap, given);
-    return [used.map(({ name }) => name).join(), told.map(({ url }) => new URL(url).host).join()];
+    const { used, notified } = threadToolServers(rap, given);
+    return [used.map(({ name }) => name).join(), notified.map(({ url }) => new URL(url).host).join()];
   };
 
   it("are those of the host where it says nothing", () => {
     expect(names(null)).toEqual(["desk,mail", "tools.example.com,mail.example.com"]);
   });
 
-  it("leave out, add and replace; who is known is told in any case", () => {
+  it("leave out, add and replace; who is known is notified in any case", () => {
     expect(names({ mail: false })).toEqual(["desk", "tools.example.com,mail.example.com"]);
     expect(names({ own: { url: "https://own.example.com" } })).toEqual([
       "desk,mail,own",
@@ -90,36 +90,36 @@ describe("a thread's own tool servers", () => {
     ]);
   });
 
-  it("are told with the credentials that they are called with, each once", () => {
+  it("are notified with the credentials that they are called with, each once", () => {
     const { url } = DESK;
     const [of, own] = [{ authorization: "config" }, { authorization: "thread" }];
     const known = readRap({ rap_servers: { desk: { url, headers: of } } });
-    const told = (given: Record<string, unknown>) =>
-      threadServers(known, given).told.map(({ headers }) => headers["authorization"]);
-    expect(told({ desk: { url, headers: own } })).toEqual(["thread"]);
-    expect(told({ desk: false, mine: { url, headers: own } })).toEqual(["thread"]);
+    const notified = (given: Record<string, unknown>) =>
+      threadToolServers(known, given).notified.map(({ headers }) => headers["authorization"]);
+    expect(notified({ desk: { url, headers: own } })).toEqual(["thread"]);
+    expect(notified({ desk: false, mine: { url, headers: own } })).toEqual(["thread"]);
     // Both are called.
-    expect(told({ mine: { url, headers: own } })).toEqual(["config", "thread"]);
-    expect(told({ mine: { url, headers: of } })).toEqual(["config"]);
-    expect(told({ desk: false })).toEqual(["config"]);
+    expect(notified({ mine: { url, headers: own } })).toEqual(["config", "thread"]);
+    expect(notified({ mine: { url, headers: of } })).toEqual(["config"]);
+    expect(notified({ desk: false })).toEqual(["config"]);
   });
 
   it("[REACH-3] are left out where the thread may not use them, and what they replaced stays replaced", () => {
     const own = { desk: { url: "https://own.example.com" }, mine: { url: "https://mine.example.com" } };
     const mayUse = ({ name }: { name: string }) => name === "mine";
-    const { used, told } = threadServers(rap, own, mayUse);
+    const { used, notified } = threadToolServers(rap, own, mayUse);
     expect(used.filter(({ url }) => url.includes("own.example"))).toEqual([]);
     expect(used.map(({ name }) => name)).not.toContain("desk");
     expect(used.map(({ name }) => name)).toContain("mine");
-    expect(told.filter(({ url }) => url.includes("own.example"))).toEqual([]);
+    expect(notified.filter(({ url }) => url.includes("own.example"))).toEqual([]);
   });
 
-  it("can not read the host's environment", () => {
+  it("cannot read the host's environment", () => {
     const own = { own: { url: "https://own.example.com", bearer_token_env_var: "OPENAI_API_KEY" } };
-    expect(() => threadServers(rap, own)).toThrow(/only config.toml/);
-    expect(() => threadServers(rap, { own: "https://own.example.com" })).toThrow(/toolServers\.own/);
+    expect(() => threadToolServers(rap, own)).toThrow(/only config.toml/);
+    expect(() => threadToolServers(rap, { own: "https://own.example.com" })).toThrow(/toolServers\.own/);
     const rerouted = { own: { url: "https://own.example.com", headers: { Host: "admin.internal" } } };
-    expect(() => threadServers(rap, rerouted)).toThrow(
+    expect(() => threadToolServers(rap, rerouted)).toThrow(
       "toolServers.own.headers.host: this header cannot be set",
     );
   });

@@ -1,40 +1,48 @@
 import type { ThreadStatus } from "@bobbin/protocol";
 import { Fault } from "../errors.ts";
+import { decideReviews } from "./approval-reviews/decide.ts";
 import { decideChildren } from "./children/decide.ts";
+import { decideHelperThreads } from "./children/decide-helper-threads.ts";
+import { withNews } from "./children/helper-end-notes.ts";
 import type { Command } from "./commands.ts";
 import { fold } from "./fold.ts";
-import { withGoal } from "./goal/account.ts";
 import { decideGoal } from "./goal/decide.ts";
+import { withGoal } from "./goal/goal-accounting.ts";
+import { decideHooks } from "./hooks/decide.ts";
 import { decideLife } from "./life/decide.ts";
+import { atThreadTime, withOrderedItems } from "./monotonic-thread-time.ts";
 import { decideQueue } from "./queue/decide.ts";
 import { decideRap } from "./rap/decide.ts";
-import { withEvents } from "./rap/events.ts";
+import { withEvents } from "./rap/tool-server-events.ts";
+import { decideReadState, withReadState } from "./read-state/decide.ts";
 import type { ThreadRecord } from "./records.ts";
-import { activeFlags } from "./requests/flags.ts";
-import { decideNetwork } from "./requests/network.ts";
-import { decideReviews } from "./reviews/decide.ts";
+import { activeFlags } from "./requests/active-flags.ts";
+import { isDirect } from "./requests/mcp-server-answers.ts";
+import { decideServerQuestions } from "./requests/mcp-server-questions.ts";
+import { decideNetwork } from "./requests/network-questions.ts";
 import type { ThreadState } from "./state.ts";
 import { decideTerminals } from "./terminals/decide.ts";
-import { atThreadTime, withOrderedItems } from "./thread-time.ts";
 import { decideTurn } from "./turn/decide.ts";
-import { withUnheard } from "./turn/unheard.ts";
+import { withPendingInput } from "./turn/pending-input.ts";
 
-/** What a command leads to: records (none: it changes nothing), or a refusal. */
+/** The decision on a command: records (possibly none), or a refusal. */
 export type Decision =
   | { readonly kind: "accepted"; readonly records: readonly ThreadRecord[]; readonly state: ThreadState }
   | { readonly kind: "refused"; readonly fault: Fault };
 
-/** The running items' texts as clients have them, by `textKey`: what ends early keeps them. */
+/** The texts of running items that clients have seen, by `textKey`. An item that ends early keeps its text. */
 export type ShownText = ReadonlyMap<string, string>;
 
-export function decide(state: ThreadState, asked: Command, shown: ShownText): Decision {
-  const command = atThreadTime(state, asked);
+/** Decides on a command: validates it against the state, and returns the records of its effects. Pure. */
+export function decide(state: ThreadState, received: Command, shown: ShownText): Decision {
+  const command = atThreadTime(state, received);
   const outcome = decideArea(state, command, shown);
   if (outcome instanceof Fault) return { kind: "refused", fault: outcome };
   const at = workedUntil(command);
-  const all = withEvents(state, withUnheard(state, outcome, at), at);
-  const notBefore = command === asked ? Number.NEGATIVE_INFINITY : state.lastAt;
-  const records = withOrderedItems(state, withGoal(state, all, at), notBefore);
+  const all = withEvents(state, withNews(state, withPendingInput(state, outcome, at), at), at);
+  const notBefore = command === received ? Number.NEGATIVE_INFINITY : state.lastAt;
+  const counted = withReadState(state, withGoal(state, all, at));
+  const records = withOrderedItems(state, counted, notBefore);
   return { kind: "accepted", ...withStatus(state, records) };
 }
 
@@ -43,6 +51,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "startTurn":
     case "steer":
     case "interrupt":
+    case "changeTurnSettings":
     case "itemStarted":
     case "itemCompleted":
     case "toolCalled":
@@ -60,6 +69,11 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "reviewed":
     case "approveDenied":
       return decideReviews(state, command, shown);
+    case "startHooks":
+    case "endHooks":
+      return decideHooks(state, command, shown);
+    case "markRead":
+      return decideReadState(state, command);
     case "queueInput":
     case "changeQueued":
     case "removeQueued":
@@ -80,9 +94,18 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
     case "childEnded":
     case "childFailed":
       return decideChildren(state, command);
+    case "helperMade":
+    case "helperFailed":
+    case "helperInputTaken":
+    case "hearHelper":
+      return decideHelperThreads(state, command);
     case "askNetwork":
     case "networkRuleSaved":
       return decideNetwork(state, command);
+    case "askForServer":
+    case "withdrawQuestion":
+    case "serverSampled":
+      return decideServerQuestions(state, command);
     case "reportCall":
     case "receiveEvent":
     case "updateView":
@@ -99,7 +122,9 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
   }
 }
 
-/** Until when what was under way was worked on; undefined if its host was gone for who knows how long. */
+/**
+ * The time until which the thread was worked on; undefined if the time since the last record does not count as work.
+ */
 function workedUntil(command: Command): number | undefined {
   switch (command.kind) {
     case "open":
@@ -114,8 +139,9 @@ function workedUntil(command: Command): number | undefined {
 }
 
 /**
- * Folds the records and puts a `statusChanged` before each one that changes the status: the status is told
- * just before what caused it, and a replay of the journal tells the same without knowing the state.
+ * Adds a `statusChanged` record before each record that changes the thread's status, so that a replay of the journal
+ * sends the same notifications without computing the state. After an answered request the record comes second:
+ * clients expect `serverRequest/resolved` before the new status.
  */
 function withStatus(
   before: ThreadState,
@@ -125,9 +151,9 @@ function withStatus(
   let state = before;
   for (const record of records) {
     const after = fold(state, record);
-    // What begins or ends a load says its status itself, and who loads or unloads tells it.
-    // One that is not loaded has no other status, whatever is done to its journal.
-    if (tellsStatus(record) || state.status.type === "notLoaded") {
+    // Records that start or end a load set the status themselves, and cause the notification about it. A thread that is
+    // not loaded keeps its status.
+    if (setsStatus(record) || state.status.type === "notLoaded") {
       out.push(record);
       state = after;
       continue;
@@ -138,21 +164,23 @@ function withStatus(
       state = after;
     } else {
       const change: ThreadRecord = { type: "statusChanged", status };
-      out.push(change, record);
+      out.push(...(record.type === "requestResolved" ? [record, change] : [change, record]));
       state = fold(after, change);
     }
   }
   return { records: out, state };
 }
 
-function tellsStatus({ type }: ThreadRecord): boolean {
+function setsStatus({ type }: ThreadRecord): boolean {
   return type === "opened" || type === "adopted" || type === "closed";
 }
 
-/** The one place that says what a loaded thread's status becomes. A failure shows until the next turn or load. */
+/** The status of a loaded thread after a record. `systemError` stays until the next turn or load. */
 function statusAfter(before: ThreadState, after: ThreadState): ThreadStatus {
-  if (after.turn !== null) return { type: "active", activeFlags: activeFlags(after.requests) };
-  if (before.turn === null && before.lastTurn === after.lastTurn) return before.status;
+  if (after.turn !== null || after.requests.some(isDirect))
+    return { type: "active", activeFlags: activeFlags(after.requests) };
+  const isSame = before.turn === null && before.lastTurn === after.lastTurn;
+  if (isSame && before.status.type !== "active") return before.status;
   return after.lastTurn?.status === "failed" ? { type: "systemError" } : { type: "idle" };
 }
 

@@ -1,14 +1,18 @@
+import type { RunningReview } from "./approval-reviews/records.ts";
+import type { Helper } from "./children/helper-thread-state.ts";
 import type { Child } from "./children/records.ts";
+import type { LastHooks } from "./hooks/records.ts";
+import { areNoticesDue } from "./life/due-tool-server-notices.ts";
 import type { DueChoice } from "./rap/records.ts";
-import type { DueNetworkRule } from "./requests/records.ts";
-import type { RunningReview } from "./reviews/records.ts";
+import type { DueNetworkRule, PendingRequest } from "./requests/records.ts";
 import type { ThreadState, TurnState } from "./state.ts";
 import { isShell } from "./terminals/decide.ts";
-import type { CallStage, CallState } from "./turn/calls.ts";
-import { isDiffDue } from "./turn/changes.ts";
+import type { CallStage, CallState } from "./turn/call-stages.ts";
+import { isDiffDue } from "./turn/file-changes.ts";
 import type { Compacting, ToolCall } from "./turn/records.ts";
+import type { Presence } from "./unattended-thread.ts";
 
-/** Work that the state asks for. The key names it: an effect with a key that already runs is left alone. */
+/** Work that the state of a thread requires. The runner does not start an effect while one with the same key runs. */
 export type Effect =
   | SampleEffect
   | CompactEffect
@@ -20,20 +24,24 @@ export type Effect =
   | LateCallEffect
   | PostChoiceEffect
   | ChildEffect
+  | HelperEffect
   | DiffEffect
   | CommandEffect
-  | NetworkRuleEffect;
+  | LastHooksEffect
+  | NetworkRuleEffect
+  | NoticesEffect
+  | ExpireQuestionEffect;
 
 export interface SampleEffect {
   readonly key: string;
   readonly kind: "sample";
   readonly turnId: string;
   readonly attempt: number;
-  /** Not before this time; null: now. */
+  /** The earliest time of the model call; null for now. */
   readonly due: number | null;
 }
 
-/** The model is asked for a summary of what it would be shown. */
+/** Calls the model for a summary of the conversation. */
 export interface CompactEffect extends Omit<SampleEffect, "kind"> {
   readonly kind: "compact";
   readonly compacting: Compacting;
@@ -45,22 +53,22 @@ export interface CallEffect {
   readonly turnId: string;
   readonly call: ToolCall;
   readonly stage: CallStage;
-  /** When a tool that is waited for has had its time; null: the tool has something to do now. */
+  /** The deadline of a call that waits for its tool; null if the tool has a step to perform now. */
   readonly due: number | null;
 }
 
-/** A model judges an approval in place of a person. */
+/** Has a model review an approval in place of a person. */
 export interface ReviewEffect {
   readonly key: string;
   readonly kind: "review";
   readonly turnId: string;
   readonly callId: string;
-  /** Null if the review is beside the call, which goes on. */
+  /** Null if the call continues during the review. */
   readonly call: ToolCall | null;
   readonly review: RunningReview;
 }
 
-/** A call that the model does not wait for has a time that it must not take longer than. */
+/** Ends a deferred call at its deadline. */
 export interface LateCallEffect {
   readonly key: string;
   readonly kind: "lateCall";
@@ -68,77 +76,121 @@ export interface LateCallEffect {
   readonly due: number;
 }
 
-/** A child is to be made, or was made and may be over. */
+/** Creates a child thread, or waits for its end. */
 export interface ChildEffect {
   readonly key: string;
   readonly kind: "child";
   readonly child: Child;
 }
 
-/** A command runs that no call waits for: a background terminal, or one of the user's own. */
+/** Creates a helper's thread, sends input to it, or reads news from its journal. */
+export interface HelperEffect {
+  readonly key: string;
+  readonly kind: "helper";
+  readonly what: "make" | "send" | "hear";
+  readonly helper: Helper;
+}
+
+/** Runs the last hooks of a turn. */
+export interface LastHooksEffect {
+  readonly key: string;
+  readonly kind: "lastHooks";
+  readonly turnId: string;
+  readonly event: LastHooks;
+}
+
+/** Follows a command that no call waits for: a background terminal, or a shell command of the user. */
 export interface CommandEffect {
   readonly key: string;
   readonly kind: "command";
   readonly turnId: string;
   readonly itemId: string;
-  /** Of a background terminal. */
+  /** The process ID of a background terminal; null for a shell command of the user. */
   readonly processId: string | null;
 }
 
-/** The rules file gets what was decided about a host. */
+/** Writes a network rule to the rules file. */
 export interface NetworkRuleEffect {
   readonly key: string;
   readonly kind: "networkRule";
   readonly rule: DueNetworkRule;
 }
 
-/** Whoever asked the user hears what was chosen. */
+/** Notifies tool servers of cancellations, or of the thread's closing, by committing the records of the notices. */
+export interface NoticesEffect {
+  readonly key: string;
+  readonly kind: "notices";
+}
+
+/** Expires a request that no client has answered before its deadline. */
+export interface ExpireQuestionEffect {
+  readonly key: string;
+  readonly kind: "expireQuestion";
+  readonly requestId: number;
+  /** The time since which no client has been connected that could answer. */
+  readonly since: number;
+  readonly due: number;
+}
+
+/** Posts the user's choice to the tool server. */
 export interface PostChoiceEffect {
   readonly key: string;
   readonly kind: "postChoice";
   readonly choice: DueChoice;
-  /** Not before this time; null: now. */
+  /** The earliest time of the attempt; null for now. */
   readonly due: number | null;
 }
 
-/** What came from tool servers begins a turn. */
+/** Starts a turn for events of tool servers. */
 export interface StartEventsEffect {
   readonly key: string;
   readonly kind: "startEvents";
 }
 
-/** Clients are shown what the turn has changed in files. */
+/** Sends the file changes of the turn to clients. */
 export interface DiffEffect {
   readonly key: string;
   readonly kind: "diff";
   readonly turnId: string;
-  /** After so many calls that may have changed some. */
+  /** The number of calls that the diff includes. */
   readonly upTo: number;
 }
 
-/** Input that waited begins its turn. */
+/** Starts the turn of a queued submission. */
 export interface StartQueuedEffect {
   readonly key: string;
   readonly kind: "startQueued";
   readonly id: string;
 }
 
-/** The thread goes on with its goal. */
+/** Starts a turn for the thread's goal. */
 export interface ContinueGoalEffect {
   readonly key: string;
   readonly kind: "continueGoal";
 }
 
 /**
- * What should be under way now. The runner starts what is missing and stops what is no longer named, so that
- * live running, waking and restarting all go the same way.
+ * Names the effects that must run for a thread now. The runner starts missing ones and stops those that are no longer
+ * named, so that start, wakeup and restart use the same code. For a thread that is not loaded, only notices are due;
+ * the host with its claim sends them.
  */
-export function next(state: ThreadState): readonly Effect[] {
-  if (state.status.type === "notLoaded") return [];
-  const { late, choices } = state.rap;
-  const { terminals, children, networkRules } = state;
+export function next(state: ThreadState, presence: Presence = null): readonly Effect[] {
+  if (state.status.type === "notLoaded") return noticesOf(state);
+  const { late, choices, cancels = [] } = state.rap;
+  const { terminals, children, networkRules, helpers } = state;
   const { asideReviews = [] } = state;
-  const others = [late, choices, children, terminals, networkRules, asideReviews];
+  const expiries = questionExpiries(state.requests, presence);
+  const others = [
+    late,
+    choices,
+    children,
+    helpers.open,
+    terminals,
+    networkRules,
+    asideReviews,
+    cancels,
+    expiries,
+  ];
   if (others.every(({ length }) => length === 0)) return nextOfTurn(state);
   return [
     ...nextOfTurn(state),
@@ -148,30 +200,55 @@ export function next(state: ThreadState): readonly Effect[] {
     ...lateCalls(state),
     ...choices.map(postChoice),
     ...children.map(ofChild),
+    ...helpers.open.flatMap(ofHelper),
+    ...noticesOf(state),
+    ...expiries,
   ];
 }
 
+/** The effects that depend on connected clients. They change when clients connect and disconnect. */
+export function questionExpiries(
+  requests: readonly PendingRequest[],
+  presence: Presence,
+): readonly ExpireQuestionEffect[] {
+  if (presence === null || requests.length === 0) return NO_EXPIRIES;
+  return requests.map(({ id, at }) => {
+    const since = Math.max(at, presence.since);
+    const due = since + presence.questionDeadlineMs;
+    return { key: `question ${id} ${presence.since}`, kind: "expireQuestion", requestId: id, since, due };
+  });
+}
+
+const NO_EXPIRIES: readonly ExpireQuestionEffect[] = [];
+
 function nextOfTurn(state: ThreadState): readonly Effect[] {
   if (state.turn === null) return [...lateDiff(state), ...nextTurn(state)];
-  const { id: turnId, attempt, sampled, retryAt, calls, compacting, open } = state.turn;
-  const diff = diffOf(state.turn);
-  if (compacting !== null) {
-    const key = `compact ${turnId} ${attempt}`;
-    return [...diff, { key, kind: "compact", turnId, attempt, due: retryAt, compacting }];
+  const { id: turnId, open } = state.turn;
+  const shells = open.filter(isShell).map(({ id }) => commandEffect(turnId, id, null));
+  return [...diffOf(state.turn), ...nextOfPhase(state.turn), ...shells];
+}
+
+function nextOfPhase({ id: turnId, attempt, phase }: TurnState): readonly Effect[] {
+  switch (phase.kind) {
+    case "sampling": {
+      const key = `sample ${turnId} ${attempt}`;
+      const sample: SampleEffect = { key, kind: "sample", turnId, attempt, due: phase.due };
+      return [sample, ...phase.calls.flatMap((call) => effectsOfCall(turnId, call))];
+    }
+    case "compacting": {
+      const key = `compact ${turnId} ${attempt}`;
+      return [{ key, kind: "compact", turnId, attempt, due: phase.due, compacting: phase.how }];
+    }
+    case "calling":
+      return phase.calls.flatMap((call) => effectsOfCall(turnId, call));
+    case "hooks": {
+      const { event } = phase;
+      return [{ key: `hooks ${turnId} ${attempt} ${event}`, kind: "lastHooks", turnId, event }];
+    }
+    case "shell":
+    case "ending":
+      return [];
   }
-  const sample: Effect = {
-    key: `sample ${turnId} ${attempt}`,
-    kind: "sample",
-    turnId,
-    attempt,
-    due: retryAt,
-  };
-  return [
-    ...diff,
-    ...(sampled ? [] : [sample]),
-    ...calls.flatMap((one) => effectsOfCall(turnId, one)),
-    ...open.filter(isShell).map(({ id }) => commandEffect(turnId, id, null)),
-  ];
 }
 
 function diffOf(turn: TurnState): readonly DiffEffect[] {
@@ -188,9 +265,11 @@ function lateDiff({ undiffed }: ThreadState): readonly DiffEffect[] {
 
 const NO_DIFF: readonly DiffEffect[] = [];
 
-/** A call that is as far as before has the same effect: there may be thousands, and each commit asks for all. */
 type EffectsOfCall = readonly (CallEffect | ReviewEffect)[];
 
+/**
+ * The effects of each call, cached by its state: there may be thousands of calls, and every commit needs all effects.
+ */
 const known = new WeakMap<CallState, EffectsOfCall>();
 
 function effectsOfCall(turnId: string, call: CallState): EffectsOfCall {
@@ -200,8 +279,9 @@ function effectsOfCall(turnId: string, call: CallState): EffectsOfCall {
 }
 
 function callEffects(turnId: string, { call, stage }: CallState): EffectsOfCall {
+  const hooked = stage.kind === "proposed" && stage.hooked ? " hooked" : "";
   const effect = {
-    key: `call ${turnId} ${call.callId} ${stage.kind}`,
+    key: `call ${turnId} ${call.callId} ${stage.kind}${hooked}`,
     kind: "call",
     turnId,
     call,
@@ -231,7 +311,7 @@ function reviewEffect(
   return { key: `review ${turnId} ${review.reviewId}`, kind: "review", turnId, callId, call, review };
 }
 
-/** The same for a command of the user that becomes a background terminal: it goes on. */
+/** The key does not contain `processId`, so that a shell command that becomes a background terminal keeps its effect. */
 function commandEffect(turnId: string, itemId: string, processId: string | null): CommandEffect {
   return { key: `command ${itemId}`, kind: "command", turnId, itemId, processId };
 }
@@ -245,6 +325,21 @@ function ofChild(child: Child): ChildEffect {
   return { key, kind: "child", child };
 }
 
+function ofHelper(helper: Helper): readonly HelperEffect[] {
+  const { childId, start, inputs } = helper;
+  const effect = (what: HelperEffect["what"], key: string): HelperEffect => {
+    return { key: `helper ${childId} ${key}`, kind: "helper", what, helper };
+  };
+  if (start !== null) return [effect("make", "make")];
+  const [first] = inputs;
+  return [effect("hear", "hear"), ...(first === undefined ? [] : [effect("send", `send ${first.id}`)])];
+}
+
+function noticesOf(state: ThreadState): readonly NoticesEffect[] {
+  if (!areNoticesDue(state)) return [];
+  return [{ key: `notices ${state.rap.cancels?.join(" ") ?? ""}`, kind: "notices" }];
+}
+
 function postChoice(choice: DueChoice): PostChoiceEffect {
   const { requestId, delays = 0, until: due = null } = choice;
   return { key: `choice ${requestId} ${delays}`, kind: "postChoice", choice, due };
@@ -256,7 +351,7 @@ function lateCalls({ rap }: ThreadState): readonly LateCallEffect[] {
   );
 }
 
-/** What an idle thread begins by itself. */
+/** The turn that the host starts for an idle thread: for events, for the queue or for the goal. */
 function nextTurn({ rap, queue, goal }: ThreadState): readonly Effect[] {
   const [event] = rap.events;
   if (event !== undefined) return [{ key: `events ${event.id}`, kind: "startEvents" }];

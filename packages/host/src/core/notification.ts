@@ -1,6 +1,9 @@
 import type { NotificationName, NotificationParams } from "@bobbin/protocol";
 
-/** A durable notification: made from a record alone, so that live fan-out and replay send the same. */
+/**
+ * A durable notification. It is computed from one record alone, so that subscribers and a later replay get the same
+ * notification.
+ */
 export type Notification = {
   readonly [N in NotificationName]: {
     readonly method: N;
@@ -9,7 +12,10 @@ export type Notification = {
   };
 }[NotificationName];
 
-/** `everyone`: each initialized connection that may see the thread; else only those that follow it. */
+/**
+ * `everyone`: each initialized connection that may see the thread. `subscribers`: connections that are subscribed to
+ * the thread.
+ */
 export type Audience = "everyone" | "subscribers";
 
 export function toEveryone<N extends NotificationName>(
@@ -28,7 +34,7 @@ export function toSubscribers<N extends NotificationName>(
 
 const NONE: readonly never[] = [];
 
-/** The `notify` of records that clients are not sent. */
+/** The `notify` of records that cause no notification. */
 export function silent(): readonly Notification[] {
   return NONE;
 }

@@ -1,7 +1,7 @@
 import type { Notification } from "./notification.ts";
-import { entryOf, type ThreadRecord } from "./records.ts";
+import { definitionOf, type ThreadRecord } from "./records.ts";
 
-/** What clients are sent because of a record. */
+/** The notifications that a record causes. */
 export function notify(threadId: string, record: ThreadRecord): readonly Notification[] {
-  return entryOf(record).notify(threadId, record);
+  return definitionOf(record).notify(threadId, record);
 }

@@ -2,26 +2,26 @@ import { check } from "@bobbin/protocol/check";
 import { conforms } from "@bobbin/protocol/conforms";
 import { type Fields, inline, type ObjectOf, type Schema } from "@bobbin/protocol/schema";
 
-/** Reads a record that comes from disk as strictly as a request that comes from a client. */
+/** Validates records from disk as strictly as requests of clients. */
 export interface Check {
-  /** Whether it is what its type says. */
+  /** Whether the record has the fields of its type. */
   accepts(record: unknown): boolean;
-  /** Where it is not, for the log. */
+  /** What is wrong with the record, for the log. */
   explain(record: unknown): string;
 }
 
 export interface RecordCheck<T> extends Check {
-  /** Never there: with it the compiler holds that the check and the type say the same. */
+  /** Never set. The compiler uses it to verify that the check matches the type. */
   readonly type?: (record: T) => T;
 }
 
-/** The check of a record with these fields, besides its `type`. */
+/** A check for records with these fields, besides `type`. */
 export function fields<F extends Fields>(make: () => F): RecordCheck<Frozen<ObjectOf<F>>> {
   const schema: Schema<unknown> = inline(make);
   return {
     accepts: (record) => conforms(schema, record),
     explain: (record) => {
-      // It repairs what it can, and gets a copy: the record is none of ours.
+      // Checks a copy, because `check` fills in and converts values.
       const violation = check(schema, structuredClone(record), { experimental: true, method: "" });
       return violation?.kind === "invalid"
         ? `${violation.path}: ${violation.message}`
@@ -30,7 +30,7 @@ export function fields<F extends Fields>(make: () => F): RecordCheck<Frozen<Obje
   };
 }
 
-/** A type without the differences that JSON does not know: between read-only and not, and absent and undefined. */
+/** A type without the differences that JSON cannot express: mutable or read-only, absent or undefined. */
 export type Frozen<T> = T extends readonly (infer U)[]
   ? readonly Frozen<U>[]
   : T extends object

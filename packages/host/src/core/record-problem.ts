@@ -1,7 +1,7 @@
 import type { Check } from "./record-check.ts";
 import { RECORDS } from "./records.ts";
 
-// A type comes from disk: `constructor` and its kin must not find what an object inherits.
+// Maps, because a type from disk may be the name of an inherited property, such as `constructor`.
 const VERSIONS: ReadonlyMap<unknown, number> = new Map<unknown, number>(
   Object.entries(RECORDS).map(([type, { version }]) => [type, version]),
 );
@@ -12,9 +12,9 @@ const CHECKS: Checks = new Map<unknown, Check>(
 type Checks = ReadonlyMap<unknown, Check>;
 
 /**
- * What is wrong with a value that stands in a journal in a record's place; undefined if nothing is. `newer`: a later program
- * wrote it, and it must not be guessed at. `unwanted`: it is of no type that is wanted. Else why it is damaged, in
- * words.
+ * What is wrong with a record from a journal; undefined if it is valid. `newer`: a later version of the program wrote
+ * the record, and this version cannot interpret it. `unwanted`: the record's type is not in `wanted`. Any other text
+ * describes the damage.
  */
 export function problemOf(
   value: unknown,
@@ -23,7 +23,7 @@ export function problemOf(
   if (typeof value !== "object" || value === null) return "it is not an object";
   const record = value as { readonly type?: unknown; readonly v?: unknown };
   const check = wanted.get(record.type);
-  // Thousands of records are read before this is compiled: most of them are done here.
+  // The fast path for most records.
   if (record.v === undefined) {
     if (check === undefined) {
       if (VERSIONS.has(record.type)) return "unwanted";
@@ -46,7 +46,10 @@ function explained(
   return check.accepts(record) ? undefined : `${type}: ${check.explain(record)}`;
 }
 
-/** No later program has a type that differs from one of ours by a single bit: that is what a failing disk makes of it. */
+/**
+ * Whether a type differs from a known type by a single bit. A failing disk causes that; a newer version's type
+ * differs more.
+ */
 function isMisspelled(type: string): boolean {
   return Object.keys(RECORDS).some((known) => differsByOneBit(known, type));
 }
@@ -55,7 +58,7 @@ function differsByOneBit(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let bits = 0;
   for (let at = 0; at < one.length; at++) {
-    // A bit is the only one of a number if nothing is left without it.
+    // The expression is nonzero if more than one bit differs.
     const difference = one.charCodeAt(at) ^ other.charCodeAt(at);
     if (difference !== 0 && (difference & (difference - 1)) !== 0) return false;
     if (difference !== 0) bits++;

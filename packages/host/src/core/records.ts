@@ -1,28 +1,34 @@
-import { CHILD_RECORDS } from "./children/entries.ts";
+import { REVIEW_RECORDS } from "./approval-reviews/record-definitions.ts";
+import type { ReviewRecord } from "./approval-reviews/records.ts";
+import { CHILD_RECORDS } from "./children/record-definitions.ts";
 import type { ChildRecord } from "./children/records.ts";
-import { GOAL_RECORDS } from "./goal/entries.ts";
+import { GOAL_RECORDS } from "./goal/record-definitions.ts";
 import type { GoalRecord } from "./goal/records.ts";
-import { LIFE_RECORDS } from "./life/entries.ts";
+import { HOOK_RECORDS } from "./hooks/record-definitions.ts";
+import type { HookRecord } from "./hooks/records.ts";
+import { LIFE_RECORDS } from "./life/record-definitions.ts";
 import type { LifeRecord } from "./life/records.ts";
-import { QUEUE_RECORDS } from "./queue/entries.ts";
+import { QUEUE_RECORDS } from "./queue/record-definitions.ts";
 import type { QueueRecord } from "./queue/records.ts";
-import { RAP_RECORDS } from "./rap/entries.ts";
+import { RAP_RECORDS } from "./rap/record-definitions.ts";
 import type { RapRecord } from "./rap/records.ts";
-import type { RecordEntries, RecordEntry } from "./record-entry.ts";
-import { REQUEST_RECORDS } from "./requests/entries.ts";
+import { READ_STATE_RECORDS } from "./read-state/record-definitions.ts";
+import type { ReadStateRecord } from "./read-state/records.ts";
+import type { RecordDefinition, RecordTable } from "./record-table.ts";
+import { REQUEST_RECORDS } from "./requests/record-definitions.ts";
 import type { RequestRecord } from "./requests/records.ts";
-import { REVIEW_RECORDS } from "./reviews/entries.ts";
-import type { ReviewRecord } from "./reviews/records.ts";
-import { TERMINAL_RECORDS } from "./terminals/entries.ts";
+import { TERMINAL_RECORDS } from "./terminals/record-definitions.ts";
 import type { TerminalRecord } from "./terminals/records.ts";
-import { TURN_RECORDS } from "./turn/entries.ts";
+import { TURN_RECORDS } from "./turn/record-definitions.ts";
 import type { TurnRecord } from "./turn/records.ts";
 
-/** One durable fact about a thread. What a journal can hold is this union, and nothing else. */
+/** One durable fact about a thread. A journal contains nothing else. */
 export type ThreadRecord =
   | LifeRecord
+  | ReadStateRecord
   | RequestRecord
   | ReviewRecord
+  | HookRecord
   | TurnRecord
   | QueueRecord
   | GoalRecord
@@ -30,11 +36,13 @@ export type ThreadRecord =
   | ChildRecord
   | RapRecord;
 
-/** The manifest: every record type that was ever written, and all that the host knows about it. */
-export const RECORDS: RecordEntries<ThreadRecord> = {
+/** The definitions of all record types that were ever written. */
+export const RECORDS: RecordTable<ThreadRecord> = {
   ...LIFE_RECORDS,
+  ...READ_STATE_RECORDS,
   ...REQUEST_RECORDS,
   ...REVIEW_RECORDS,
+  ...HOOK_RECORDS,
   ...TURN_RECORDS,
   ...QUEUE_RECORDS,
   ...GOAL_RECORDS,
@@ -43,17 +51,20 @@ export const RECORDS: RecordEntries<ThreadRecord> = {
   ...RAP_RECORDS,
 };
 
-/** The entry of a record's type. */
-export function entryOf<R extends ThreadRecord>(record: R): RecordEntry<R> {
-  return RECORDS[record.type] as unknown as RecordEntry<R>;
+/** The definition of a record's type. */
+export function definitionOf<R extends ThreadRecord>(record: R): RecordDefinition<R> {
+  return RECORDS[record.type] as unknown as RecordDefinition<R>;
 }
 
-/** A head can be folded from this record on. */
+/** Whether the state can be folded starting with this record. */
 export function startsState({ type }: ThreadRecord): boolean {
   return type === "created" || type === "checkpoint";
 }
 
-/** What one append writes. `prev` is the seq that it was decided upon: a writer that lost its place shows. */
+/**
+ * What one append writes: one or more records. `prev`: the number of the commit before it. If the journal ends with
+ * another commit, the writer has lost the thread, and the append is refused.
+ */
 export interface Commit {
   readonly seq: number;
   readonly epoch: number;

@@ -6,98 +6,118 @@ import type {
   ThreadTokenUsage,
   TurnStatus,
 } from "@bobbin/protocol";
+import type { AsideReview, Denial } from "./approval-reviews/records.ts";
+import type { HelpersState } from "./children/helper-thread-state.ts";
 import type { Child, ChildWithEvent } from "./children/records.ts";
 import type { GoalState } from "./goal/records.ts";
 import type { ProjectDoc, ThreadFacts, ThreadSettings } from "./life/records.ts";
 import type { Queue } from "./queue/records.ts";
 import type { RapState } from "./rap/records.ts";
+import type { ReadState } from "./read-state/records.ts";
 import type { DueNetworkRule, PendingRequest } from "./requests/records.ts";
-import type { AsideReview, Denial } from "./reviews/records.ts";
 import type { TerminalState } from "./terminals/records.ts";
-import type { AcceptedInput } from "./turn/accepted.ts";
-import type { CallState } from "./turn/calls.ts";
-import type { TurnChanges } from "./turn/changes.ts";
-import type { ContextEntry } from "./turn/given-context.ts";
-import type { Compacting, TurnKind } from "./turn/records.ts";
+import type { AcceptedInput } from "./turn/accepted-inputs.ts";
+import type { ContextEntry } from "./turn/additional-context.ts";
+import type { CheckpointTurn } from "./turn/checkpoint-turn.ts";
+import type { TurnChanges } from "./turn/file-changes.ts";
+import type { TurnPhase } from "./turn/phase.ts";
+import type { TurnKind } from "./turn/records.ts";
+import type { TurnSettings } from "./turn/turn-settings.ts";
 
 /**
- * A thread's head: what the fold of its journal leaves. Plain data, because checkpoints hold it. Items of ended
- * turns stay in the journal.
+ * The state of a thread: the fold of its journal. Plain data, because checkpoints contain it. Items of ended turns are
+ * only in the journal.
  */
 export interface ThreadState {
   readonly facts: ThreadFacts;
   readonly settings: ThreadSettings;
-  /** Bound when the thread was loaded. */
+  /** The settings of the current load. */
   readonly load: LoadSettings;
   readonly docs: readonly ProjectDoc[];
-  /** Bound at the next load. */
+  /** Settings that take effect at the next load. */
   readonly pendingLoad: LoadSettings | null;
-  /** Counts the loads; a commit of an older epoch was written by a host that lost the thread. */
+  /**
+   * Counts the loads and adoptions of the thread. A commit with an older epoch was written by a host that had lost the
+   * thread.
+   */
   readonly epoch: number;
-  /** The epoch that its present load began with. */
+  /** The epoch at the start of the current load. */
   readonly loadEpoch: number;
   readonly createdAt: number;
-  /** The last turn's start or end, or the creation. */
+  /** The time of the last turn's start or end, or of the creation. */
   readonly updatedAt: number;
   /** The time of the last record that has one. */
   readonly lastAt: number;
-  /** The first user message's text, shortened. */
+  /** The beginning of the first user message. */
   readonly preview: string;
   readonly hasUserMessage: boolean;
   readonly name: string | null;
   readonly gitInfo: GitInfo | null;
   readonly section: { readonly id: string; readonly position: number | null; readonly since: number } | null;
+  /** The read state; missing until its first change. */
+  readonly readState?: ReadState | undefined;
   readonly status: ThreadStatus;
-  /** It was closed, and tool servers were not told yet. */
+  /** Whether the thread was closed and tool servers have to be notified of the close. */
   readonly untold: boolean;
-  /** When they were last told. */
+  /** When tool servers were last notified of the thread's close. */
   readonly toldAt: number | null;
   readonly usage: ThreadTokenUsage | null;
-  /** How much of the model's window the conversation takes, about. */
+  /** An estimate of the tokens of the conversation. */
   readonly contextTokens: number;
-  /** The last input that clients gave a name of their own, and the turn that took it. */
+  /**
+   * The last inputs that had an ID from their sender, with the turns that took them. Repeated inputs are recognized
+   * by the ID.
+   */
   readonly accepted: readonly AcceptedInput[];
-  /** What clients said beside the input that came last, and the model was shown. */
+  /** The additional context of the last input that the model was shown. */
   readonly context: readonly ContextEntry[];
   readonly queue: Queue;
-  /** What tool servers have to do with it. */
+  /** The state of calls, subscriptions and views of tool servers. */
   readonly rap: RapState;
   readonly goal: GoalState | null;
   readonly turn: TurnState | null;
-  /** Commands that go on after the calls that started them. */
+  /** Background terminals. */
   readonly terminals: readonly TerminalState[];
-  /** Threads that it has begun, and that are not over. */
+  /** Child threads that handle events and have not ended. */
   readonly children: readonly Child[];
-  /** Questions to clients that wait for an answer. */
+  /** The thread's helpers, and the ends of helpers that the model was not informed of. */
+  readonly helpers: HelpersState;
+  /** Server requests that wait for an answer. */
   readonly requests: readonly PendingRequest[];
-  /** Rules for hosts that were decided and not saved yet. */
+  /** Decided network rules that are not in the rules file yet. */
   readonly networkRules: readonly DueNetworkRule[];
-  /** What the user has agreed to until the thread is unloaded. */
+  /** Keys of the user's grants, which last until the thread is unloaded. */
   readonly grants: readonly string[];
-  /** When each of them was given, by its key, where that is known. */
+  /** The times of grants by key, where known. */
   readonly grantTimes?: Readonly<Record<string, number>> | undefined;
-  /** Reviews beside calls that go on; missing if none runs. */
+  /** Running reviews of network connections, which the tool calls do not wait for; missing if there are none. */
   readonly asideReviews?: readonly AsideReview[] | undefined;
-  /** What a reviewer denied last; missing as long as it denied nothing. */
+  /** The last actions that the reviewing model denied; missing if there are none. */
   readonly denials?: readonly Denial[] | undefined;
-  /** Names that models gave to the last calls; they may not know that they gave one before. */
+  /** The IDs of the last tool calls. A model may use an ID twice; new calls are compared with these. */
   readonly callIds: readonly string[];
-  /** How many calls there were in all. */
+  /** The number of all tool calls. */
   readonly callCount: number;
-  /** Turns may have been dropped. False: none ever was, so the journal can be read from the front without a look ahead. */
+  /**
+   * Whether turns may have been rolled back. If not, the journal can be read forwards, because no later record drops
+   * turns.
+   */
   readonly mayHaveDropped: boolean;
-  /** A turn that ended before clients were shown all that it has changed in files: an interrupt does not wait for that. */
+  /** The last turn, if it was interrupted before clients got its whole diff. */
   readonly undiffed?: { readonly turnId: string; readonly changes: TurnChanges } | undefined;
-  /** How the turn before ended. */
+  /** The load for which the start hooks have run; 0 after a compaction, missing if the hooks never ran. */
+  readonly startHooks?: { readonly epoch: number } | undefined;
+  /** The last turn that ended. */
   readonly lastTurn: { readonly id: string; readonly status: TurnStatus } | null;
 }
 
-type AddedLater = "lastAt" | "mayHaveDropped" | "terminals" | "children" | "networkRules";
+type AddedLater = "lastAt" | "mayHaveDropped" | "terminals" | "children" | "helpers" | "networkRules";
 
-/** A head as checkpoints hold it: those of earlier versions lack what was added since. */
-export type CheckpointState = Omit<ThreadState, AddedLater | "rap"> &
+/** The state in a checkpoint. Fields that were added later are missing in older checkpoints. */
+export type CheckpointState = Omit<ThreadState, AddedLater | "rap" | "turn"> &
   Partial<Pick<ThreadState, AddedLater>> & {
     readonly rap: RapState & { readonly children?: readonly ChildWithEvent[] | undefined };
+    readonly turn: CheckpointTurn | null;
   };
 
 /** The running turn. */
@@ -106,45 +126,44 @@ export interface TurnState {
   readonly startedAt: number;
   readonly outputSchema: unknown;
   readonly kind: TurnKind;
-  /** Which call of the model counts. */
+  /** The number of the current model call. */
   readonly attempt: number;
-  /** There is input that no call of the model has seen. */
-  readonly unheard: boolean;
-  /** That call has come to its end: what is still missing is answers of tools. */
-  readonly sampled: boolean;
-  /** How often the model was called again since it last came to an end, and when the last of these is due. */
+  readonly phase: TurnPhase;
+  /** Whether there is input that no model call has seen. */
+  readonly pendingInput: boolean;
+  /** The number of retries since the last complete answer. */
   readonly retries: number;
-  readonly retryAt: number | null;
-  /** Clients were shown something of it. */
-  readonly shown: boolean;
-  /** How many hosts were lost since the model last came to an end. */
+  /** The number of hosts that died since the last complete answer. */
   readonly lostHosts: number;
-  /** Clients have put something into the history since the model was called. */
+  /** Whether clients have injected items since the last model call. */
   readonly injected: boolean;
-  /** How many calls of tools the thread had before it; missing in checkpoints of earlier versions. */
+  /** The thread's number of tool calls before this turn; missing in older checkpoints. */
   readonly callsBefore?: number;
-  /** How many calls of the model have come to their end. */
+  /** The number of complete answers of the model. */
   readonly answers: number;
-  /** Set while the model is asked for a summary in place of an answer. */
-  readonly compacting: Compacting | null;
-  /** Whether that was done, or tried in vain, since the model last came to an end. */
+  /** Whether a compaction has succeeded or failed since the last complete answer. */
   readonly compacted: "no" | "done" | "failed";
-  /** How many plans it has proposed. */
+  /** The number of plans that the turn has proposed. */
   readonly plans: number;
-  /** What the call asked of tools. */
-  readonly calls: readonly CallState[];
-  /** The model that answers in place of the one that was asked for, if one does. */
+  /** The model that answers instead of the requested one; null if the requested one answers. */
   readonly servedBy: string | null;
-  /** The last agent message that completed. */
+  /** The last completed agent message. */
   readonly answer: ThreadItem | null;
-  /** Items that were started and not completed. */
+  /** Items that were started and have not completed. */
   readonly open: readonly ThreadItem[];
-  /** Their texts as far as they were saved, by `textKey`. */
+  /** The texts of open items in `textSaved` records, by `textKey`. Of a command's output only the end. */
   readonly saved: Readonly<Record<string, string>>;
-  /** A model has to allow each command and patch, too, that would need no approval; missing: it has not. */
+  /** Whether a model reviews every command and patch, even those that need no approval. */
   readonly strictReview?: boolean | undefined;
-  /** Whether the last approvals that a model judged were denied; missing as long as it judged none. */
+  /** The last reviews by a model: true for a denial; missing if there were none. */
   readonly reviews?: readonly boolean[] | undefined;
-  /** What it has done to files; missing as long as no call of it could. */
+  /** Settings for this turn only, and which of them were in force when the current model call started. */
+  readonly settings?: TurnSettings | undefined;
+  readonly stepSettings?: TurnSettings | undefined;
+  /** The turn's file changes; missing if no call could change files. */
   readonly changes?: TurnChanges | undefined;
+  /** The turn of the root thread that this turn works for; missing in the root thread. */
+  readonly rootTurnId?: string | undefined;
+  /** How often stop hooks made the model continue; missing if they never did. */
+  readonly stopBlocks?: number | undefined;
 }

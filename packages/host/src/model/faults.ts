@@ -3,11 +3,11 @@ import type { ErrorCode } from "../errors.ts";
 import type { ModelEvent, Retry } from "./model.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 
-/** Why a call of a model failed, as a turn tells it, and whether calling again can help. */
+/** An error of a model call: how the turn reports it, and whether a retry can help. */
 export class ModelFault extends Error {
   readonly info: CodexErrorInfo;
   readonly retry: Retry | undefined;
-  /** Of the error catalogue, where clients may want to tell it from others. */
+  /** A code of the error catalogue, for errors that clients may want to handle. */
   readonly code: ErrorCode | undefined;
 
   constructor(message: string, info: CodexErrorInfo, retry?: Retry, code?: ErrorCode) {
@@ -29,26 +29,27 @@ export class ModelFault extends Error {
   }
 }
 
-/** A server that wants to be left alone for longer is not waited for: the person decides. */
-const LONGEST_WAIT_MS = 120_000;
+/** If a server demands a longer wait than this, the call is not retried, and the user decides. */
+const MAX_RETRY_WAIT_MS = 120_000;
 const CONTEXT_WORDS =
   /context[_ ](length|window)|maximum context|prompt is too long|too many tokens|exceeds? the (available )?context/i;
 const MODEL_WORDS = /model/i;
 const QUOTA_WORDS = /insufficient_quota|billing|credit balance|usage_limit_reached|usage_not_included/i;
 const RATE_CODES = /rate_limit|slow_down/;
 
-/** What a provider will not do, however often it is asked. */
+/** Policy errors, for which a retry cannot help. */
 const POLICIES: { readonly [code: string]: CodexErrorInfo } = {
   misalignment_policy_violation: "misalignmentPolicyViolation",
   cyber_policy: "cyberPolicy",
 };
 
-/** What the server said, whatever the shape of its error. */
+/** A server's error message, extracted from any of the usual JSON shapes. */
 export interface Complaint {
   readonly code: string;
   readonly message: string;
 }
 
+/** Parses the body of an error response. */
 export function readComplaint(body: string): Complaint {
   try {
     const json: unknown = JSON.parse(body);
@@ -61,26 +62,32 @@ export function readComplaint(body: string): Complaint {
   }
 }
 
-/** A fault that the server named in the middle of a stream that had begun well. */
+/** The fault for an error event in a stream that had begun successfully. */
 export function complaintFault(settings: ProviderSettings, model: string, complaint: Complaint): ModelFault {
   const { code, message } = complaint;
-  const said = message === "" ? code : message;
-  if (CONTEXT_WORDS.test(code) || CONTEXT_WORDS.test(message)) return contextExceeded(settings, model, said);
-  if (QUOTA_WORDS.test(code)) return new ModelFault(quota(settings, said), "usageLimitExceeded");
-  if (Object.hasOwn(POLICIES, code)) return new ModelFault(refused(settings, said), POLICIES[code]!);
+  const detail = message === "" ? code : message;
+  if (CONTEXT_WORDS.test(code) || CONTEXT_WORDS.test(message))
+    return contextExceeded(settings, model, detail);
+  if (QUOTA_WORDS.test(code)) return new ModelFault(quota(settings, detail), "usageLimitExceeded");
+  if (Object.hasOwn(POLICIES, code)) return new ModelFault(refused(settings, detail), POLICIES[code]!);
   const retry = { of: settings.streamMaxRetries, afterMs: namedDelay(message) };
   if (RATE_CODES.test(code)) {
-    return new ModelFault(tooFast(settings, said), "rateLimitExceeded", retry);
+    return new ModelFault(tooFast(settings, detail), "rateLimitExceeded", retry);
   }
   if (/overloaded|server_is_overloaded/.test(code)) {
-    return new ModelFault(`${settings.name} is overloaded at the moment: ${said}`, "serverOverloaded", retry);
+    return new ModelFault(
+      `${settings.name} is overloaded at the moment: ${detail}`,
+      "serverOverloaded",
+      retry,
+    );
   }
   if (/invalid_request|invalid_prompt|bio_policy|content_filter/.test(code)) {
-    return new ModelFault(refused(settings, said), "badRequest");
+    return new ModelFault(refused(settings, detail), "badRequest");
   }
-  return disconnected(settings, `it reported an error: ${said}`);
+  return disconnected(settings, `it reported an error: ${detail}`);
 }
 
+/** An HTTP response with an error status. */
 export interface Answer {
   readonly status: number;
   readonly url: string;
@@ -88,11 +95,11 @@ export interface Answer {
   readonly complaint: Complaint;
 }
 
-/** The fault of an answer that is no success. */
+/** The fault for a response with an error status. */
 export function statusFault(settings: ProviderSettings, model: string, answer: Answer): ModelFault {
   const { status, url, complaint } = answer;
   const { code, message } = complaint;
-  const said = message === "" ? "" : `: ${message}`;
+  const detail = message === "" ? "" : `: ${message}`;
   const http = { httpConnectionFailed: { httpStatusCode: status } };
   if (status === 413 || CONTEXT_WORDS.test(code) || (status < 500 && CONTEXT_WORDS.test(message))) {
     return contextExceeded(settings, model, message);
@@ -102,22 +109,22 @@ export function statusFault(settings: ProviderSettings, model: string, answer: A
   }
   if (status === 401 || status === 403) {
     return new ModelFault(
-      `${settings.name} did not accept the key (HTTP ${status} from ${url})${said}. ${keyAdvice(settings)}`,
+      `${settings.name} did not accept the key (HTTP ${status} from ${url})${detail}. ${keyAdvice(settings)}`,
       settings.requiresOpenaiAuth ? "unauthorized" : http,
     );
   }
   if (status === 404) {
     return MODEL_WORDS.test(`${code} ${message}`)
       ? new ModelFault(
-          `${settings.name} has no model ${model} (HTTP 404 from ${url})${said}. Set \`model\` in config.toml to one that it has${settings.local ? ", or fetch it there first" : ""}.`,
+          `${settings.name} has no model ${model} (HTTP 404 from ${url})${detail}. Set \`model\` in config.toml to one that it has${settings.local ? ", or fetch it there first" : ""}.`,
           "modelNotFound",
         )
       : new ModelFault(
-          `Nothing answers at ${url} (HTTP 404)${said}. Look at base_url and wire_api of ${settings.id} in config.toml.`,
+          `Nothing answers at ${url} (HTTP 404)${detail}. Check base_url and wire_api of ${settings.id} in config.toml.`,
           http,
         );
   }
-  if (status === 429) return tooMany(settings, answer, said);
+  if (status === 429) return tooMany(settings, answer, detail);
   if (status >= 500 || status === 408 || status === 409 || status === 425) {
     const retry = retryOf(settings.requestMaxRetries, answer.retryAfterMs);
     if (RATE_CODES.test(code)) {
@@ -125,13 +132,13 @@ export function statusFault(settings: ProviderSettings, model: string, answer: A
     }
     const info = status === 503 || status === 529 ? "serverOverloaded" : "internalServerError";
     return new ModelFault(
-      `${settings.name} has trouble at the moment (HTTP ${status} from ${url})${said}. Try again later.`,
+      `${settings.name} has trouble at the moment (HTTP ${status} from ${url})${detail}. Try again later.`,
       info,
       retry,
     );
   }
   return new ModelFault(
-    `${settings.name} refused the request (HTTP ${status} from ${url})${said}`,
+    `${settings.name} refused the request (HTTP ${status} from ${url})${detail}`,
     "badRequest",
   );
 }
@@ -139,48 +146,49 @@ export function statusFault(settings: ProviderSettings, model: string, answer: A
 function tooMany(
   settings: ProviderSettings,
   { url, retryAfterMs, complaint }: Answer,
-  said: string,
+  detail: string,
 ): ModelFault {
   if (QUOTA_WORDS.test(`${complaint.code} ${complaint.message}`)) {
     return new ModelFault(quota(settings, complaint.message), "usageLimitExceeded");
   }
   const wait = retryAfterMs === undefined ? "a while" : `${Math.ceil(retryAfterMs / 1000)} s`;
   return new ModelFault(
-    `${settings.name} answered 429 Too Many Requests at ${url}${said}. Try again in ${wait}.`,
+    `${settings.name} answered 429 Too Many Requests at ${url}${detail}. Try again in ${wait}.`,
     { responseTooManyFailedAttempts: { httpStatusCode: 429 } },
     retryOf(settings.requestMaxRetries, retryAfterMs),
   );
 }
 
-/** The server could not be reached at all. */
+/** The fault for a server that cannot be reached. */
 export function unreachable(settings: ProviderSettings, url: string, cause: unknown): ModelFault {
   const advice = settings.local
     ? `Is ${settings.name} running there?`
-    : `Look at the network, and at base_url of ${settings.id} in config.toml.`;
+    : `Check the network, and base_url of ${settings.id} in config.toml.`;
   return new ModelFault(
-    `${settings.name} can not be reached at ${url}: ${reason(cause)}. ${advice}`,
+    `${settings.name} cannot be reached at ${url}: ${reason(cause)}. ${advice}`,
     { httpConnectionFailed: { httpStatusCode: null } },
     { of: settings.requestMaxRetries },
   );
 }
 
-/** The stream broke off before it was whole. */
+/** The fault for a stream that ended too early. */
 export function disconnected(settings: ProviderSettings, why: string): ModelFault {
   return new ModelFault(
-    `The answer of ${settings.name} broke off: ${why}.`,
+    `The answer of ${settings.name} was interrupted: ${why}.`,
     { responseStreamDisconnected: { httpStatusCode: null } },
     { of: settings.streamMaxRetries },
   );
 }
 
-/** The server ended the answer before the model did. */
+/** The fault for an answer that the server ended before the model was done. */
 export function cutShort(provider: string, why: string): ModelFault {
   const reason = /length|max_(output_)?tokens/.test(why)
-    ? "it reached the most that the model writes at once"
+    ? "it reached the model's output limit"
     : `it was stopped (${why})`;
-  return new ModelFault(`The answer of ${provider} is not whole: ${reason}.`, "other");
+  return new ModelFault(`The answer of ${provider} is incomplete: ${reason}.`, "other");
 }
 
+/** The fault for a provider whose key is not set. */
 export function missingKey(settings: ProviderSettings): ModelFault {
   return new ModelFault(
     `${settings.name} needs a key, and none is set. ${keyAdvice(settings)}`,
@@ -188,7 +196,7 @@ export function missingKey(settings: ProviderSettings): ModelFault {
   );
 }
 
-/** A header with the key, or one from the configuration, that HTTP cannot carry. */
+/** The fault for a header (the key, or one of the configuration) with a character that HTTP does not allow. */
 export function unsendable(settings: ProviderSettings, header: string): ModelFault {
   const isKey = header === "authorization" || header === "x-api-key";
   const advice = isKey ? keyAdvice(settings) : `Correct http_headers of ${settings.id} in config.toml.`;
@@ -200,43 +208,45 @@ export function unsendable(settings: ProviderSettings, header: string): ModelFau
   );
 }
 
-function contextExceeded(settings: ProviderSettings, model: string, said: string): ModelFault {
+function contextExceeded(settings: ProviderSettings, model: string, detail: string): ModelFault {
   return new ModelFault(
-    `The conversation is too long for ${model} (${settings.name}): ${said} Compact the thread, start a new one, or choose a model with a larger context window.`,
+    `The conversation is too long for ${model} (${settings.name}): ${detail} Compact the thread, start a new one, or choose a model with a larger context window.`,
     "contextWindowExceeded",
   );
 }
 
-function refused(settings: ProviderSettings, said: string): string {
-  return `${settings.name} refused the request: ${said}`;
+function refused(settings: ProviderSettings, detail: string): string {
+  return `${settings.name} refused the request: ${detail}`;
 }
 
-function tooFast(settings: ProviderSettings, said: string): string {
-  return `${settings.name} limits the rate of requests: ${said}`;
+function tooFast(settings: ProviderSettings, detail: string): string {
+  return `${settings.name} limits the rate of requests: ${detail}`;
 }
 
-function quota(settings: ProviderSettings, said: string): string {
-  return `The account at ${settings.name} has reached its limit: ${said} Look at its plan and billing.`;
+function quota(settings: ProviderSettings, detail: string): string {
+  return `The account at ${settings.name} has reached its limit: ${detail} Check its plan and billing.`;
 }
 
 function keyAdvice({ envKey, envKeyInstructions, id }: ProviderSettings): string {
   if (envKeyInstructions !== null) return envKeyInstructions;
-  if (envKey === null) return `Look at http_headers or env_key of ${id} in config.toml.`;
-  return `Set the environment variable ${envKey} to a valid key and start again.`;
+  const login = `bobbin login --with-api-key${id === "openai" ? "" : ` --provider ${id}`}`;
+  if (envKey === null)
+    return `Check http_headers or env_key of ${id} in config.toml, or store a key: ${login}.`;
+  return `Set the environment variable ${envKey} to a valid key and start again, or store a key: ${login}.`;
 }
 
 function retryOf(of: number, afterMs: number | undefined): Retry | undefined {
-  return afterMs !== undefined && afterMs > LONGEST_WAIT_MS ? undefined : { of, afterMs };
+  return afterMs !== undefined && afterMs > MAX_RETRY_WAIT_MS ? undefined : { of, afterMs };
 }
 
-/** Some say in the text itself when to come back. */
+/** Reads the delay that some providers put into the text of the error. */
 function namedDelay(message: string): number | undefined {
   const found = /try again in\s*(\d+(?:\.\d+)?)\s*(ms|s|seconds?)\b/i.exec(message);
   if (found === null) return undefined;
   return Math.ceil(Number(found[1]) * (found[2] === "ms" ? 1 : 1000));
 }
 
-/** Node hides what went wrong behind "fetch failed". */
+/** The innermost cause of an error, which Node hides behind "fetch failed". */
 export function reason(cause: unknown): string {
   let error = cause;
   while (error instanceof Error && error.cause !== undefined) error = error.cause;

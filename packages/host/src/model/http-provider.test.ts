@@ -10,7 +10,7 @@ async function names(settings: ProviderSettings): Promise<string[]> {
   return (await provider.models()).map(({ id }) => id);
 }
 
-it("lists what a server on this machine has, in place of a guess", async () => {
+it("lists the models of a local server instead of the guessed one", async () => {
   const server = await MockModel.start(refuse(200, { data: [{ id: "a" }, { id: "b" }, { odd: 1 }] }));
   const local = settingsFor("chat", server.url, { local: true });
   expect(await names(local)).toEqual(["a", "b"]);
@@ -18,7 +18,7 @@ it("lists what a server on this machine has, in place of a guess", async () => {
   expect(await names({ ...local, models: ["mine", "guess"] })).toEqual(["mine", "guess", "a", "b"]);
 });
 
-it("lists what is configured where nobody can be asked, and does not wait long", async () => {
+it("lists the configured models if the server does not answer soon", async () => {
   const server = await MockModel.start(() => {});
   expect(await names(settingsFor("chat", server.url, { local: true }))).toEqual(["m-1"]);
   server.reply(refuse(500, ""));

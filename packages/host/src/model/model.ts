@@ -12,25 +12,29 @@ import type {
 } from "@bobbin/protocol";
 import type { ToolCall } from "../core/turn/records.ts";
 
-/** The provider that is built in, and its only model: what everyone has who configured nothing. */
+/** The ID of the built-in provider and of its only model. It is used if no provider is configured. */
 export const OFFLINE_MODEL = "offline";
 
-/** One kind of model provider. Adapters are small: bytes of a wire in, these events out. */
+/** A model provider. An adapter translates the events of one wire API into `ModelEvent`s. */
 export interface ModelProvider {
   readonly id: string;
-  /** Never empty, never long: what can not be asked is left out. */
+  /**
+   * The provider's models. Never empty, and returned quickly: if a server does not answer in time, its models are
+   * left out.
+   */
   models(): Promise<readonly Model[]>;
-  /** Why its models cannot judge approvals, as the end of a sentence; undefined: they can. */
+  /** Why the provider's models cannot review approvals, in words that complete a sentence; undefined if they can. */
   readonly reviewProblem?: string;
-  /** Throws a sentence about why no model can be asked; for people who look for what is wrong. */
+  /** Throws an error that explains why no model can be called; used by `bobbin doctor`. */
   check?(signal: AbortSignal): Promise<void>;
-  /** Yields what came together, as one. Ends with `done` or `failed`, or by throwing when `signal` aborts. */
+  /** Yields events in batches as they arrive. Ends with `done` or `failed`, or throws when `signal` aborts. */
   stream(request: ModelRequest, signal: AbortSignal): ModelStream;
 }
 
+/** Batches of events of one answer. */
 export type ModelStream = AsyncIterable<readonly ModelEvent[]>;
 
-/** One call of a model, in no provider's words. */
+/** One model call, independent of the provider's API. */
 export interface ModelRequest {
   readonly model: string;
   readonly effort: string | null;
@@ -40,19 +44,20 @@ export interface ModelRequest {
   /** JSON Schema of the answer, or null. */
   readonly outputSchema: unknown;
   readonly instructions: string;
-  /** The conversation so far, the newest last. Each tool call has its output. */
+  /** The conversation so far, the newest item last. Each tool call is followed by its output. */
   readonly context: readonly ContextItem[];
   readonly tools: readonly ToolSpec[];
   readonly parallelToolCalls: boolean;
-  /** Calls with the same key share what a provider remembers of the beginning: the thread's id. */
+  /** The thread's id. Calls with the same key share the provider's prompt cache. */
   readonly promptCacheKey: string;
-  /** The answer is not read past about so many bytes of text. */
+  /** Limit on the bytes of the answer's text. It is enforced only roughly. */
   readonly answerBytes: number;
 }
 
+/** One item of the conversation that a model is sent. */
 export type ContextItem =
   | ContextMessage
-  /** `carry`: what the same provider gave for it. */
+  /** `carry`: opaque data from the provider that produced the item. It is sent back only to that provider. */
   | { readonly type: "reasoning"; readonly summary: readonly string[]; readonly carry: unknown }
   | ({ readonly type: "toolCall" } & ToolCall)
   | {
@@ -62,16 +67,16 @@ export type ContextItem =
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
     }
-  /** In the words of the `responses` wire, and for it alone. */
+  /** An item in the format of the Responses API; other APIs skip it. */
   | { readonly type: "raw"; readonly item: unknown };
 
 export interface ContextMessage {
   readonly type: "message";
   readonly role: "user" | "assistant" | "developer";
   readonly parts: readonly ContextPart[];
-  /** The name that a client gave to what it said. */
+  /** The id that a client gave to its message. */
   readonly clientId?: string | null;
-  /** What the model meant a message of its own to be; those who say so want to be told again. */
+  /** The phase that the model gave to its message. A provider that sends a phase needs it back. */
   readonly phase?: MessagePhase | null;
 }
 
@@ -80,22 +85,36 @@ export type ContextPart =
   | { readonly type: "image"; readonly url: string; readonly detail: ImageDetail | null }
   | { readonly type: "audio"; readonly url: string };
 
+/** A tool that a model may call. */
 export type ToolSpec =
   | {
       readonly kind: "function";
       readonly name: string;
       readonly namespace: string | null;
-      /** What its namespace is for, where that was said. */
+      /** A description of the namespace, if its tool server has one. */
       readonly namespaceDescription?: string | undefined;
       readonly description: string;
       /** JSON Schema. */
       readonly parameters: unknown;
       readonly strict: boolean;
+      /** Whether the tool is unlisted until a tool search has found it. */
+      readonly deferred?: boolean;
+    }
+  /**
+   * The tool with which a model searches for unlisted tools. If a provider has its own tool type for this, that type is
+   * sent.
+   */
+  | {
+      readonly kind: "toolSearch";
+      readonly name: string;
+      readonly description: string;
+      readonly parameters: unknown;
     }
   | { readonly kind: "custom"; readonly name: string; readonly description: string; readonly format: unknown }
-  /** The provider searches by itself, where it can; `live`: in what is there now. */
+  /** Web search by the provider, if it has one. `live`: searches current pages, not only the provider's index. */
   | { readonly kind: "webSearch"; readonly live: boolean };
 
+/** One event of a model's answer. */
 export type ModelEvent =
   | { readonly type: "messageStarted"; readonly itemId: string; readonly phase?: MessagePhase | null }
   | { readonly type: "messageDelta"; readonly itemId: string; readonly text: string }
@@ -106,7 +125,7 @@ export type ModelEvent =
       readonly phase?: MessagePhase | null;
     }
   | { readonly type: "reasoningStarted"; readonly itemId: string }
-  /** The first one of an index begins a part. */
+  /** Text of the reasoning part with this index. The first delta of an index starts a new part. */
   | {
       readonly type: "reasoningSummaryDelta" | "reasoningTextDelta";
       readonly itemId: string;
@@ -118,10 +137,13 @@ export type ModelEvent =
       readonly itemId: string;
       readonly summary: readonly string[];
       readonly content: readonly string[];
-      /** To be sent back as it is; undefined: the model does not want it back. */
+      /** Opaque data to be sent back unchanged; undefined if the provider needs nothing back. */
       readonly carry: unknown;
     }
-  /** An item has grown by what nobody is shown: a call's arguments before the call is whole, a signature. */
+  /**
+   * An item grew by data that is not shown: arguments of an incomplete call, or a signature. The data counts towards
+   * limits.
+   */
   | {
       readonly type: "hiddenDelta";
       readonly itemId: string;
@@ -136,14 +158,17 @@ export type ModelEvent =
       readonly action: WebSearchAction;
       readonly carry: unknown;
     }
-  /** What is known of the account's limits at the provider. */
+  /** The account's rate limits at the provider. */
   | { readonly type: "rateLimits"; readonly limits: RateLimitSnapshot }
-  /** Which model answers, as the provider says. */
+  /** The model that actually answers, as reported by the provider. */
   | { readonly type: "servedBy"; readonly model: string }
   | { readonly type: "done"; readonly usage: TokenUsageBreakdown; readonly contextWindow: number | null }
   | { readonly type: "failed"; readonly error: TurnError; readonly retry?: Retry | undefined };
 
-/** Trying again can help: at most so often in a row, and not before the server's own delay, if it named one. */
+/**
+ * How a failed call may be retried: up to `of` times in a row, and the next time not before `afterMs`, if the server
+ * asked for a delay.
+ */
 export interface Retry {
   readonly of: number;
   readonly afterMs?: number | undefined;

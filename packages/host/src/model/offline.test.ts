@@ -32,9 +32,11 @@ async function events(context: readonly ContextItem[], tools: readonly ToolSpec[
   return told;
 }
 
-/** The call that a message leads to. */
-async function callOf(said: string, ...tools: readonly ToolSpec[]) {
-  const [first, ...rest] = await events([user(said)], tools);
+/** The tool call that the model makes for a message. */
+const callOf = (said: string, ...tools: readonly ToolSpec[]) => callIn([user(said)], ...tools);
+
+async function callIn(context: readonly ContextItem[], ...tools: readonly ToolSpec[]) {
+  const [first, ...rest] = await events(context, tools);
   expect(rest).toHaveLength(1);
   if (first?.type !== "toolCall") throw new Error(`no call: ${JSON.stringify(first)}`);
   const { name, namespace, kind, arguments: text } = first.call;
@@ -42,7 +44,7 @@ async function callOf(said: string, ...tools: readonly ToolSpec[]) {
   return { name, namespace, kind, args: kind === "custom" ? text : JSON.parse(text) };
 }
 
-/** What is answered, without a call. Its deltas add up to it. */
+/** The model's text for a message. Checks that the deltas add up to it. */
 async function answerTo(context: readonly ContextItem[], ...tools: readonly ToolSpec[]): Promise<string> {
   const told = await events(context, tools);
   expect(told.some(({ type }) => type === "toolCall")).toBe(false);
@@ -115,7 +117,31 @@ describe("the offline model", () => {
     );
   });
 
-  it("answers what it cannot do with what it can", async () => {
+  it("[OFFLINE-1] waits for the helper that it has started, and repeats what that says", async () => {
+    const spawn = fn("spawn_agent", {}, "multi_agent_v1");
+    const wait = fn("wait_agent", {}, "multi_agent_v1");
+    const calls = (name: string, callId: string, output: string, success = true): ContextItem[] => [
+      { type: "toolCall", callId, name, namespace: "multi_agent_v1", arguments: "{}", kind: "function" },
+      { type: "toolOutput", callId, kind: "function", output, success },
+    ];
+    const started = [user("help: Count."), ...calls("spawn_agent", "a", '{"agent_id":"x","nickname":"Y"}')];
+    expect(await callIn(started, spawn, wait)).toMatchObject({
+      name: "wait_agent",
+      namespace: "multi_agent_v1",
+      args: { targets: ["x"], timeout_ms: 600_000 },
+    });
+    const ended = (state: unknown) => [
+      ...started,
+      ...calls("wait_agent", "b", JSON.stringify({ status: { x: state }, timed_out: false })),
+    ];
+    expect(await answerTo(ended({ completed: "Three." }), spawn, wait)).toBe("The helper says:\n\nThree.");
+    expect(await answerTo(ended("shutdown"), spawn, wait)).toContain('{"x":"shutdown"}');
+    const refused = [user("help: Count."), ...calls("spawn_agent", "a", "The limit is reached.", false)];
+    expect(await answerTo(refused, spawn, wait)).toContain("`spawn_agent` failed:");
+    expect(await answerTo(started, spawn)).toContain("`spawn_agent` gave this:");
+  });
+
+  it("explains what it can do when it cannot do something", async () => {
     expect(await answerTo([user("run: ls")])).toBe(
       "I cannot run commands: this thread has no tool `exec_command`.\n\nThis thread has no tools.",
     );
@@ -149,7 +175,7 @@ describe("the offline model", () => {
     const long = await answerTo(given("x\n".repeat(10_000)), EXEC);
     expect(long.length).toBeLessThan(9_000);
     expect(long).toContain("more characters)");
-    // Nobody asks again: not the note of a developer, and not a turn that goes on by itself.
+    // Neither a developer message nor a continued turn repeats the command.
     const later = [
       ...given("a"),
       assistant("gave a"),

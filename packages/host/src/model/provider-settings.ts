@@ -1,25 +1,27 @@
-/** What there is to know about a provider that speaks over HTTP. */
+/** The configuration of a provider that is reached over HTTP. */
 export interface ProviderSettings {
   readonly id: string;
   readonly name: string;
   readonly wire: "responses" | "chat" | "messages";
   readonly baseUrl: string;
-  /** Those that are known without asking; the first one is asked if nobody says which. */
+  /** Models that are known from the configuration; the first is the default. */
   readonly models: readonly string[];
-  /** The environment variable that holds the key, and what to tell people who lack it. */
+  /** The environment variable that contains the key, and the advice for users if it is not set. */
   readonly envKey: string | null;
   readonly envKeyInstructions: string | null;
-  /** A key that stands in the configuration itself. */
+  /** Whether the user configured `env_key`. Then the variable takes precedence over a stored key. */
+  readonly envKeyFirst: boolean;
+  /** A key from the configuration itself. */
   readonly bearerToken: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers whose values are in environment variables; those that are not set are not sent. */
+  /** Headers whose values are in environment variables; headers of unset variables are not sent. */
   readonly envHeaders: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly requestMaxRetries: number;
   readonly streamMaxRetries: number;
   readonly streamIdleTimeoutMs: number;
   readonly requiresOpenaiAuth: boolean;
-  /** It runs on this machine and says itself which models it has. */
+  /** Whether the server runs on this machine and lists its models itself. */
   readonly local: boolean;
 }
 

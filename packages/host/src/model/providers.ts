@@ -4,16 +4,17 @@ import { httpProvider } from "./http-provider.ts";
 import type { ModelProvider } from "./model.ts";
 import { offlineProvider } from "./offline.ts";
 import type { Environment, ProviderSettings } from "./provider-settings.ts";
+import type { StoredKeys } from "./stored-keys.ts";
 
 /** The providers that are configured, by id. */
-export class ModelProviders {
+export class ProviderRegistry {
   #byId!: ReadonlyMap<string, ModelProvider>;
 
   constructor(providers: readonly ModelProvider[]) {
     this.replace(providers);
   }
 
-  /** From the next call on; those that are under way go on as they are. */
+  /** Replaces the providers. Calls in progress keep their provider. */
   replace(providers: readonly ModelProvider[]): void {
     this.#byId = new Map(providers.map((provider) => [provider.id, provider]));
   }
@@ -33,11 +34,18 @@ export class ModelProviders {
   }
 }
 
-/** All of them: the one that is built in, and those that speak over HTTP. None is touched before it is used. */
+/**
+ * Creates all providers: the built-in one, and the configured HTTP providers. No connection is made before the first
+ * use.
+ */
 export function buildProviders(
   all: readonly ProviderSettings[],
   platform: Platform,
+  keys?: StoredKeys,
   env: Environment = process.env,
 ): readonly ModelProvider[] {
-  return [offlineProvider(platform), ...all.map((settings) => httpProvider({ settings, platform, env }))];
+  return [
+    offlineProvider(platform),
+    ...all.map((settings) => httpProvider({ settings, platform, env, keys })),
+  ];
 }

@@ -1,21 +1,24 @@
-/** No tier at all, said on purpose: it goes before what is configured, and providers are not told. */
+/** Stands for no tier. It overrides the configured tier, and is not sent to providers. */
 const DEFAULT_TIER = "default";
 
-/** OpenAI's own models; others have no tier that is served first. */
+/** Models with a priority tier: OpenAI's own. */
 const HAS_PRIORITY = /^(gpt-(?!oss)|o\d|codex)/;
 
-/** A tier as threads keep it: by the name that providers know. */
-export function serviceTier(asked: string | null): string {
-  if (asked === null) return DEFAULT_TIER;
-  return asked === "fast" ? "priority" : asked;
+/** Normalizes a requested tier to the name that providers know; threads store this name. */
+export function serviceTier(requested: string | null): string {
+  if (requested === null) return DEFAULT_TIER;
+  return requested === "fast" ? "priority" : requested;
 }
 
-/** A tier as a new thread has it: null for one that this model does not. */
-export function ownTier(tier: string | null, model: string): string | null {
+/** The service tier of a new or forked thread; null if the model does not support the requested one. */
+export function supportedTier(tier: string | null, model: string): string | null {
   return tier === DEFAULT_TIER ? tier : sentTier(tier, model);
 }
 
-/** What the provider is told, which would refuse what it does not know. */
+/**
+ * The tier that is sent to the provider. Null if the model does not support it, because the provider would then
+ * refuse the request.
+ */
 export function sentTier(tier: string | null, model: string): string | null {
   if (tier === "flex") return tier;
   return tier === "priority" && HAS_PRIORITY.test(model) ? tier : null;

@@ -46,7 +46,7 @@ it("writes a plain line without Pino as Pino does", async () => {
   const lines = async (format: "json" | "text", opened: boolean) => {
     const all: string[] = [];
     const log = pinoLog({ level: "info", format, write: (line) => void all.push(line) });
-    // An error is not plain: whatever comes behind it goes the same way.
+    // An error needs Pino; all later lines go through Pino, too, so that their order is kept.
     if (opened) log.warn("opens it", { cause: new Error("no") });
     const fields = {
       on: ["ws://127.0.0.1:1", "unix:///x"],

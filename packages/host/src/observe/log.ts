@@ -3,17 +3,17 @@ import type { Logger } from "pino";
 export type Level = "debug" | "info" | "warn" | "error";
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 
-/** What the host has to say about itself; stdout belongs to the protocol, so it goes to stderr. */
+/** The host's log. It is written to stderr, because stdout belongs to the protocol. */
 export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** Resolves when everything said so far was written. */
+  /** Resolves when all lines so far were written. */
   flushed(): Promise<void>;
 }
 
-/** `cause` may be anything that was thrown. */
+/** Additional values of a line. `cause` may be any thrown value. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface LogSettings {
@@ -25,18 +25,18 @@ export interface LogSettings {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the log that `LOG_LEVEL` and `LOG_FORMAT` ask for. A value that is not known is warned about and not fatal: other
- * programs read these variables too, and know other values.
+ * Opens the log as configured by `LOG_LEVEL` and `LOG_FORMAT`. An unknown value only causes a warning, because other
+ * programs also read these variables and support other values.
  */
-export function logFor(env: Environment, normally: Level, write: LogSettings["write"]): Log {
-  const level = choice(env, "LOG_LEVEL", [...LEVELS, "silent"], normally);
+export function logFor(env: Environment, defaultLevel: Level, write: LogSettings["write"]): Log {
+  const level = choice(env, "LOG_LEVEL", [...LEVELS, "silent"], defaultLevel);
   const format = choice(env, "LOG_FORMAT", ["text", "json"], "text");
   const log = pinoLog({ level: level.value, format: format.value, write });
   for (const { problem } of [level, format]) if (problem !== undefined) log.warn(problem);
   return log;
 }
 
-/** Reports whether the log is for programs: then nothing else is written beside it. */
+/** Whether the log is JSON; then no other text is written to stderr. */
 export function isJsonLog(env: Environment): boolean {
   return choice(env, "LOG_FORMAT", ["text", "json"], "text").value === "json";
 }
@@ -47,22 +47,22 @@ function choice<T extends string>(
   allowed: readonly T[],
   fallback: T,
 ): { readonly value: T; readonly problem?: string } {
-  const asked = env[variable]?.trim() ?? "";
-  if (asked === "") return { value: fallback };
-  const value = allowed.find((one) => one === asked.toLowerCase());
+  const setting = env[variable]?.trim() ?? "";
+  if (setting === "") return { value: fallback };
+  const value = allowed.find((one) => one === setting.toLowerCase());
   if (value !== undefined) return { value };
-  const problem = `${variable}=${asked} is not one of ${allowed.join(", ")}; using ${fallback}`;
+  const problem = `${variable}=${setting} is not one of ${allowed.join(", ")}; using ${fallback}`;
   return { value: fallback, problem };
 }
 
 /**
- * Pino behind a door that opens with the first line that needs it. To load it takes longer than to listen on a socket, so
- * lines that hold nothing but plain values are written without it until then.
+ * A log that loads Pino lazily: loading it takes longer than opening a socket. Until a line needs Pino, lines with
+ * plain values are written without it.
  */
 export function pinoLog(settings: LogSettings): Log {
   let logger: Promise<Logger> | undefined;
   let last: Promise<void> = Promise.resolve();
-  const say =
+  const logAt =
     (level: Level) =>
     (message: string, fields: Fields = {}) => {
       if (settings.level === "silent" || LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
@@ -71,19 +71,19 @@ export function pinoLog(settings: LogSettings): Log {
       last = logger.then((open) => open[level](fields, message));
     };
   return {
-    debug: say("debug"),
-    info: say("info"),
-    warn: say("warn"),
-    error: say("error"),
+    debug: logAt("debug"),
+    info: logAt("info"),
+    warn: logAt("warn"),
+    error: logAt("error"),
     flushed: () => last,
   };
 }
 
 function writer({ format, write }: LogSettings): (line: string) => void {
-  return format === "json" ? write : (line) => write(forPeople(line));
+  return format === "json" ? write : (line) => write(humanReadable(line));
 }
 
-/** Whether JSON holds all of it: Pino knows how to write errors. */
+/** Whether all fields can be written as plain JSON; errors need Pino. */
 function isPlain({ cause, ...fields }: Fields): boolean {
   return (
     cause === undefined &&
@@ -93,7 +93,7 @@ function isPlain({ cause, ...fields }: Fields): boolean {
 
 const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
 
-/** As Pino writes it. */
+/** A line in Pino's format. */
 function plainLine(level: Level, msg: string, fields: Fields): string {
   // oxlint-disable-next-line no-restricted-globals -- the time that stands before a line, as Pino takes it
   return `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg })}\n`;
@@ -114,8 +114,8 @@ async function openPino(settings: LogSettings): Promise<Logger> {
   );
 }
 
-/** One JSON line as `12:00:00.000 warn  message key=value`. */
-function forPeople(line: string): string {
+/** Formats a JSON line for people: `12:00:00.000 warn message key=value`. */
+function humanReadable(line: string): string {
   const { level, time, msg, cause, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const fields = Object.entries(rest).map(([key, value]) => {
     return ` ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`;

@@ -1,9 +1,6 @@
 type Labels = Readonly<Record<string, string>>;
 
-/**
- * Counters and gauges in Prometheus' text format. Counting is one map look-up; gauges that can be read off the
- * host are read when someone asks.
- */
+/** Counters and gauges in Prometheus' text format. Gauges are read from the host when metrics are requested. */
 export class Metrics {
   readonly #help = new Map<string, { readonly type: "counter" | "gauge"; readonly help: string }>();
   readonly #values = new Map<string, Map<string, number>>();
@@ -11,7 +8,7 @@ export class Metrics {
 
   counter(name: string, help: string): (labels?: Labels, by?: number) => void {
     const values = this.#declare(name, "counter", help);
-    // What is counted often is written out once.
+    // The label text is cached, because counters are incremented often.
     const texts = new Map<string, string>();
     return (labels, by = 1) => {
       let plain = "";
@@ -30,7 +27,7 @@ export class Metrics {
     this.#gauges.push(() => values.set("", read()));
   }
 
-  /** Several values of one gauge, told apart by labels. */
+  /** A gauge with several values, distinguished by labels. */
   gauges(name: string, help: string, read: () => Iterable<readonly [Labels, number]>): void {
     const values = this.#declare(name, "gauge", help);
     this.#gauges.push(() => {
@@ -39,7 +36,7 @@ export class Metrics {
     });
   }
 
-  /** Gauges without labels, as they are now. */
+  /** The current values of all gauges without labels. */
   gaugeValues(): { name: string; value: number }[] {
     for (const read of this.#gauges) read();
     const found: { name: string; value: number }[] = [];

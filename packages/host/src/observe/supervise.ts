@@ -1,6 +1,6 @@
 import type { Log } from "./log.ts";
 
-/** Where work goes that nobody awaits: what it throws is logged, and at the end it can be waited for. */
+/** Takes promises that no caller awaits. Logs their failures, and can wait for all of them at shutdown. */
 export class Supervisor {
   readonly #log: Log;
   readonly #pending = new Map<Promise<unknown>, string>();
@@ -24,13 +24,14 @@ export class Supervisor {
     this.#log.error(`${what} failed`, { cause });
   }
 
-  /** What is under way, in words; the same thing once, with how often. */
+  /** The names of pending work. An equal name is listed once, with its count. */
   pending(): readonly string[] {
     const counts = new Map<string, number>();
     for (const what of this.#pending.values()) counts.set(what, (counts.get(what) ?? 0) + 1);
     return [...counts].map(([what, count]) => (count === 1 ? what : `${what} (${count} times)`));
   }
 
+  /** Resolves when no work is pending. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending.keys());
   }

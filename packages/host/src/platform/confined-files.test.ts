@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(top, { recursive: true }));
 
-/** All that the view tells about a path. */
+/** Every result of the view for a path. */
 async function seen(path: string) {
   const file = await view.openRead(path);
   await file?.close();
@@ -77,7 +77,7 @@ describe("files within a folder", () => {
     expect(stamps).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it("[REACH-1] shows the folder itself and nothing else if a name above it is as long", async () => {
+  it("[REACH-1] does not confuse the folder with a sibling whose name begins alike", async () => {
     expect(await view.list(root)).not.toEqual([]);
     expect(await view.list(`${root}-of-others`)).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe("files within a folder", () => {
     const path = join(root, "swapped");
     await symlink(join(root, "mine"), path);
     let times = 0;
-    // The link leads inside when it is looked at first, and outside when it is opened.
+    // The symlink leads inside at the check, and outside at the open.
     const raced = files.within(async (real) => {
       if (times++ === 0) {
         await symlink(join(top, "secret"), join(root, "next"));
@@ -114,7 +114,7 @@ describe("files within a folder", () => {
 });
 
 describe("a real path", () => {
-  it("follows links as far as there is something", async () => {
+  it("resolves symlinks up to the last existing name", async () => {
     await symlink(join(top, "root-of-others"), join(root, "link"));
     expect(await files.realPath(join(root, "link", "secret"))).toBe(join(top, "root-of-others", "secret"));
     expect(await files.realPath(join(root, "link", "none", "deeper"))).toBe(

@@ -1,8 +1,8 @@
 import nodeFs, { type Dirent } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { leadsNowhere } from "./near-folders.ts";
-import { called } from "./node-append-file.ts";
+import { isMissingPath } from "./local-disk-folders.ts";
+import { promised } from "./node-append-file.ts";
 import { NodeReadFile, openFile, type ReadCalls, readOpened } from "./node-read-file.ts";
 import type { Files, ReadableFiles } from "./platform.ts";
 
@@ -13,6 +13,7 @@ const open = promisify(nodeFs.open);
 const native = promisify(nodeFs.realpath.native);
 const stat = promisify(nodeFs.stat);
 
+/** Resolves all symlinks of a path. Names that do not exist yet, at its end, are appended unchanged. */
 export async function realPath(path: string): Promise<string> {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -26,34 +27,40 @@ export async function realPath(path: string): Promise<string> {
   }
 }
 
-/** The file system as far as `isAllowed` lets it be seen. */
+/**
+ * A read-only view of the file system for a caller with restricted access: a path whose real path `isAllowed` refuses
+ * does not exist in it.
+ */
 export function confinedFiles(
   calls: ReadCalls,
   files: Files,
   isAllowed: (realPath: string) => Promise<boolean>,
 ): ReadableFiles {
-  const leadsInside = async (path: string): Promise<boolean> => {
+  const leadsToAllowed = async (path: string): Promise<boolean> => {
     try {
       return await isAllowed(await realPath(path));
     } catch {
       return false;
     }
   };
-  /** Opens first and asks then: the answer is about what was opened, whatever the path leads to by now. */
-  const opened = async (
+  /**
+   * Opens the file, and then checks the path of the open descriptor, so that swapping a symlink in between has no
+   * effect.
+   */
+  const openAllowed = async (
     path: string,
   ): Promise<{ readonly fd: number; readonly size: number } | undefined> => {
-    // What is outside is not even opened, as far as can be told: to open a device may do something.
-    if (!(await leadsInside(path))) return undefined;
+    // A path that visibly leads outside is refused before the open, because opening a device may have side effects.
+    if (!(await leadsToAllowed(path))) return undefined;
     let file: { readonly fd: number; readonly size: number };
     try {
       file = await openFile(calls, path);
     } catch (cause) {
-      if (leadsNowhere(cause)) return undefined;
+      if (isMissingPath(cause)) return undefined;
       throw cause;
     }
     if (await isInside(file.fd, path)) return file;
-    await called((answer) => calls.close(file.fd, answer));
+    await promised((answer) => calls.close(file.fd, answer));
     return undefined;
   };
   const isInside = async (fd: number, path: string): Promise<boolean> => {
@@ -63,35 +70,35 @@ export function confinedFiles(
 
   return {
     async readText(path) {
-      const file = await opened(path);
+      const file = await openAllowed(path);
       return file && readOpened(calls, file, path);
     },
 
     async openRead(path) {
-      const file = await opened(path);
+      const file = await openAllowed(path);
       return file && new NodeReadFile(calls, file.fd, path);
     },
 
     async list(folder) {
-      if (!(await leadsInside(folder))) return [];
+      if (!(await leadsToAllowed(folder))) return [];
       try {
         const entries = await listOpened(folder, isInside);
         return entries.map((entry) => ({ name: entry.name, folder: entry.isDirectory() }));
       } catch (cause) {
-        if (leadsNowhere(cause)) return [];
+        if (isMissingPath(cause)) return [];
         throw cause;
       }
     },
 
-    // A name exists if its folder may be seen, wherever it leads: what it leads to is read under the same rule.
+    // A symlink in a readable folder exists, wherever it points. Reading its target is checked separately.
     async exists(path) {
-      return (await leadsInside(dirname(path))) && files.exists(path);
+      return (await leadsToAllowed(dirname(path))) && files.exists(path);
     },
 
     async stamps(paths) {
       const stamps: number[] = [];
       for (const path of paths) {
-        const found = (await leadsInside(path)) ? await files.stamps([path]) : [0, 0, 0];
+        const found = (await leadsToAllowed(path)) ? await files.stamps([path]) : [0, 0, 0];
         if (found === undefined) return undefined;
         stamps.push(...found);
       }
@@ -100,7 +107,7 @@ export function confinedFiles(
   };
 }
 
-/** The path of what is open, without links. Throws if it cannot be found out. */
+/** The real path of an open descriptor. Throws if it cannot be determined. */
 async function openedPath(fd: number, path: string): Promise<string> {
   if (process.platform === "linux") return readlink(`/proc/self/fd/${fd}`);
   const real = await realPath(path);
@@ -109,18 +116,18 @@ async function openedPath(fd: number, path: string): Promise<string> {
   return real;
 }
 
-/** What is in a folder, if the folder that was really opened is inside. */
+/** Lists a folder if the folder that was opened is inside the allowed ones. */
 async function listOpened(
   path: string,
   isInside: (fd: number, path: string) => Promise<boolean>,
 ): Promise<readonly Dirent[]> {
-  // Elsewhere a folder cannot be listed by its descriptor.
+  // Only Linux can list a folder by its descriptor.
   if (process.platform !== "linux") return readdir(await realPath(path), { withFileTypes: true });
   const { O_RDONLY, O_DIRECTORY, O_NONBLOCK } = nodeFs.constants;
   const fd = await open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   try {
     return (await isInside(fd, path)) ? await readdir(`/proc/self/fd/${fd}`, { withFileTypes: true }) : [];
   } finally {
-    await called((answer) => nodeFs.close(fd, answer));
+    await promised((answer) => nodeFs.close(fd, answer));
   }
 }

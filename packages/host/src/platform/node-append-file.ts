@@ -1,38 +1,45 @@
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import type { NearFolders } from "./near-folders.ts";
-import type { NodeSyncs } from "./node-syncs.ts";
+import type { FsyncQueue } from "./fsync-queue.ts";
+import type { LocalDiskFolders } from "./local-disk-folders.ts";
 import type { AppendFile } from "./platform.ts";
 
-/** Node's callbacks on bare descriptors: a write through a FileHandle costs several objects and promises more. */
+/**
+ * Node's callback API on plain descriptors is used, because a write through a FileHandle allocates several more
+ * objects and promises.
+ */
 export type FileCalls = Pick<
   typeof import("node:fs"),
-  "write" | "fdatasync" | "fsync" | "ftruncate" | "truncate" | "fstat" | "close" | "open"
+  "write" | "fdatasync" | "fsync" | "ftruncate" | "truncate" | "fstat" | "futimes" | "close" | "open"
 >;
 
+/** A file that was opened for appending. */
 export interface Opened {
   readonly fd: number;
   readonly path: string;
   readonly size: number;
-  /** Folders whose entries are new with this file: they are synced with its first sync. */
+  /** Folders that got a new entry when this file was created. The file's first sync also syncs these folders. */
   readonly newIn: readonly string[];
-  readonly syncs: NodeSyncs;
-  /** Knows where a short write may be made at once; without it all go to the thread pool. */
-  readonly near?: NearFolders | undefined;
+  readonly syncs: FsyncQueue;
+  /** Decides which short writes may run synchronously. Without it, all writes go to the thread pool. */
+  readonly localDisk?: LocalDiskFolders | undefined;
 }
 
-/** What is longer may take its time. */
+/** Only writes up to this size run synchronously. */
 const SHORT_BYTES = 16 * 1024;
 
-/** Steps on one file run one after the other: the size before a write has to be known if it fails half-way. */
+/**
+ * A file opened for appending. Its operations run one after the other: after a write that failed halfway, the
+ * previous size must be known.
+ */
 export class NodeAppendFile implements AppendFile {
   readonly #fs: FileCalls;
   readonly #file: Opened;
   #size: number;
-  #steps = 0;
+  #pendingSteps = 0;
   #lastStep: Promise<void> = Promise.resolve();
-  /** Bytes of a failed write may be behind `#size`, because cutting them off failed too. */
-  #torn = false;
+  /** Whether a failed write may have left bytes beyond `#size`, because truncating them failed, too. */
+  #hasLeftover = false;
   #changes = 1;
   #syncedChanges = 0;
   #foldersSynced = false;
@@ -52,24 +59,37 @@ export class NodeAppendFile implements AppendFile {
   }
 
   end(): number | Promise<number> {
-    // What is behind it then is ours, and is cut off before the next write.
-    if (this.#torn) return this.#size;
-    const { fd, path, near } = this.#file;
-    return near?.at(path, () => fstatSync(fd).size)?.value ?? this.#statSize();
+    // Bytes beyond `#size` are leftovers of a failed write. They are truncated before the next write.
+    if (this.#hasLeftover) return this.#size;
+    const { fd, path, localDisk } = this.#file;
+    return localDisk?.at(path, () => fstatSync(fd).size)?.value ?? this.#statSize();
   }
 
-  append(bytes: Uint8Array): Promise<number> {
-    return this.#inTurn(() => (this.#torn ? this.#mendAndWrite(bytes) : this.#write(bytes)));
+  append(bytes: Uint8Array, options?: { readonly keepTime?: boolean }): Promise<number> {
+    const write = () => (this.#hasLeftover ? this.#cutAndWrite(bytes) : this.#write(bytes));
+    return this.#enqueue(options?.keepTime === true ? () => this.#keepingTime(write) : write);
+  }
+
+  /** Restores the modification time after the write. Best effort: if it cannot be read or set, it changes. */
+  async #keepingTime<T>(write: () => Promise<T>): Promise<T> {
+    const { fd } = this.#file;
+    const before = await new Promise<Stats | undefined>((done) =>
+      this.#fs.fstat(fd, (cause, stats) => done(cause === null ? stats : undefined)),
+    );
+    const written = await write();
+    if (before !== undefined)
+      await new Promise<void>((done) => this.#fs.futimes(fd, before.atime, before.mtime, () => done()));
+    return written;
   }
 
   truncate(size: number): Promise<void> {
-    return this.#inTurn(async () => {
-      if (size > this.#size && !this.#torn) {
+    return this.#enqueue(async () => {
+      if (size > this.#size && !this.#hasLeftover) {
         throw new RangeError(`cannot cut ${this.#file.path} to ${size}: it has ${this.#size} bytes`);
       }
       await this.#cut(size);
       this.#size = size;
-      this.#torn = false;
+      this.#hasLeftover = false;
     });
   }
 
@@ -85,28 +105,28 @@ export class NodeAppendFile implements AppendFile {
 
   close(): Promise<void> {
     this.#closed ??= Promise.allSettled([this.#lastStep, this.#syncing, this.#nextSync]).then(() =>
-      called((answer) => this.#fs.close(this.#file.fd, answer)),
+      promised((answer) => this.#fs.close(this.#file.fd, answer)),
     );
     return this.#closed;
   }
 
-  #inTurn<T>(step: () => Promise<T>): Promise<T> {
-    // A descriptor's number is given to another file after a close, so nothing may reach it then.
+  #enqueue<T>(step: () => Promise<T>): Promise<T> {
+    // After a close, the descriptor's number may belong to another file, so no operation may use it.
     if (this.#closed !== undefined) return Promise.reject(closedError(this.#file.path));
-    const done = this.#steps === 0 ? step() : this.#lastStep.then(step);
-    this.#steps++;
+    const done = this.#pendingSteps === 0 ? step() : this.#lastStep.then(step);
+    this.#pendingSteps++;
     this.#lastStep = done.then(this.#stepDone, this.#stepDone);
     return done;
   }
 
   readonly #stepDone = (): void => {
-    this.#steps--;
+    this.#pendingSteps--;
   };
 
   #write(bytes: Uint8Array): Promise<number> {
     this.#changes++;
     const start = this.#size;
-    let at = this.#writeAtOnce(bytes);
+    let at = this.#writeSync(bytes);
     if (at === bytes.length) {
       this.#size += at;
       return Promise.resolve(start);
@@ -121,10 +141,10 @@ export class NodeAppendFile implements AppendFile {
           return done(start);
         }
         const why = cause ?? new Error(`${this.#file.path} takes no more bytes`);
-        this.#cutRest(bytes.length).then(
+        this.#cutLeftover(bytes.length).then(
           () => fail(why),
           () => {
-            this.#torn = true;
+            this.#hasLeftover = true;
             fail(why);
           },
         );
@@ -133,25 +153,25 @@ export class NodeAppendFile implements AppendFile {
     });
   }
 
-  /** How many bytes went; what is wrong with the rest is told by the call in the thread pool that takes it. */
-  #writeAtOnce(bytes: Uint8Array): number {
-    const { fd, path, near } = this.#file;
+  /** Returns how many bytes were written. The thread pool writes the rest, and reports an error if there is one. */
+  #writeSync(bytes: Uint8Array): number {
+    const { fd, path, localDisk } = this.#file;
     if (bytes.length === 0) return 0;
-    // While the file is being synced, a write may have to wait for the disk.
+    // During a sync of the file, a write may have to wait for the disk.
     if (bytes.length > SHORT_BYTES || this.#syncing !== undefined) return 0;
-    return near?.at(path, () => tryWrite(fd, bytes))?.value ?? 0;
+    return localDisk?.at(path, () => tryWrite(fd, bytes))?.value ?? 0;
   }
 
-  async #mendAndWrite(bytes: Uint8Array): Promise<number> {
+  async #cutAndWrite(bytes: Uint8Array): Promise<number> {
     await this.#cut(this.#size);
-    this.#torn = false;
+    this.#hasLeftover = false;
     return this.#write(bytes);
   }
 
-  /** Takes back what a failed write of `length` bytes left, so that no half line stays in the middle. */
-  async #cutRest(length: number): Promise<void> {
+  /** Truncates what a failed write of `length` bytes left, so that no partial line stays in the middle of the file. */
+  async #cutLeftover(length: number): Promise<void> {
     const size = await this.#statSize();
-    // More than this write can have left: somebody else appends here, whose bytes are not ours to cut.
+    // The file grew by more than this write: another process appends to it, and that process's bytes must not be cut.
     if (size <= this.#size || size > this.#size + length) return;
     await this.#cut(this.#size);
   }
@@ -164,8 +184,8 @@ export class NodeAppendFile implements AppendFile {
 
   #cut(size: number): Promise<void> {
     this.#changes++;
-    return called((answer) => {
-      // Windows allows a descriptor for appending to do nothing but append.
+    return promised((answer) => {
+      // On Windows a descriptor opened for appending cannot truncate.
       if (process.platform === "win32") this.#fs.truncate(this.#file.path, size, answer);
       else this.#fs.ftruncate(this.#file.fd, size, answer);
     });
@@ -175,7 +195,7 @@ export class NodeAppendFile implements AppendFile {
     const run = this.#lastStep.then(() => this.#syncNow());
     this.#syncing = run;
     const over = (): void => {
-      // With a next one waiting it stays set, so that nobody starts a third one beside it.
+      // Stays set while another sync waits, so that no third sync starts in parallel.
       if (this.#nextSync === undefined) this.#syncing = undefined;
     };
     run.then(over, over);
@@ -183,16 +203,17 @@ export class NodeAppendFile implements AppendFile {
   }
 
   async #syncNow(): Promise<void> {
-    // After a failed sync the kernel may have dropped the pages and call the next one a success.
+    // After a failed fsync, the kernel may have dropped the dirty pages and report the next fsync as a success. So
+    // all later syncs fail, too.
     if (this.#syncFailure !== undefined) throw this.#syncFailure;
-    const covered = this.#changes;
-    if (covered === this.#syncedChanges) return;
+    const changesBefore = this.#changes;
+    if (changesBefore === this.#syncedChanges) return;
     try {
       const { fd, syncs, newIn } = this.#file;
       const folders = this.#foldersSynced ? [] : newIn;
       await Promise.all([syncs.file(fd), ...folders.map((path) => syncs.folder(path))]);
       this.#foldersSynced = true;
-      this.#syncedChanges = covered;
+      this.#syncedChanges = changesBefore;
     } catch (cause) {
       this.#syncFailure = cause;
       throw cause;
@@ -200,16 +221,18 @@ export class NodeAppendFile implements AppendFile {
   }
 }
 
-/** The folders that got a new entry when `path` was made, `made` being the topmost folder made for it. */
-export function foldersWithNews(path: string, made: string | undefined): string[] {
+/** The folders that got a new entry when `path` was created; `made` is the topmost folder created for it. */
+export function foldersWithNewEntries(path: string, made: string | undefined): string[] {
   const folders = [dirname(path)];
   if (made === undefined) return folders;
   for (let at = dirname(path); at !== dirname(made); at = dirname(at)) folders.push(dirname(at));
   return folders;
 }
 
-/** A promise of one call that answers with an error or nothing. */
-export function called(call: (answer: (cause: NodeJS.ErrnoException | null) => void) => void): Promise<void> {
+/** Turns a callback call that yields an error or nothing into a promise. */
+export function promised(
+  call: (answer: (cause: NodeJS.ErrnoException | null) => void) => void,
+): Promise<void> {
   return new Promise((done, fail) => call((cause) => (cause === null ? done() : fail(cause))));
 }
 

@@ -1,13 +1,27 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { NearFolders } from "./near-folders.ts";
+import { eventually } from "../../../../test/support/eventually.ts";
+import { FsyncQueue } from "./fsync-queue.ts";
+import type { LocalDiskFolders } from "./local-disk-folders.ts";
 import { NodeAppendFile } from "./node-append-file.ts";
 import { nodeFiles } from "./node-files.ts";
-import { NodeSyncs } from "./node-syncs.ts";
+import { earlyFiles } from "./startup-file-reader.ts";
 
 let home: string;
 const files = nodeFiles();
@@ -24,12 +38,12 @@ afterEach(async () => {
 type Calls = NonNullable<Parameters<typeof nodeFiles>[0]>;
 type Answer = (cause: NodeJS.ErrnoException | null, count: number) => void;
 
-/** Node's calls, with the given ones in their place. */
+/** Node's file calls, some of them replaced. */
 function withCalls(instead: Record<string, unknown>): Calls {
   return { ...fs, ...instead } as unknown as Calls;
 }
 
-/** A write that takes so many bytes a call; "full" fails as a full disk does. */
+/** A write that accepts this many bytes per call; "full" fails like a full disk. */
 function writesOf(...takes: (number | "full")[]): Calls {
   const write = (
     fd: number,
@@ -47,7 +61,7 @@ function writesOf(...takes: (number | "full")[]): Calls {
 }
 
 describe("an append file", () => {
-  it("is made with its folders, for its owner only, and counts what it holds", async () => {
+  it("is created with its folders, readable by its owner only, and reports its size", async () => {
     const file = await files.openAppend(at("a", "b", "journal.jsonl"));
     expect(file.size).toBe(0);
     await file.append(bytes("one\n"));
@@ -93,7 +107,7 @@ describe("an append file", () => {
     expect(await readFile(at("x"), "utf8")).toBe("0123456789\n");
   });
 
-  it("leaves nothing of a line for which there is no room, and goes on when there is", async () => {
+  it("leaves no partial line on a full disk, and continues when there is room", async () => {
     const file = await nodeFiles(writesOf(4, 3, "full", 0, "full")).openAppend(at("x"));
     await file.append(bytes("one\n"));
     await expect(file.append(bytes("two two\n"))).rejects.toMatchObject({ code: "ENOSPC" });
@@ -123,7 +137,7 @@ describe("an append file", () => {
     expect(await readFile(at("x"), "utf8")).toBe("one\nfour\n");
   });
 
-  it("never cuts what somebody else wrote behind it", async () => {
+  it("never truncates bytes that another process appended", async () => {
     const file = await nodeFiles(writesOf(4, "full")).openAppend(at("x"));
     await file.append(bytes("one\n"));
     fs.appendFileSync(at("x"), "a line of another writer\n");
@@ -153,18 +167,20 @@ describe("an append file", () => {
 });
 
 describe("a short append on a disk of this machine", () => {
-  const near = { at: (_path: string, run: () => unknown) => ({ value: run() }) } as unknown as NearFolders;
+  const localDisk = {
+    at: (_path: string, run: () => unknown) => ({ value: run() }),
+  } as unknown as LocalDiskFolders;
   const opened = (path: string, flags: string, calls: Calls = withCalls({})) =>
     new NodeAppendFile(calls, {
       fd: fs.openSync(path, flags),
       path,
       size: 0,
       newIn: [],
-      syncs: new NodeSyncs(calls),
-      near,
+      syncs: new FsyncQueue(calls),
+      localDisk,
     });
 
-  it("is there at once", async () => {
+  it("is visible synchronously", async () => {
     const file = opened(at("x"), "a");
     const done = [file.append(bytes("one\n")), file.append(bytes(""))];
     expect(fs.readFileSync(at("x"), "utf8")).toBe("one\n");
@@ -173,7 +189,7 @@ describe("a short append on a disk of this machine", () => {
     await file.close();
   });
 
-  it("goes to the thread pool behind those that do, and while the file is being synced", async () => {
+  it("waits behind writes in the thread pool, and goes there itself while the file is being synced", async () => {
     const held: ((cause: Error | null) => void)[] = [];
     const fdatasync = (_fd: number, answer: (cause: Error | null) => void): void => void held.push(answer);
     const pooled: number[] = [];
@@ -198,7 +214,7 @@ describe("a short append on a disk of this machine", () => {
     await file.close();
   });
 
-  it("that fails is told as any other", async () => {
+  it("that fails rejects like any other", async () => {
     fs.writeFileSync(at("x"), "old");
     const file = opened(at("x"), "r");
     await expect(file.append(bytes("one\n"))).rejects.toMatchObject({ code: "EBADF" });
@@ -231,14 +247,14 @@ describe("stamps", () => {
     expect((await files.stamps(paths))!.slice(0, 6)).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it("can not be told for a file that has changed just now", async () => {
+  it("are undefined for a file that has just changed", async () => {
     fs.writeFileSync(at("x"), "one");
     expect(await files.stamps([at("x")])).toBeUndefined();
   });
 });
 
 describe("a sync", () => {
-  /** Holds every fdatasync until it is answered. */
+  /** Collects the callbacks of all fdatasync calls, so that the test completes them. */
   function heldSyncs() {
     const held: ((cause: Error | null) => void)[] = [];
     let arrived = (): void => {};
@@ -290,7 +306,7 @@ describe("a sync", () => {
     await file.close();
   });
 
-  it("that fails is told to everyone it covered, and never turns into a success later", async () => {
+  it("that fails rejects for all callers that it covered, and never succeeds later", async () => {
     const { next, calls } = heldSyncs();
     const file = await nodeFiles(calls).openAppend(at("x"));
     const first = file.sync();
@@ -305,7 +321,7 @@ describe("a sync", () => {
     await file.close();
   });
 
-  it("of a new file also makes its name survive, in every folder that was made for it; others can be asked for", async () => {
+  it("of a new file also syncs every folder that was created for it; others can be synced explicitly", async () => {
     const synced: string[] = [];
     const opened = new Map<number, string>();
     const open = (path: string, ...rest: unknown[]): void => {
@@ -349,7 +365,7 @@ describe("a read file", () => {
     await expect(file.read(0, 1)).rejects.toMatchObject({ code: "EBADF" });
   });
 
-  it("asks again when the system gives less than was asked for", async () => {
+  it("reads again when the system returns less than requested", async () => {
     await writeFile(at("x"), "0123456789");
     const read = (
       fd: number,
@@ -376,8 +392,9 @@ describe("a read file", () => {
   it("is opened, looked at and closed at once on a disk of this machine, but not through a link", async () => {
     await writeFile(at("x"), "0123456789");
     await symlink("x", at("link"));
-    // By then it is known whether the folder is near.
-    await expect.poll(async () => (await files.exists(at("x"))) && (await poolCalls(at("x")))).toEqual([]);
+    // By then it is known whether the folder is on a local disk.
+    const direct = async () => (await files.exists(at("x"))) && (await poolCalls(at("x"))).length === 0;
+    await eventually(direct, "the file is opened without the thread pool");
     expect(await poolCalls(at("link"))).toContain("open");
   });
 
@@ -406,23 +423,23 @@ describe("what is no file", () => {
       outcome.status === "rejected" ? (outcome.reason as NodeJS.ErrnoException).code : outcome.value,
     );
 
-  it("holds nobody up: more pipes than there are threads are refused, and files are read", async () => {
+  it("does not block: more pipes than the pool has threads are refused, and files are still read", async () => {
     await writeFile(at("x"), "text");
     const pipes = Array.from({ length: 8 }, (_, index) => at(`pipe-${index}`));
     execFileSync("mkfifo", pipes);
     const outcomes = await Promise.all(pipes.map(refused));
     expect(new Set(outcomes.flat())).toEqual(new Set(["ENOTFILE"]));
     expect(await files.readText(at("x"))).toBe("text");
-    // On the way for what is known to be near, too, and behind a link.
+    // For files on a local disk, too, and behind a symlink.
     expect(await refused(pipes[0]!)).toEqual(["ENOTFILE", "ENOTFILE"]);
     await symlink(pipes[0]!, at("link"));
     expect(await refused(at("link"))).toEqual(["ENOTFILE", "ENOTFILE"]);
   });
 
-  it("says what it is", async () => {
+  it("names its kind in the error", async () => {
     expect(await refused(home)).toEqual(["EISDIR", "EISDIR"]);
     expect(await refused("/dev/zero")).toEqual(["ENOTFILE", "ENOTFILE"]);
-    await expect(files.readText("/dev/zero")).rejects.toThrow(/no file but a pipe, a device/);
+    await expect(files.readText("/dev/zero")).rejects.toThrow(/not a regular file but a pipe, a device/);
   });
 
   it("is not a text when it is larger than one can be", async () => {
@@ -451,7 +468,7 @@ describe("whole files and folders", () => {
       expect(await files.openRead(path)).toBeUndefined();
       expect(await files.list(path)).toEqual([]);
       expect(await files.stamps([path])).toEqual([0, 0, 0]);
-      // By then it is known whether the folder is near.
+      // By then it is known whether the folder is on a local disk.
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   });
@@ -463,6 +480,41 @@ describe("whole files and folders", () => {
     expect(await files.readText(at("s", "x.json"))).toBe("two ✓");
     expect(await readdir(at("s"))).toEqual(["x.json"]);
     expect((await stat(at("s", "x.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps symlinks when it replaces a text, also of a file that does not exist yet", async () => {
+    await mkdir(at("a"));
+    await symlink("../b/y", at("a", "second"));
+    await symlink("a/second", at("first"));
+    await symlink("cycle", at("cycle"));
+    await files.replaceText(at("first"), "one");
+    await files.replaceText(at("first"), "two");
+    await files.replaceText(at("cycle"), "three");
+    expect([await readlink(at("first")), await readlink(at("a", "second"))]).toEqual(["a/second", "../b/y"]);
+    expect(await readFile(at("b", "y"), "utf8")).toBe("two");
+    expect((await lstat(at("cycle"))).isFile()).toBe(true);
+  });
+
+  it.each([
+    ["the files of a host", () => files.readText],
+    ["the files of a start", () => earlyFiles.readText],
+  ])("reads bytes that are not UTF-8 only if that is not strict: %s", async (_, reader) => {
+    const readText = reader();
+    await writeFile(at("text"), "a = 1 # \uFFFD\n");
+    await writeFile(at("latin"), Buffer.from("a = 1\nb = 2 # caf\xe9\n", "latin1"));
+    expect(await readText(at("text"), { strict: true })).toBe("a = 1 # \uFFFD\n");
+    expect(await readText(at("latin"))).toBe("a = 1\nb = 2 # caf\uFFFD\n");
+    await expect(readText(at("latin"), { strict: true })).rejects.toMatchObject({
+      code: "EILSEQ",
+      message: expect.stringContaining("line 2 is not UTF-8 text"),
+    });
+  });
+
+  it("does not wait for a pipe while it starts", async () => {
+    execFileSync("mkfifo", [at("pipe")]);
+    await expect(earlyFiles.readText(at("pipe"))).rejects.toMatchObject({ code: "ENOTFILE" });
+    await expect(earlyFiles.readText("/dev/zero")).rejects.toMatchObject({ code: "ENOTFILE" });
+    await expect(earlyFiles.readText(at("none"))).resolves.toBeUndefined();
   });
 
   it("keeps the old text when the new one finds no room", async () => {
@@ -503,6 +555,11 @@ describe("whole files and folders", () => {
     expect(await readFile(path, "utf8")).toBe("one\n   \nthree\n");
     await files.erase(at("none"), 4, 3);
     expect(await files.exists(at("none"))).toBe(false);
+  });
+
+  it("does not wait for a reader of a pipe in place of the file", async () => {
+    execFileSync("mkfifo", [at("pipe")]);
+    await expect(files.erase(at("pipe"), 0, 3)).rejects.toMatchObject({ code: "ENXIO" });
   });
 
   it("removes files, claims and whole folders, and nothing that is not there", async () => {

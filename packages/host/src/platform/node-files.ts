@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import nodeFs from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { confinedFiles, realPath } from "./confined-files.ts";
+import { FsyncQueue } from "./fsync-queue.ts";
+import { isMissingPath, LocalDiskFolders } from "./local-disk-folders.ts";
 import { makeFolders } from "./make-folders.ts";
-import { leadsNowhere, NearFolders } from "./near-folders.ts";
-import { called, foldersWithNews, NodeAppendFile } from "./node-append-file.ts";
+import { foldersWithNewEntries, NodeAppendFile, promised } from "./node-append-file.ts";
 import {
+  checkUtf8,
   isSmall,
   NodeReadFile,
   openFile,
@@ -15,10 +17,9 @@ import {
   readWhole,
   sizeOfFile,
 } from "./node-read-file.ts";
-import { NodeSyncs } from "./node-syncs.ts";
 import type { Files } from "./platform.ts";
 
-// Not from `node:fs/promises`, which every start would have to load.
+// `node:fs/promises` is avoided here: loading it would slow down every start.
 const lstat = promisify(nodeFs.lstat);
 const readdir = promisify(nodeFs.readdir);
 const readFile = promisify(nodeFs.readFile);
@@ -30,25 +31,26 @@ const stat = promisify(nodeFs.stat);
 const symlink = promisify(nodeFs.symlink);
 const unlink = promisify(nodeFs.unlink);
 
-// Not blocking, as for reading: an open of a pipe that nobody reads would hold a thread of the pool for good.
+// Non-blocking, as for reading: opening a pipe without a reader would occupy a thread of the pool forever.
 const APPEND =
   nodeFs.constants.O_WRONLY |
   nodeFs.constants.O_APPEND |
   nodeFs.constants.O_CREAT |
   nodeFs.constants.O_NONBLOCK;
+const OVERWRITE = nodeFs.constants.O_WRONLY | nodeFs.constants.O_NONBLOCK;
 const NEW = nodeFs.constants.O_WRONLY | nodeFs.constants.O_CREAT | nodeFs.constants.O_EXCL;
-// A home holds what people say to their agents, so only its owner may read.
+// Only the owner may read the files, because the home contains users' conversations with their agents.
 const FILE_MODE = 0o600;
 
-/** The real file system. Tests hand in calls that fail on demand; then every call goes through them. */
+/** The real file system. Tests pass in calls that fail on demand; then no call runs synchronously. */
 export function nodeFiles(calls: ReadCalls = nodeFs): Files {
-  const near = calls === nodeFs ? new NearFolders() : undefined;
-  const syncs = new NodeSyncs(calls);
+  const localDisk = calls === nodeFs ? new LocalDiskFolders() : undefined;
+  const syncs = new FsyncQueue(calls);
   const open = (path: string, flags: number): Promise<number> =>
     new Promise((done, fail) =>
       calls.open(path, flags, FILE_MODE, (cause, fd) => (cause === null ? done(fd) : fail(cause))),
     );
-  const close = (fd: number): Promise<void> => called((answer) => calls.close(fd, answer));
+  const close = (fd: number): Promise<void> => promised((answer) => calls.close(fd, answer));
   const syncFolders = async (folders: Iterable<string>): Promise<void> => {
     await Promise.all([...new Set(folders)].map((folder) => syncs.folder(folder)));
   };
@@ -61,24 +63,27 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
           if (cause !== null) return fail(cause);
           at += count;
           if (at === bytes.length) return done();
-          if (count === 0) return fail(new Error("the file takes no more bytes"));
+          if (count === 0) return fail(new Error("the file accepts no more bytes"));
           more();
         });
       more();
     });
 
   const files: Files = {
-    async readText(path) {
-      const seen = near?.lookAt(path);
+    async readText(path, options) {
+      const seen = localDisk?.lstatIfExists(path);
       if (seen !== undefined && seen.value === undefined) return undefined;
-      // Anything but a small file may block, or lead elsewhere.
-      const read = isSmall(seen?.value) ? near?.at(path, () => readSmall(path)) : undefined;
-      return read?.value ?? orUndefined(readWhole(calls, path));
+      // Only small regular files on the local disk are read synchronously. Others may block, so the thread pool reads
+      // them.
+      const read = isSmall(seen?.value) ? localDisk?.at(path, () => readSmall(path)) : undefined;
+      const text = read?.value ?? (await undefinedIfMissing(readWhole(calls, path)));
+      if (options?.strict === true && text?.includes("\uFFFD")) checkUtf8(await readFile(path), path);
+      return text;
     },
 
-    async replaceText(given, text) {
-      // People keep their files elsewhere and link to them: the link stays.
-      const path = (await orUndefined(realpath(given))) ?? given;
+    async replaceText(requested, text) {
+      // If the path is a symlink, its target is replaced: users keep such files elsewhere and link to them.
+      const path = (await undefinedIfMissing(realpath(requested))) ?? (await missingTarget(requested));
       const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
       const { result: fd, made } = await withFolders(draft, () => open(draft, NEW));
       try {
@@ -94,7 +99,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
         await unlink(draft).catch(() => {});
         throw cause;
       }
-      await syncFolders(foldersWithNews(path, made));
+      await syncFolders(foldersWithNewEntries(path, made));
     },
 
     async openAppend(path, options) {
@@ -103,14 +108,14 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       const { result: fd, made } = await withFolders(path, () => open(path, flags));
       try {
         const size = fresh ? 0 : await sizeOfFile(calls, fd, path);
-        // An empty file may be one that was made just now; its name is then not safe in the folder yet.
+        // An empty file may be a new one, whose directory entry is not synced yet.
         return new NodeAppendFile(calls, {
           fd,
           path,
           size,
-          newIn: size === 0 ? foldersWithNews(path, made) : [],
+          newIn: size === 0 ? foldersWithNewEntries(path, made) : [],
           syncs,
-          near,
+          localDisk,
         });
       } catch (cause) {
         await close(fd);
@@ -119,33 +124,33 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
     },
 
     async openRead(path) {
-      const opened = await orUndefined(openFile(calls, path, near));
-      return opened && new NodeReadFile(calls, opened.fd, path, near);
+      const opened = await undefinedIfMissing(openFile(calls, path, localDisk));
+      return opened && new NodeReadFile(calls, opened.fd, path, localDisk);
     },
 
     async list(folder) {
-      const entries = (await orUndefined(readdir(folder, { withFileTypes: true }))) ?? [];
+      const entries = (await undefinedIfMissing(readdir(folder, { withFileTypes: true }))) ?? [];
       return entries.map((entry) => ({ name: entry.name, folder: entry.isDirectory() }));
     },
 
-    // Not the file that a link points to: claims are links to nowhere.
+    // Symlinks are not followed, because claims are symlinks to targets that do not exist.
     async exists(path) {
-      const seen = near?.lookAt(path) ?? { value: await orUndefined(lstat(path)) };
+      const seen = localDisk?.lstatIfExists(path) ?? { value: await undefinedIfMissing(lstat(path)) };
       return seen.value !== undefined;
     },
 
     async stamps(paths) {
       const stamps: number[] = [];
       for (const path of paths) {
-        const seen = near?.lookAt(path);
-        // What a link leads to may be anywhere.
-        const far = seen === undefined || seen.value?.isSymbolicLink() === true;
-        const found = far ? await orUndefined(stat(path)) : seen.value;
+        const seen = localDisk?.lstatIfExists(path);
+        // The target of a symlink may be on a file system that stalls.
+        const isRemote = seen === undefined || seen.value?.isSymbolicLink() === true;
+        const found = isRemote ? await undefinedIfMissing(stat(path)) : seen.value;
         if (found === undefined) stamps.push(0, 0, 0);
-        // A folder is there or not; what is in it has stamps of its own.
+        // For a folder only its identity counts. The files in it have their own stamps.
         else if (found.isDirectory()) stamps.push(found.ino, 0, 0);
-        // Clocks of file systems are coarse: a second change may leave the time of the first.
-        else if (Math.abs(Date.now() - found.ctimeMs) < (far ? COARSE_MS : TICK_MS)) return undefined;
+        // File system timestamps are coarse: two changes in quick succession may have the same timestamp.
+        else if (Math.abs(Date.now() - found.ctimeMs) < (isRemote ? COARSE_MS : TICK_MS)) return undefined;
         else stamps.push(found.ino, found.size, found.ctimeMs);
       }
       return stamps;
@@ -160,12 +165,13 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       try {
         await rename(from, to);
       } catch (cause) {
-        // Only a missing target folder is mended; a missing source must not leave folders behind.
-        if (codeOf(cause) !== "ENOENT" || (await orUndefined(lstat(from))) === undefined) throw cause;
+        // Folders are created only if the target's folder is missing. If the source is missing, no folder must be
+        // left behind.
+        if (codeOf(cause) !== "ENOENT" || (await undefinedIfMissing(lstat(from))) === undefined) throw cause;
         made = await makeFolders(dirname(to));
         await rename(from, to);
       }
-      if (!options?.unsynced) await syncFolders([dirname(from), ...foldersWithNews(to, made)]);
+      if (!options?.unsynced) await syncFolders([dirname(from), ...foldersWithNewEntries(to, made)]);
     },
 
     async remove(path, options) {
@@ -174,7 +180,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
       } catch (cause) {
         const code = codeOf(cause);
         if (code === "ENOENT" || code === "ENOTDIR") return;
-        // Linux says EISDIR for a folder, macOS and Windows EPERM.
+        // For a folder, Linux reports EISDIR, macOS and Windows report EPERM.
         if (code !== "EISDIR" && code !== "EPERM") throw cause;
         await rm(path, { recursive: true, force: true });
       }
@@ -182,7 +188,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
     },
 
     async erase(path, position, length) {
-      const fd = await orUndefined(open(path, nodeFs.constants.O_WRONLY));
+      const fd = await undefinedIfMissing(open(path, OVERWRITE));
       if (fd === undefined) return;
       try {
         await overwrite(fd, Buffer.alloc(length, " "), position);
@@ -192,7 +198,7 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
     },
 
     async sync(path) {
-      await orUndefined(syncs.folder(path));
+      await undefinedIfMissing(syncs.folder(path));
     },
 
     async claim(path, text) {
@@ -206,26 +212,28 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
     },
 
     async claimed(path) {
-      if (process.platform === "win32") return orUndefined(readFile(path, "utf8"));
+      if (process.platform === "win32") return undefinedIfMissing(readFile(path, "utf8"));
       try {
         return await readlink(path);
       } catch (cause) {
         const code = codeOf(cause);
         if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-        if (code === "EINVAL") return orUndefined(readFile(path, "utf8"));
+        if (code === "EINVAL") return undefinedIfMissing(readFile(path, "utf8"));
         throw cause;
       }
     },
   };
   return files;
 
-  /** A link is made with its text in one system call; where there are none, a file does. */
+  /**
+   * A symlink is created together with its text in one system call. A file is used where symlinks are not supported.
+   */
   async function makeClaim(path: string, text: string): Promise<void> {
     if (process.platform !== "win32" && text !== "") {
       try {
         return await symlink(text, path);
       } catch (cause) {
-        if (!NO_LINKS.has(codeOf(cause) ?? "")) throw cause;
+        if (!NO_SYMLINK_CODES.has(codeOf(cause) ?? "")) throw cause;
       }
     }
     const file = new NodeAppendFile(calls, { fd: await open(path, NEW), path, size: 0, newIn: [], syncs });
@@ -237,12 +245,14 @@ export function nodeFiles(calls: ReadCalls = nodeFs): Files {
   }
 }
 
-/** No file system's times are coarser than this; those of the near ones are as fine as the system's tick. */
+/** How coarse timestamps can be: on any file system, and on local ones, where they follow the system's tick. */
 const COARSE_MS = 2000;
 const TICK_MS = 100;
-const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+/** Limit on the symlinks that are followed, as in Linux. */
+const MAX_LINKS = 40;
+const NO_SYMLINK_CODES: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
-/** Makes the folders only when they turn out to be missing: usually they are there. */
+/** Runs `run`. If the folder of `path` is missing, creates it and runs `run` again. Usually the folder exists. */
 async function withFolders<T>(
   path: string,
   run: () => Promise<T>,
@@ -256,13 +266,24 @@ async function withFolders<T>(
   }
 }
 
-async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (cause) {
-    if (leadsNowhere(cause)) return undefined;
+    if (isMissingPath(cause)) return undefined;
     throw cause;
   }
+}
+
+/** Where a file that does not exist is to be created: the end of the symlinks at `path`, unless they form a cycle. */
+async function missingTarget(path: string): Promise<string> {
+  let at = path;
+  for (let link = 0; link < MAX_LINKS; link++) {
+    const target = await readlink(at).catch(() => undefined);
+    if (target === undefined) return at;
+    at = resolve(await realpath(dirname(at)), target);
+  }
+  return path;
 }
 
 function codeOf(cause: unknown): string | undefined {

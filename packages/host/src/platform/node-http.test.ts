@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../../../../test/support/eventually.ts";
 import { nodeHttp } from "./node-http.ts";
 import type { HttpAnswer } from "./platform.ts";
 
@@ -42,7 +43,7 @@ describe("a call over HTTP", () => {
     stop.abort();
   });
 
-  it("takes the connection again that was read to its end", async () => {
+  it("reuses a connection whose response was read to the end", async () => {
     const http = nodeHttp();
     const { url, sockets } = await serve(({ headers, method }, response) => {
       response.setHeader("x-two", ["a", "b"]);
@@ -62,13 +63,13 @@ describe("a call over HTTP", () => {
     const http = nodeHttp();
     const { url, sockets } = await serve((_, response) => response.end("here"));
     expect(await textOf(await http(url, post))).toBe("here");
-    // Closed behind our back: the next call finds out when it is under way.
+    // The server closed the idle connection; the next request notices that while it is under way.
     sockets[0]!.resetAndDestroy();
     expect(await textOf(await http(url, post))).toBe("here");
     expect(sockets).toHaveLength(2);
   });
 
-  it("fails where nobody listens, where the answer breaks off, and where it is told to stop", async () => {
+  it("fails without a listener, on an incomplete response, and on an abort", async () => {
     const http = nodeHttp();
     const { url } = await serve((request, response) => {
       response.write("begun");
@@ -83,7 +84,7 @@ describe("a call over HTTP", () => {
     await expect(http(url, { ...post, signal: stop.signal })).rejects.toThrow("enough");
   });
 
-  it("leaves nothing behind at the signal", async () => {
+  it("leaves no listener on the signal", async () => {
     const http = nodeHttp();
     const { url } = await serve((_, response) => response.end("here"));
     const listening = new Set<unknown>();
@@ -98,12 +99,12 @@ describe("a call over HTTP", () => {
       removeEventListener.apply(stop.signal, [type, ...rest] as never);
     };
     await textOf(await http(url, { ...post, signal: stop.signal }));
-    await expect.poll(() => listening.size).toBe(0);
+    await eventually(() => listening.size === 0, "the listeners are removed");
     await expect(http(new URL("http://127.0.0.1:1/"), { ...post, signal: stop.signal })).rejects.toThrow();
     expect(listening.size).toBe(0);
   });
 
-  it("goes where it is sent on to", async () => {
+  it("follows redirects", async () => {
     const http = nodeHttp();
     const { url } = await serve((request, response) => {
       if (request.url === "/x") response.writeHead(307, { location: "/y" }).end();
@@ -112,7 +113,7 @@ describe("a call over HTTP", () => {
     expect(await textOf(await http(url, post))).toBe("POST /y");
   });
 
-  it("reads no further than its reader for long", async () => {
+  it("stops reading while its reader is slow", async () => {
     const http = nodeHttp();
     let written = 0;
     const { url } = await serve(async (_, response) => {
@@ -126,7 +127,7 @@ describe("a call over HTTP", () => {
     const answer = await http(url, post);
     const reader = answer.body![Symbol.asyncIterator]();
     await reader.next();
-    // Time enough to read all of it.
+    // Enough turns of the event loop to read everything, if nothing stopped the reading.
     for (let tick = 0; tick < 5000; tick++) await new Promise(setImmediate);
     expect(written).toBeLessThan(48 * 1024 * 1024);
     let rest = 0;
@@ -134,7 +135,7 @@ describe("a call over HTTP", () => {
     expect(rest).toBeGreaterThan(60 * 1024 * 1024);
   });
 
-  it("has an answer in another protocol as an answer, and lets the connection go", async () => {
+  it("treats a switch of protocols as a response, and closes the connection", async () => {
     const { url, sockets } = await serve((_, { socket }) => {
       socket?.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nbytes");
     });

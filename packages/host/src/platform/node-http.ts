@@ -1,43 +1,46 @@
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import type { Http, HttpAnswer, HttpRequest } from "./platform.ts";
 
-/** A connection that nobody used for so long is closed, or earlier if its server says so. */
+/** Idle connections are closed after this time, or earlier if their server asks for that. */
 const IDLE_MS = 30_000;
-/** For what is sent once only: no server gives up a connection so soon, so it is never one that is going away. */
+/**
+ * Idle time of connections for requests that must not be repeated. No server closes a connection this soon, so a
+ * reused connection is never just being closed.
+ */
 const SINGLE_IDLE_MS = 1000;
-/** What may wait for a reader that is slower than the network. */
-const AHEAD_BYTES = 256 * 1024;
-/** A connection that the server closed just when it was taken again. */
+/** How much of a response is buffered for a reader that is slower than the network. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+/** Errors of a kept-alive connection that the server closed at the moment it was reused. */
 const STALE = new Set(["ECONNRESET", "EPIPE"]);
 
 type Send = typeof import("node:http").request;
-interface Wire {
+interface ConnectionPool {
   readonly send: Send;
   readonly agent: Agent;
 }
 
-/** `node:http` on connections that stay open. What it does not do by itself is left to `fetch`. */
+/** HTTP requests by `node:http` on keep-alive connections. Redirects are left to `fetch`. */
 export function nodeHttp(): Http {
-  const wires = new Map<string, Promise<Wire>>();
+  const pools = new Map<string, Promise<ConnectionPool>>();
   return async (url, request) => {
     const idleMs = request.single ? SINGLE_IDLE_MS : IDLE_MS;
     const key = `${url.protocol} ${idleMs}`;
-    let wire = wires.get(key);
-    if (wire === undefined) {
-      wire = openWire(url.protocol, idleMs);
-      wires.set(key, wire);
+    let pool = pools.get(key);
+    if (pool === undefined) {
+      pool = openPool(url.protocol, idleMs);
+      pools.set(key, pool);
     }
-    const answer = await answered(await wire, url, request);
+    const answer = await sendRequest(await pool, url, request);
     const redirects = answer.status >= 300 && answer.status < 400 && answer.headers.get("location") !== null;
     if (!redirects || request.redirect === "manual") return answer;
-    // Which method goes on, and which headers another server may see, is a matter of its own.
+    // Redirects are left to `fetch`, which knows the method and headers that a redirect to another server may carry.
     await answer.body.return();
     return fetch(url, { ...request, redirect: "follow" });
   };
 }
 
-/** Loaded when first used: a host that starts does not need it. */
-async function openWire(protocol: string, timeout: number): Promise<Wire> {
+/** `node:http` and `node:https` are loaded with their first use: a host that starts does not need them. */
+async function openPool(protocol: string, timeout: number): Promise<ConnectionPool> {
   const options = { keepAlive: true, timeout };
   if (protocol === "https:") {
     const { request, Agent } = await import("node:https");
@@ -47,14 +50,18 @@ async function openWire(protocol: string, timeout: number): Promise<Wire> {
   return { send: request, agent: new Agent(options) };
 }
 
-interface Answered extends HttpAnswer {
+interface StreamedAnswer extends HttpAnswer {
   readonly body: Chunks;
 }
 
-function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promise<Answered> {
+function sendRequest(
+  { send, agent }: ConnectionPool,
+  url: URL,
+  request: HttpRequest,
+): Promise<StreamedAnswer> {
   const { method = "GET", headers, body, signal, single } = request;
   return new Promise((resolve, reject) => {
-    let begun = false;
+    let hasResponse = false;
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const attempt = (): ClientRequest => {
       const sent = send(url, {
@@ -63,23 +70,27 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
         headers: { ...headers, ...length, "accept-encoding": "identity" },
       });
       const answer = (response: IncomingMessage): void => {
-        begun = true;
-        // Until the whole answer is read, an abort ends it.
+        hasResponse = true;
+        // An abort of the signal ends the response until its body was read to the end.
         response.once("close", () => signal.removeEventListener("abort", abort));
-        const { statusCode: status = 0, headers: given } = response;
-        // Read from here on: what came with the head is not put aside first.
-        const heads = { get: (name: string) => headerOf(given[name]), keys: () => Object.keys(given) };
-        resolve({ status, headers: heads, body: new Chunks(response) });
+        const { statusCode: status = 0, headers: received } = response;
+        // Reading starts here, so that bytes that came with the head are not buffered twice.
+        const responseHeaders = {
+          get: (name: string) => headerOf(received[name]),
+          keys: () => Object.keys(received),
+        };
+        resolve({ status, headers: responseHeaders, body: new Chunks(response) });
       };
       sent.once("response", answer);
-      // Another protocol: that is an answer too, and nobody here speaks it. Unheard, it would be no event at all.
+      // A switch of protocols is treated as a response, although no other protocol is supported. Without a listener,
+      // Node would emit no event at all.
       sent.once("upgrade", (response, socket) => {
         answer(response);
         socket.destroy();
       });
       sent.on("error", (cause: NodeJS.ErrnoException) => {
         if (signal.aborted) return reject(signal.reason);
-        if (sent.reusedSocket && !single && !begun && STALE.has(cause.code ?? "")) {
+        if (sent.reusedSocket && !single && !hasResponse && STALE.has(cause.code ?? "")) {
           current = attempt();
           return;
         }
@@ -91,7 +102,8 @@ function answered({ send, agent }: Wire, url: URL, request: HttpRequest): Promis
     };
     if (signal.aborted) return reject(signal.reason);
     const abort = (): void => void current.destroy(signal.reason);
-    // First of all: it throws if something in the request cannot be sent, and then there is nothing to abort.
+    // The request is sent before the abort listener is added: `attempt` throws if a header is invalid, and then there
+    // is nothing to abort.
     let current = attempt();
     signal.addEventListener("abort", abort, { once: true });
   });
@@ -102,11 +114,11 @@ function headerOf(value: string | readonly string[] | undefined): string | null 
   return typeof value === "string" ? value : value.join(", ");
 }
 
-/** An answer's bytes as they come: a stream's own iterator costs several promises more for each. */
+/** The bytes of a response as they arrive. A Node stream's own iterator costs several promises more per chunk. */
 class Chunks implements AsyncIterableIterator<Uint8Array> {
   readonly #response: IncomingMessage;
   #chunks: Uint8Array[] = [];
-  #ahead = 0;
+  #buffered = 0;
   #ended = false;
   #failure: unknown;
   #wake: (() => void) | undefined;
@@ -115,8 +127,8 @@ class Chunks implements AsyncIterableIterator<Uint8Array> {
     this.#response = response;
     response.on("data", (chunk: Buffer) => {
       this.#chunks.push(chunk);
-      this.#ahead += chunk.length;
-      if (this.#ahead > AHEAD_BYTES) response.pause();
+      this.#buffered += chunk.length;
+      if (this.#buffered > MAX_BUFFERED_BYTES) response.pause();
       this.#wake?.();
     });
     response.once("end", () => this.#end(undefined));
@@ -137,8 +149,8 @@ class Chunks implements AsyncIterableIterator<Uint8Array> {
     }
     const value = this.#chunks.shift();
     if (value !== undefined) {
-      this.#ahead -= value.length;
-      if (this.#response.isPaused() && this.#ahead <= AHEAD_BYTES / 2) this.#response.resume();
+      this.#buffered -= value.length;
+      if (this.#response.isPaused() && this.#buffered <= MAX_BUFFERED_BYTES / 2) this.#response.resume();
       return { done: false, value };
     }
     if (this.#failure !== undefined) throw this.#failure;

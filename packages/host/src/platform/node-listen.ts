@@ -1,17 +1,35 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ambiguityOf, HTTP_LIMITS, HttpConnections, type HttpLimits } from "./http-connections.ts";
-import { noteListener } from "./own-listeners.ts";
+import { ambiguityOf, HTTP_LIMITS, HttpConnectionLimit, type HttpLimits } from "./http-listener-limits.ts";
+import { registerListener } from "./own-listening-ports.ts";
 import type { HttpHandler, HttpReply, IncomingRequest, Listen } from "./platform.ts";
 
 const BACKLOG = 4096;
 const LIMITS: HttpLimits = { ...HTTP_LIMITS, maxConnections: 4096, requestTimeout: 60_000 };
-/** What is left of a body that nobody reads is let in for so long, so that its sender gets to hear the answer. */
+/**
+ * How long the rest of an unread request body is accepted, so that the sender can read the response before the
+ * connection closes.
+ */
 const LINGER_MS = 1000;
 
-export const nodeListen: Listen = (place, handle) => listenWithin(LIMITS, place, handle);
+/**
+ * Headers of HTML pages: no scripts, not cached, and no referrer, because the address may contain an authorization
+ * code.
+ */
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+};
 
-/** Plain HTTP. Answers are empty, but for a refusal that has words: they are JSON, as `error`. */
+/** Serves HTTP with the default limits. */
+export const nodeListen: Listen = (address, handle) => listenWithin(LIMITS, address, handle);
+
+/**
+ * Serves plain HTTP. A response has no body, except an HTML page, or for a refusal with a reason the JSON object `{
+ * error }`.
+ */
 export async function listenWithin(
   limits: HttpLimits,
   { host, port }: Parameters<Listen>[0],
@@ -19,7 +37,7 @@ export async function listenWithin(
 ): ReturnType<Listen> {
   const { createServer } = await import("node:http");
   const server = createServer(limits);
-  new HttpConnections(server, limits.maxConnections);
+  new HttpConnectionLimit(server, limits.maxConnections);
   server.on("request", (request, response) => {
     answer(request, response, handle).catch(() => response.destroy());
   });
@@ -31,7 +49,7 @@ export async function listenWithin(
     });
   });
   server.unref();
-  noteListener(server);
+  registerListener(server);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>
@@ -51,13 +69,13 @@ async function answer(
   request.on("error", () => {});
   response.on("error", () => {});
   const ambiguity = ambiguityOf(request);
-  const { status, says }: HttpReply =
+  const { status, says, html }: HttpReply =
     ambiguity === undefined ? await handle(incoming(request)) : { status: 400, says: ambiguity };
   const unread = !request.readableEnded;
-  const body = says === undefined ? "" : JSON.stringify({ error: says });
+  const body = html ?? (says === undefined ? "" : JSON.stringify({ error: says }));
   response.writeHead(status, {
     "content-length": Buffer.byteLength(body),
-    ...(body !== "" && { "content-type": "application/json" }),
+    ...(html !== undefined ? PAGE_HEADERS : body !== "" && { "content-type": "application/json" }),
     ...(status === 503 && { "retry-after": "1" }),
     ...(status === 405 && { allow: "POST" }),
     ...(unread && { connection: "close" }),
@@ -69,16 +87,23 @@ async function answer(
 }
 
 function incoming(request: IncomingMessage): IncomingRequest {
+  const [path, query] = splitQuery(request.url ?? "/");
   return {
     method: request.method ?? "GET",
-    path: (request.url ?? "/").split("?", 1)[0]!,
+    path,
+    query,
     headers: {
       get: (name) => {
         const value = request.headers[name.toLowerCase()];
         return value === undefined ? null : String(value);
       },
     },
-    // An iterator that is left must not end the connection before the answer has gone.
+    // Leaving the loop early must not destroy the connection before the response was sent.
     body: { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
   };
+}
+
+function splitQuery(url: string): readonly [string, string] {
+  const at = url.indexOf("?");
+  return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
 }

@@ -1,42 +1,46 @@
+import { isUtf8 } from "node:buffer";
 import nodeFs, { type Stats } from "node:fs";
 import { promisify } from "node:util";
-import type { NearFolders } from "./near-folders.ts";
-import { called, closedError, type FileCalls } from "./node-append-file.ts";
+import type { LocalDiskFolders } from "./local-disk-folders.ts";
+import { closedError, type FileCalls, promised } from "./node-append-file.ts";
 import type { ReadFile } from "./platform.ts";
 
 export type ReadCalls = FileCalls & Pick<typeof nodeFs, "read">;
 
 const readFile = promisify(nodeFs.readFile);
 
-// What other people's folders hold under a name that we read may be a pipe: nobody writes into it, and a plain open of it
-// holds one of the few threads for files for good.
+// Non-blocking, because a path in a user's folder may be a pipe without a writer. A blocking open would occupy one of
+// the few threads of the pool forever.
 const READ = nodeFs.constants.O_RDONLY | nodeFs.constants.O_NONBLOCK;
 const READ_PLAIN = READ | nodeFs.constants.O_NOFOLLOW;
 const SMALL_BYTES = 64 * 1024;
-/** More is no text that someone wrote, and would fill the memory. */
+/** Limit on the bytes of a text file. Larger files would fill the memory. */
 const TEXT_BYTES = 64 * 1024 * 1024;
 
-/** Opens what is a file. Anything else is an error: `EISDIR` for a folder, `ENOTFILE` for pipes, devices and the like. */
+/** Opens a regular file. Throws `EISDIR` for a folder, `ENOTFILE` for pipes, devices and the like. */
 export async function openFile(
   calls: ReadCalls,
   path: string,
-  near?: NearFolders,
+  localDisk?: LocalDiskFolders,
 ): Promise<{ readonly fd: number; readonly size: number }> {
   const fd =
-    near?.at(path, () => openPlain(path))?.value ??
+    localDisk?.at(path, () => openPlain(path))?.value ??
     (await new Promise<number>((done, fail) =>
       calls.open(path, READ, (cause, opened) => (cause === null ? done(opened) : fail(cause))),
     ));
   try {
-    const seen = near?.at(path, () => nodeFs.fstatSync(fd));
+    const seen = localDisk?.at(path, () => nodeFs.fstatSync(fd));
     return { fd, size: sizeIn(seen?.value ?? (await statsOf(calls, fd)), path) };
   } catch (cause) {
-    await called((answer) => calls.close(fd, answer));
+    await promised((answer) => calls.close(fd, answer));
     throw cause;
   }
 }
 
-/** Undefined for all but a file that is there under its own name: what a link leads to may be anywhere. */
+/**
+ * Opens synchronously if the path is a regular file, else returns undefined: a symlink may lead to a file system that
+ * stalls.
+ */
 function openPlain(path: string): number | undefined {
   try {
     return nodeFs.lstatSync(path).isFile() ? nodeFs.openSync(path, READ_PLAIN) : undefined;
@@ -45,14 +49,15 @@ function openPlain(path: string): number | undefined {
   }
 }
 
-/** The size of what was opened, which has to be a file. */
+/** The size of an open regular file; throws for anything else. */
 export async function sizeOfFile(calls: ReadCalls, fd: number, path: string): Promise<number> {
   return sizeIn(await statsOf(calls, fd), path);
 }
 
 function sizeIn(found: Stats, path: string): number {
-  if (found.isDirectory()) throw fileError("EISDIR", "it is a folder", path);
-  if (!found.isFile()) throw fileError("ENOTFILE", "it is no file but a pipe, a device or the like", path);
+  if (found.isDirectory()) throw fileError("EISDIR", "illegal operation on a folder", path);
+  if (!found.isFile())
+    throw fileError("ENOTFILE", "not a regular file but a pipe, a device or the like", path);
   return found.size;
 }
 
@@ -61,25 +66,29 @@ export async function readWhole(calls: ReadCalls, path: string): Promise<string>
   return readOpened(calls, opened, path);
 }
 
-/** Reads all of an open file as text, and closes it. */
+/** Reads an open file as text and closes it. */
 export async function readOpened(
   calls: ReadCalls,
   { fd, size }: { readonly fd: number; readonly size: number },
   path: string,
 ): Promise<string> {
   try {
-    if (size > TEXT_BYTES) throw fileError("EFBIG", `it is larger than ${TEXT_BYTES} bytes`, path);
+    checkTextSize(size, path);
     return await readFile(fd, "utf8");
   } finally {
-    await called((answer) => calls.close(fd, answer));
+    await promised((answer) => calls.close(fd, answer));
   }
+}
+
+function checkTextSize(size: number, path: string): void {
+  if (size > TEXT_BYTES) throw fileError("EFBIG", `file is larger than ${TEXT_BYTES} bytes`, path);
 }
 
 export function isSmall(found: Stats | undefined): boolean {
   return found?.isFile() === true && found.size <= SMALL_BYTES;
 }
 
-/** Undefined if it is not what it was a moment ago. */
+/** Reads a small file synchronously; undefined if the path no longer leads to a small regular file. */
 export function readSmall(path: string): string | undefined {
   try {
     const fd = nodeFs.openSync(path, READ_PLAIN);
@@ -93,32 +102,56 @@ export function readSmall(path: string): string | undefined {
   }
 }
 
+/** Reads a regular file synchronously. Throws for anything else, rather than waiting for a pipe. */
+export function readWholeSync(path: string): string {
+  const fd = nodeFs.openSync(path, READ);
+  try {
+    checkTextSize(sizeIn(nodeFs.fstatSync(fd), path), path);
+    return nodeFs.readFileSync(fd, "utf8");
+  } finally {
+    nodeFs.closeSync(fd);
+  }
+}
+
+/** Throws `EILSEQ` if the bytes of a file are not UTF-8. */
+export function checkUtf8(bytes: Uint8Array, path: string): void {
+  if (isUtf8(bytes)) return;
+  let line = 1;
+  for (let at = 0; ; line++) {
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1 || !isUtf8(bytes.subarray(at, end))) break;
+    at = end + 1;
+  }
+  throw fileError("EILSEQ", `line ${line} is not UTF-8 text`, path);
+}
+
+/** A file that is open for reading; `close` waits for the reads under way. */
 export class NodeReadFile implements ReadFile {
   readonly #calls: ReadCalls;
   readonly #fd: number;
   readonly #path: string;
-  readonly #near: NearFolders | undefined;
+  readonly #localDisk: LocalDiskFolders | undefined;
   #reading = 0;
   #closed: Promise<void> | undefined;
-  #idle: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
 
-  /** `near` knows where a look at the file, and letting go of it, need not go to the thread pool. */
-  constructor(calls: ReadCalls, fd: number, path: string, near?: NearFolders) {
+  /** `localDisk` decides where size and close may run synchronously. */
+  constructor(calls: ReadCalls, fd: number, path: string, localDisk?: LocalDiskFolders) {
     this.#calls = calls;
     this.#fd = fd;
     this.#path = path;
-    this.#near = near;
+    this.#localDisk = localDisk;
   }
 
   size(): Promise<number> {
-    return this.#use(async () => {
-      const seen = this.#near?.at(this.#path, () => nodeFs.fstatSync(this.#fd).size);
+    return this.#whileOpen(async () => {
+      const seen = this.#localDisk?.at(this.#path, () => nodeFs.fstatSync(this.#fd).size);
       return seen?.value ?? (await statsOf(this.#calls, this.#fd)).size;
     });
   }
 
   read(position: number, length: number): Promise<Uint8Array> {
-    return this.#use(
+    return this.#whileOpen(
       () =>
         new Promise((done, fail) => {
           const bytes = Buffer.allocUnsafe(length);
@@ -139,22 +172,24 @@ export class NodeReadFile implements ReadFile {
   close(): Promise<void> {
     this.#closed ??= new Promise<void>((idle) => {
       if (this.#reading === 0) idle();
-      else this.#idle = idle;
+      else this.#onIdle = idle;
     }).then(() => {
-      const closed = this.#near?.at(this.#path, () => nodeFs.closeSync(this.#fd));
-      if (closed === undefined) return called((answer) => this.#calls.close(this.#fd, answer));
+      const closed = this.#localDisk?.at(this.#path, () => nodeFs.closeSync(this.#fd));
+      if (closed === undefined) return promised((answer) => this.#calls.close(this.#fd, answer));
     });
     return this.#closed;
   }
 
-  /** A descriptor must not be closed, and its number given to another file, under a read. */
-  async #use<T>(run: () => Promise<T>): Promise<T> {
+  /**
+   * Counts the running reads. If the descriptor were closed during a read, its number could be given to another file.
+   */
+  async #whileOpen<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError(this.#path);
     this.#reading++;
     try {
       return await run();
     } finally {
-      if (--this.#reading === 0) this.#idle?.();
+      if (--this.#reading === 0) this.#onIdle?.();
     }
   }
 }
@@ -165,7 +200,7 @@ function statsOf(calls: ReadCalls, fd: number): Promise<Stats> {
   );
 }
 
-/** As Node words them. */
+/** Creates an error in the wording of Node's own. */
 function fileError(code: string, why: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${why}, open '${path}'`), { code });
 }

@@ -53,6 +53,20 @@ describe.each(WAYS)("a program on %s", (way) => {
     expect(await program.exited).toEqual({ code: 0, signal: null });
   });
 
+  it("has the environment that it was given, also what a shell would change", async () => {
+    const env = { PATH: process.env["PATH"]!, PS1: "$ ", PS2: "", SHLVL: "7", OLDPWD: "/old", A: "b=c\td" };
+    const program = await nodeSpawn({ ...sh("", way), argv: ["env"], env, inputs: [Buffer.from("given")] });
+    const shown = (await textOf(program)).trimEnd().split("\n").sort();
+    const added = way === "a terminal" ? { TERM: "xterm-256color", PWD: "/" } : {};
+    expect(shown).toEqual(
+      Object.entries({ ...env, ...added })
+        .map((pair) => pair.join("="))
+        .sort(),
+    );
+    const bare = await nodeSpawn({ ...sh("", way), argv: ["env"], inputs: [Buffer.from("given")] });
+    expect((await textOf(bare)).match(/^\w+(?==)/gm)?.sort()).toEqual(["PATH", ...Object.keys(added)].sort());
+  });
+
   it.runIf(process.platform === "linux")(
     "has none of this process's descriptors, nor another's terminal",
     async () => {
@@ -72,7 +86,7 @@ describe.each(WAYS)("a program on %s", (way) => {
     const program = await nodeSpawn(sh("sleep 1000 & sleep 1000; wait", way));
     program.signal("SIGKILL");
     expect(await program.exited).toMatchObject({ signal: "SIGKILL" });
-    // The sleep in the background has the output open: it ends only if that is gone, too.
+    // The background `sleep` holds the output open: the output ends only if `sleep` was killed, too.
     expect(await textOf(program)).toBe("");
   });
 
@@ -83,7 +97,7 @@ describe.each(WAYS)("a program on %s", (way) => {
   });
 
   it("leaves no file of what it reads from these while it runs", async () => {
-    // Other tests have such folders, too, and remove them at any time.
+    // Other tests create and remove such folders at any time.
     const contentOf = (path: string): string => {
       try {
         return readFileSync(path, "utf8");
@@ -133,6 +147,31 @@ it("a program that is not there is Node's own error", async () => {
 it("a folder that is not there is named in the error", async () => {
   const start = sh("true", "pipes", { cwd: "/no/such/folder" });
   await expect(nodeSpawn(start)).rejects.toThrow("the folder /no/such/folder does not exist");
+});
+
+it("ends the output of a terminal, however often Ctrl-C is typed around the exit", async () => {
+  // Each Ctrl-C drops output that was not read yet, and with it the end marker.
+  for (let round = 0; round < 40; round++) {
+    const program = await nodeSpawn(sh("trap '' INT; sleep 0.01", "a terminal", { stdin: "open" }));
+    let hasEnded = false;
+    const output = textOf(program).finally(() => {
+      hasEnded = true;
+    });
+    while (!hasEnded) {
+      await program.write(Buffer.from("\x03")).catch(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // What is dropped may be the half of an echo.
+    expect(await output).toMatch(/^[\^C]*$/);
+  }
+});
+
+it("takes no input on a terminal once the program has exited", async () => {
+  const program = await nodeSpawn(sh("echo done", "a terminal", { stdin: "open" }));
+  await program.exited;
+  await expect(program.write(Buffer.from("\x03"))).rejects.toThrow("the input of the program is closed");
+  program.endInput();
+  expect(await textOf(program)).toBe("done\n");
 });
 
 it("a terminal has its size, and a new one when it is resized", async () => {

@@ -2,23 +2,28 @@ import { type ChildProcess, spawn as start } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { covered } from "./exposed-descriptors.ts";
+import { withoutInherited } from "./inherited-descriptors.ts";
 import { byteStream } from "./node-byte-stream.ts";
 import { spawnOnTerminal } from "./node-terminal.ts";
-import { OutputPieces } from "./output-pieces.ts";
-import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram, Spawn } from "./platform.ts";
-import { nextTurn } from "./shared-looks.ts";
+import type { ProgramExit, ProgramStart, RunningProgram, Spawn } from "./platform.ts";
+import { signalGroup, writeTo } from "./program-input-and-signals.ts";
+import { ProgramOutput } from "./program-output.ts";
+import { nextTurn } from "./shared-lookups.ts";
 
+/** Starts a program on a PTY if one is requested and available, else on pipes. */
 export const nodeSpawn: Spawn = async (program) => {
-  await ownTurn();
+  await nextForkTurn();
   if (program.tty === undefined) return onPipes(program);
   return (await spawnOnTerminal(program)) ?? onPipes(program);
 };
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Nothing else is done while a program is forked, which takes milliseconds: between two, others get their turn. */
-function ownTurn(): Promise<void> {
+/**
+ * Starts programs one per turn of the event loop: a fork blocks the loop for milliseconds, and other work must run in
+ * between.
+ */
+function nextForkTurn(): Promise<void> {
   const turn = lastTurn;
   lastTurn = turn.then(nextTurn);
   return turn;
@@ -36,9 +41,10 @@ async function onPipes({
   const child = start(file, args, {
     cwd,
     env,
-    // A session of its own: it has no terminal of ours, and signals reach all of its group.
+    // In its own session, the program has no access to the host's terminal, and signals reach its whole process
+    // group.
     detached: true,
-    stdio: covered([
+    stdio: withoutInherited([
       stdin === "open" ? "pipe" : "ignore",
       "pipe",
       "pipe",
@@ -50,11 +56,11 @@ async function onPipes({
   await started(child, cwd);
   inputs.forEach((bytes, nth) => {
     const pipe = child.stdio[3 + nth] as Writable;
-    // Whether the program reads it is its own affair.
+    // An error is ignored, because the program need not read its inputs.
     pipe.on("error", () => {});
     pipe.end(bytes);
   });
-  const output = new OutputPieces({
+  const output = new ProgramOutput({
     stdout: child.stdout as Readable,
     stderr: child.stderr as Readable,
   });
@@ -80,7 +86,10 @@ function exitOf(child: ChildProcess): Promise<ProgramExit> {
   });
 }
 
-/** Throws what Node says where the program cannot be started; of a missing folder Node says that the program is missing. */
+/**
+ * Waits until the program runs. Throws Node's error if it cannot be started. If the working folder is missing, Node
+ * reports that the program is missing; this is corrected here.
+ */
 async function started(child: ChildProcess, cwd: string): Promise<void> {
   try {
     await once(child, "spawn");
@@ -88,23 +97,5 @@ async function started(child: ChildProcess, cwd: string): Promise<void> {
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== "ENOENT" || existsSync(cwd)) throw cause;
     throw Object.assign(new Error(`the folder ${cwd} does not exist`), { code });
-  }
-}
-
-export async function writeTo(stream: Writable | null, bytes: Uint8Array): Promise<void> {
-  if (stream === null || !stream.writable) throw new Error("its input is closed");
-  await new Promise<void>((resolve, reject) => {
-    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
-}
-
-/** To every process of the group that the program leads; nothing if it is gone. */
-export function signalGroup(pid: number, signal: ProgramSignal): boolean {
-  try {
-    process.kill(-pid, signal);
-    return true;
-  } catch {
-    // Gone already.
-    return false;
   }
 }

@@ -3,14 +3,14 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Readable, Writable } from "node:stream";
 import { ReadStream } from "node:tty";
-import { noteExposed, openingOnly } from "./exposed-descriptors.ts";
-import { inputFiles } from "./input-files.ts";
-import { MarkedStream } from "./marked-stream.ts";
-import { signalGroup, writeTo } from "./node-spawn.ts";
-import { OutputPieces } from "./output-pieces.ts";
+import { EndMarkerStream } from "./end-marker-stream.ts";
+import { commandOpeningFiles, registerInheritable } from "./inherited-descriptors.ts";
 import type { ProgramExit, ProgramSignal, ProgramStart, RunningProgram } from "./platform.ts";
+import { signalGroup, writeTo } from "./program-input-and-signals.ts";
+import { inputFiles } from "./program-input-files.ts";
+import { ProgramOutput } from "./program-output.ts";
 
-/** The native part of node-pty, used without its wrapper, which loses the end of the output. */
+/** The native addon of node-pty. Its JavaScript wrapper is not used, because that loses the end of the output. */
 interface NativePty {
   fork(
     file: string,
@@ -28,25 +28,25 @@ interface NativePty {
   resize(fd: number, cols: number, rows: number): void;
 }
 
-/** How long a terminal that takes nothing may hold up the end of its output. */
+/** How long a PTY that accepts no bytes may delay the end of its output. */
 const MARK_MS = 1000;
 const MARK_EVERY_MS = 20;
 
-/** Starts a program on a terminal; undefined where this machine has no native part for that. */
+/** Starts a program on a PTY; undefined where no native addon for this machine is installed. */
 export async function spawnOnTerminal(program: ProgramStart): Promise<RunningProgram | undefined> {
   const native = loadNative();
   if (native === undefined || program.tty === undefined) return undefined;
   const { pty, helper } = native;
   const files = await inputFiles(program.inputs ?? [], program.channel === true);
   const channel = files.channel?.stream;
-  const argv = openingOnly(program.argv, files.paths, files.channel?.paths);
+  const env = { TERM: "xterm-256color", ...program.env, PWD: program.cwd };
+  const argv = commandOpeningFiles({ argv: program.argv, env }, files.paths, files.channel?.paths);
   if (argv === undefined) {
     channel?.destroy();
     await files.remove();
     return undefined;
   }
   const [file, ...args] = argv;
-  const env = Object.entries({ TERM: "xterm-256color", ...program.env, PWD: program.cwd });
   const exit = new Deferred<ProgramExit>();
   const { cols, rows } = program.tty;
   let hasExited = false;
@@ -54,17 +54,18 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
     hasExited = true;
     exit.resolve({ code: signal === 0 ? code : null, signal: signal === 0 ? null : signalName(signal) });
   };
-  const pairs = env.map(([name, value]) => `${name}=${value}`);
+  const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const {
     fd,
     pid,
     pty: path,
   } = pty.fork(file!, args, pairs, program.cwd, cols, rows, -1, -1, true, helper, ended);
-  const forget = noteExposed(fd);
-  // Held open: without it, what was written and not read yet is lost when the program exits.
+  const forget = registerInheritable(fd);
+  // The host keeps the program's end of the PTY open. If it closed with the program, output that was written but not
+  // yet read would be lost.
   const slave = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
   const master = new ReadStream(fd);
-  const marked = new MarkedStream(randomBytes(16).toString("hex"));
+  const marked = new EndMarkerStream(randomBytes(16).toString("hex"));
   master.on("error", () => marked.end()).pipe(marked);
   let over = false;
   const finish = (): void => {
@@ -79,41 +80,58 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   const exited = exit.promise.then(async (how) => {
     channel?.destroy();
     await files.remove();
-    writeMark(slave, marked.mark, () => over).catch(finish);
+    const isFull = (): boolean => marked.writableNeedDrain;
+    writeMark(slave, marked.mark, { isOver: () => over, isFull }).catch(finish);
     return how;
   });
-  const output = new OutputPieces({ stdout: marked as unknown as Readable });
+  const output = new ProgramOutput({ stdout: marked as unknown as Readable });
   return {
     pid,
     tty: true,
     channel,
     output,
     stopReading: () => output.stop(finish),
-    write: (bytes) => writeTo(over ? null : (master as unknown as Writable), bytes),
-    // Ctrl-D: a terminal has no other end of input.
-    endInput: () => void (over || (master as unknown as Writable).write(Uint8Array.of(4))),
+    write: (bytes) => writeTo(hasExited ? null : (master as unknown as Writable), bytes),
+    // Ctrl-D is the only way to end a terminal's input.
+    endInput: () => void (hasExited || (master as unknown as Writable).write(Uint8Array.of(4))),
     resize(size) {
       if (!over) pty.resize(fd, size.cols, size.rows);
     },
     signal(signal) {
-      // A process that was made just now may not have its group yet. Its number is its own until its exit is known.
+      // A process that was just forked may not have its process group yet. Its PID is not used again before its exit
+      // is known.
       if (!signalGroup(pid, signal) && !hasExited) signalProcess(pid, signal);
     },
     exited,
   };
 }
 
-/** Puts the mark behind the last output. Rejects when the terminal does not take it, because it was stopped, say. */
-async function writeMark(slave: number, mark: string, over: () => boolean): Promise<void> {
-  let left = Buffer.from(mark);
-  for (let waited = 0; left.length > 0 && !over(); waited += MARK_EVERY_MS) {
-    if (waited > MARK_MS) throw new Error("the terminal takes nothing");
+/**
+ * Writes the end marker after the last output, and repeats it until it is read: a Ctrl-C that was typed just before the
+ * exit makes the kernel drop unread output, and the marker with it. Rejects if the PTY does not accept the marker,
+ * for example because it is stopped.
+ */
+async function writeMark(
+  slave: number,
+  mark: string,
+  { isOver, isFull }: { readonly isOver: () => boolean; readonly isFull: () => boolean },
+): Promise<void> {
+  const whole = Buffer.from(mark);
+  let left = whole;
+  let refusedMs = 0;
+  while (!isOver()) {
     try {
       left = left.subarray(writeSync(slave, left));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== "EAGAIN") throw cause;
+      refusedMs += MARK_EVERY_MS;
+      if (refusedMs > MARK_MS) throw new Error("the terminal accepts no output", { cause });
     }
-    if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, MARK_EVERY_MS).unref());
+    await new Promise((resolve) => setTimeout(resolve, MARK_EVERY_MS).unref());
+    if (left.length > 0) continue;
+    // While unread output waits for its reader, the marker may be at the end of that output, and is not repeated.
+    while (isFull() && !isOver()) await new Promise((resolve) => setTimeout(resolve, MARK_EVERY_MS).unref());
+    left = whole;
   }
 }
 
@@ -132,7 +150,7 @@ function signalProcess(pid: number, signal: ProgramSignal): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone meanwhile.
+    // The process has ended in the meantime.
   }
 }
 

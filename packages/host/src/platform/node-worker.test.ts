@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../../../test/support/eventually.ts";
 import { NodeWorker } from "./node-worker.ts";
 
 let folder: string;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("a worker", () => {
-  it("answers each with their own, and tells what went wrong", async () => {
+  it("answers each request with its own result or error", async () => {
     const worker = new NodeWorker(join(folder, "echo.cjs"));
     const answers = await Promise.all([1, 2, 3].map((n) => worker.ask({ n })));
     expect(answers).toEqual([1, 2, 3].map((n) => ({ echo: { n } })));
@@ -38,14 +39,14 @@ describe("a worker", () => {
       await expect(worker.ask(how)).rejects.toThrow();
       expect(await worker.ask("who")).not.toBe(before);
       await worker.close();
-      await expect(new NodeWorker(join(folder, "none.cjs")).ask("x")).rejects.toThrow("there is no");
+      await expect(new NodeWorker(join(folder, "none.cjs")).ask("x")).rejects.toThrow("does not exist");
     },
   );
 
-  it("goes when nobody asks any more, and comes back", async () => {
+  it("ends when it is idle, and starts again", async () => {
     const worker = new NodeWorker(join(folder, "echo.cjs"), 0);
     const first = await worker.ask("who");
-    await expect.poll(async () => (await worker.ask("who")) === first).toBe(false);
+    await eventually(async () => (await worker.ask("who")) !== first, "another thread answers");
     await worker.close();
     await worker.close();
     expect(await worker.ask("x")).toEqual({ echo: "x" });

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import type { Worker as Thread } from "node:worker_threads";
+import type { Worker as WorkerThread } from "node:worker_threads";
 import type { Worker } from "./platform.ts";
 
-/** What goes to a thread, and what comes back. */
+/** Messages between the host and the worker thread. */
 export interface Question {
   readonly id: number;
   readonly message: unknown;
@@ -11,14 +11,14 @@ export type Reply =
   | { readonly id: number; readonly answer: unknown }
   | { readonly id: number; readonly failure: Failure };
 
-/** An error's own fields do not travel by themselves. */
+/** An error as plain data, because `postMessage` drops additional fields of errors. */
 export interface Failure {
   readonly message: string;
   readonly code?: unknown;
   readonly errcode?: unknown;
 }
 
-/** How long a thread stays that nobody asks anything. */
+/** An idle worker thread ends after this time. */
 const IDLE_MS = 10_000;
 
 interface Waiting {
@@ -26,11 +26,11 @@ interface Waiting {
   reject(why: Error): void;
 }
 
-/** A thread that runs a file; it is started when it is first asked something, and goes when nobody asks any more. */
+/** A worker thread that answers requests. It starts with the first request and ends when it is idle. */
 export class NodeWorker implements Worker {
   readonly #file: string;
   readonly #idleMs: number;
-  #running: Running | undefined;
+  #running: WorkerRun | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(file: string, idleMs = IDLE_MS) {
@@ -40,7 +40,7 @@ export class NodeWorker implements Worker {
 
   async ask(message: unknown): Promise<unknown> {
     clearTimeout(this.#idle);
-    if (this.#running === undefined || this.#running.dead) this.#running = new Running(this.#file);
+    if (this.#running === undefined || this.#running.dead) this.#running = new WorkerRun(this.#file);
     const running = this.#running;
     try {
       return await running.ask(message);
@@ -57,16 +57,16 @@ export class NodeWorker implements Worker {
   }
 }
 
-/** One thread, from its start to its end. */
-class Running {
+/** One worker thread from its start to its end. */
+class WorkerRun {
   dead = false;
-  readonly #thread: Promise<Thread>;
+  readonly #thread: Promise<WorkerThread>;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
   constructor(file: string) {
     this.#thread = this.#start(file);
-    // Whoever asks is told.
+    // The error is ignored here; it rejects the request that waits for this thread.
     this.#thread.catch(() => {
       this.dead = true;
     });
@@ -92,10 +92,10 @@ class Running {
     await thread?.terminate();
   }
 
-  async #start(file: string): Promise<Thread> {
-    if (!existsSync(file)) throw new Error(`there is no ${file}`);
-    const { Worker: NodeThread } = await import("node:worker_threads");
-    const thread = new NodeThread(file);
+  async #start(file: string): Promise<WorkerThread> {
+    if (!existsSync(file)) throw new Error(`the worker file ${file} does not exist`);
+    const { Worker: NodeWorkerThread } = await import("node:worker_threads");
+    const thread = new NodeWorkerThread(file);
     thread.unref();
     thread.on("message", (reply: Reply) => {
       const waiting = this.#waiting.get(reply.id);
@@ -107,7 +107,7 @@ class Running {
       for (const { reject } of this.#waiting.values()) reject(cause);
     };
     thread.on("error", gone);
-    thread.on("exit", () => gone(new Error("the thread has ended")));
+    thread.on("exit", () => gone(new Error("the worker thread has ended")));
     return thread;
   }
 }

@@ -2,11 +2,11 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { nodePlatform, randomIds } from "./node.ts";
 
 describe("the platform", () => {
-  it("gives memory back without harm, also twice at once", async () => {
+  it("returns memory without failing, even twice at once", async () => {
     const platform = nodePlatform();
     platform.giveBackMemory();
     platform.giveBackMemory();
-    // It is asked for behind an import: what it throws would end the process after this.
+    // The memory is returned after an asynchronous import; an error would end the process after this test.
     await import("node:inspector");
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(platform.process().residentMemoryBytes).toBeGreaterThan(0);
@@ -76,10 +76,10 @@ describe("its timers", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("never go off at once for a wait that Node can not count", async () => {
+  it("never fire early for a delay that Node cannot count", async () => {
     let runs = 0;
     const cancel = nodePlatform().timers.after(2 ** 31, () => runs++);
-    // Begun later and due later than one that went off at once.
+    // Started later, and due later, than a timer that fired at once.
     await new Promise((resolve) => setTimeout(resolve, 2));
     cancel();
     expect(runs).toBe(0);

@@ -1,6 +1,9 @@
+import type { FileSearchAccess } from "./file-search-access.ts";
+import type { MachineFileAccess } from "./machine-file-access.ts";
+
 /**
- * Everything that the host takes from the world, in one place: a whole host runs on fakes of it in the
- * simulation. Areas that need more (files, fetch, processes) get their port here when they need it.
+ * Everything that the host needs from the operating system, in one interface. The simulation runs a whole host on
+ * fakes of it.
  */
 export interface Platform {
   readonly clock: Clock;
@@ -8,26 +11,36 @@ export interface Platform {
   readonly ids: Ids;
   readonly files: Files;
   readonly workspace: WorkspaceFiles;
+  readonly machineFileAccess: MachineFileAccess;
+  readonly fileSearchAccess: FileSearchAccess;
   readonly liveness: Liveness;
   readonly boot: Boot;
+  readonly keyring: Keyring;
   readonly fetch: typeof globalThis.fetch;
-  /** What of `fetch` a model's call needs, at a third of its cost; `fetch` itself fits, too. */
+  /** The part of `fetch` that model calls need, at a third of the cost. `fetch` itself also fits. */
   readonly http: Http;
-  /** Loads what the first thread needs, so that it does not wait for that. Called when there is time; need not be. */
+  /**
+   * Preloads modules that the first thread needs, so that it need not wait. Optional; called when the host is idle.
+   */
   prepare(): void;
   readonly listen: Listen;
-  /** Loaded with its first use. */
+  /** Outgoing connections. Loaded with its first use. */
   dial(): Promise<Dial>;
   /** The environment of this process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly spawn: Spawn;
   readonly markedProcesses: MarkedProcesses;
   readonly machine: Machine;
-  /** A thread of its own for what would hold up everything else; undefined where there is none. */
+  /** A worker thread for requests that would block the event loop; undefined where there are no workers. */
   worker(name: "search"): Worker | undefined;
-  /** Folders with the programs that come with the host, and with what runs them; none where the sources are run. */
+  /** A worker thread that also sends messages on its own; undefined where there are no workers. */
+  messageWorker(name: "file-search", events: MessageWorkerEvents): MessageWorker | undefined;
+  /**
+   * Folders with the programs that are shipped with the host, and with the Node that runs them; empty when the host
+   * runs from sources.
+   */
   readonly programs: readonly string[];
-  /** Gives memory back that nobody uses. May take a while, so only when nobody waits. */
+  /** Returns unused memory to the operating system. May take a while, so it is called when the host is idle. */
   giveBackMemory(): void;
   /** This process, for diagnostics. */
   process(): {
@@ -37,14 +50,14 @@ export interface Platform {
   };
 }
 
-/** The machine that programs are started on. */
+/** The machine that the host and its programs run on. */
 export interface Machine {
   /** Node's names: `linux`, `darwin`; `x64`, `arm64`. */
   readonly os: string;
   readonly arch: string;
-  /** The number of the user that the host runs as; undefined where users have none. */
+  /** The numeric id of the host's user; undefined where users have none. */
   readonly uid: number | undefined;
-  /** The home folder of that user. */
+  /** The home folder of the host's user. */
   readonly userHome: string;
 }
 
@@ -55,86 +68,100 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** A redirect is an answer like any other; else it is followed. */
+  /** `manual`: a redirect is returned as the response. By default it is followed. */
   readonly redirect?: "manual";
-  /** Whatever happens to its connection, it is not sent a second time. */
+  /** The request is never sent a second time, even if its connection breaks. */
   readonly single?: boolean;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null; keys(): Iterable<string> };
-  /** A connection whose answer is read to the end is used again; one that is left before is closed. */
+  /**
+   * If the response was read to its end, the connection is reused. If the reader stops before, the connection is
+   * closed.
+   */
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Serves HTTP at a place. Throws Node's error with its `code` where that can not be. */
+/** Serves HTTP at an address. Throws Node's error with its `code` if that fails. */
 export type Listen = (
   place: { readonly host: string; readonly port: number },
   handle: HttpHandler,
-) => Promise<HttpDoor>;
+) => Promise<HttpListener>;
 
-/** Does not throw. */
+/** Answers one request. Must not throw. */
 export type HttpHandler = (request: IncomingRequest) => Promise<HttpReply>;
 
 export interface HttpReply {
   readonly status: number;
-  /** Why it is refused, for whoever reads the body. */
+  /** Why the request is refused; sent in the body. */
   readonly says?: string;
+  /** An HTML page for a browser, sent instead of `says`. */
+  readonly html?: string;
 }
 
 export interface IncomingRequest {
   readonly method: string;
-  /** Without a query. */
+  /** The path without the query. */
   readonly path: string;
+  /** The part after the `?`, empty if there is none. May contain secrets. */
+  readonly query: string;
   readonly headers: { get(name: string): string | null };
-  /** Need not be read, or not to its end. Throws when the sender goes away. */
+  /** A handler may leave the body unread, or read a part of it. Throws when the sender disconnects. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-export interface HttpDoor {
+/** A running HTTP server. */
+export interface HttpListener {
   readonly port: number;
-  /** Takes nothing more; what is under way is answered. */
+  /** Accepts no new requests; requests under way are answered. */
   close(): Promise<void>;
 }
 
-/** Connects to other machines. */
+/** Opens outgoing connections. */
 export interface Dial {
-  /** The addresses of a name, in the system's order. Throws Node's error where there are none. */
+  /** Resolves a host name to addresses, in the system's order. Throws Node's error if there are none. */
   resolve(name: string): Promise<readonly string[]>;
-  /** Connects to an address, never to a name. Throws Node's error where that fails or takes too long. */
+  /** Connects to an IP address, never to a host name. Throws Node's error if that fails or takes too long. */
   connect(address: string, port: number, signal: AbortSignal): Promise<ByteStream>;
-  /** Where this process itself listens: the ports, on some of the addresses of this machine. */
+  /** Where this process itself listens: its ports, and all addresses of this machine. */
   own(): { readonly ports: ReadonlySet<number>; readonly addresses: readonly string[] };
 }
 
-/** Bytes in both directions, each with its own end. */
+/** A two-way stream of bytes whose directions end independently. */
 export interface ByteStream {
-  /** Taken piece by piece: while nobody takes the next piece, the other side waits. Throws if the stream breaks. */
+  /**
+   * Read piece by piece, with back-pressure: the other side waits until the next piece is read. Throws if the stream
+   * breaks.
+   */
   readonly input: AsyncIterable<Uint8Array>;
-  /** Resolves when the other side can take more; rejects when it takes nothing any more. */
+  /** Resolves when the other side can take more bytes. Rejects when it no longer accepts any. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Nothing more is written. */
+  /** Ends the output; the input stays open. */
   end(): void;
-  /** Drops the stream at once. */
+  /** Closes both directions at once. */
   destroy(): void;
 }
 
-/** Starts a program, in a session of its own. Throws Node's error with its `code` where that cannot be done. */
+/** Starts a program in a session of its own. Throws Node's error with its `code` if that fails. */
 export type Spawn = (start: ProgramStart) => Promise<RunningProgram>;
 
+/** A program to start. */
 export interface ProgramStart {
-  /** The program, looked up in the PATH of `env` if it is a bare name, and its arguments. */
+  /** The program and its arguments. A bare name is looked up in the PATH of `env`. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A terminal of this size in place of pipes; its output is all `stdout`. */
+  /** Runs the program on a PTY of this size instead of pipes; all its output is then `stdout`. */
   readonly tty?: TerminalSize | undefined;
-  /** Whether something can be written to it; if not, it reads the end of input at once. */
+  /** Whether the program's input can be written to; if `closed`, it reads the end of input at once. */
   readonly stdin: "open" | "closed";
-  /** What it can read from its descriptors 3, 4 and so on. */
+  /** Bytes that the program can read from its descriptors 3, 4 and so on. */
   readonly inputs?: readonly Uint8Array[] | undefined;
-  /** Whether it gets a channel to the host: behind `inputs` one descriptor to read from and one to write to. */
+  /**
+   * Whether the program gets a channel to the host: after `inputs`, one descriptor to read from and one to write to.
+   */
   readonly channel?: boolean | undefined;
 }
 
@@ -143,44 +170,48 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
+/** A program that was started. */
 export interface RunningProgram {
   readonly pid: number;
-  /** False where a terminal was asked for and there is none on this machine: it runs on pipes. */
+  /** False if a PTY was requested but this machine has none; the program then runs on pipes. */
   readonly tty: boolean;
-  /** The host's end of the channel, if the program was to have one. */
+  /** The host's end of the channel, if one was requested. */
   readonly channel?: ByteStream | undefined;
   /**
-   * What it writes, taken piece by piece: while nobody takes the next piece, the program waits. It ends when the
-   * program, and all that have its output open, are gone. `stopReading` ends it behind what was written until then.
+   * The program's output, with back-pressure: the program waits until the next piece is read. The output ends when
+   * the program and all processes that have its output open have ended, or after `stopReading` with the bytes that
+   * were written until then.
    */
   readonly output: AsyncIterable<OutputPiece>;
   stopReading(): void;
-  /** Resolves when the program can take more; rejects when it takes nothing any more. */
+  /** Resolves when the program can take more input. Rejects when it no longer accepts any. */
   write(bytes: Uint8Array): Promise<void>;
   endInput(): void;
   resize(size: TerminalSize): void;
-  /** To all processes of its session's first group, as Ctrl-C and the like. */
+  /** Sends a signal to the program's process group, as Ctrl-C does. */
   signal(signal: ProgramSignal): void;
   readonly exited: Promise<ProgramExit>;
 }
 
 /**
- * Processes with a mark in their environment: those that the host started and whatever these started, in whichever session
- * they are. A process that clears its environment, or that runs as another user, is not found.
+ * Processes that carry a mark in an environment variable: those that the host started and all their descendants, in
+ * any session. A process that clears its environment, or runs as another user, is not found.
  */
 export interface MarkedProcesses {
-  /** Asks every process that has one of the marks, and what these started, to end, by SIGTERM; whether there is any. */
+  /**
+   * Sends SIGTERM to every process with one of the marks and to its descendants; resolves with whether there was any.
+   */
   ask(marks: readonly string[]): Promise<boolean>;
-  /** Kills every process that has one of the marks; resolves when none is left. */
+  /** Kills every process with one of the marks; resolves when none is left. */
   end(marks: readonly string[]): Promise<void>;
-  /** Starts a watchdog: when this process ends, however that is, it kills every process that has the mark. */
+  /** Starts a watchdog process: when the host ends, in whatever way, it kills every process with the mark. */
   watch(mark: string): Promise<Watchdog>;
 }
 
 export interface Watchdog {
   /** Ends the watchdog; no process is killed. */
   stop(): Promise<void>;
-  /** Resolves when it is gone, also if somebody else ended it. */
+  /** Resolves when the watchdog process has ended, whatever ended it. */
   readonly gone: Promise<void>;
 }
 
@@ -199,138 +230,188 @@ export interface ProgramExit {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds that only ever grow; for durations. */
+  /** Milliseconds of a monotonic clock; for durations. */
   monotonic(): number;
 }
 
 export interface Timers {
-  /** Runs once after `ms`, however long that is; the returned function cancels. Never keeps the process alive. */
+  /** Runs once after `ms`, which may be any length; the returned function cancels. Never keeps the process alive. */
   after(ms: number, run: () => void): Cancel;
-  /** Runs once when the current tick's input has been handled. */
+  /** Runs once, after the current turn of the event loop has handled its input. */
   soon(run: () => void): void;
 }
 
 export type Cancel = () => void;
 
 /**
- * Paths are absolute. What fails throws Node's error with its `code`. Only files are read: what is neither that nor a
- * folder throws `ENOTFILE`.
+ * Files of the host's home. Paths are absolute. Failures throw Node's error with its `code`. Only regular files are
+ * read: pipes, devices and the like throw `ENOTFILE`.
  */
 export interface Files {
-  /** The whole file, or undefined if there is none. One that is larger than any text is refused with `EFBIG`. */
-  readText(path: string): Promise<string | undefined>;
-  /** Replaces the whole file at once: a reader, or a crash, sees the old one or the new one. Synced. */
+  /**
+   * The whole file, undefined if it does not exist. Throws `EFBIG` for a file of more than 64 MiB. Bytes that are not
+   * UTF-8 are replaced by U+FFFD; with `strict` they throw `EILSEQ`.
+   */
+  readText(path: string, options?: { readonly strict?: boolean }): Promise<string | undefined>;
+  /** Replaces the whole file atomically and syncs it. */
   replaceText(path: string, text: string): Promise<void>;
-  /** For appending; made if it is not there, and its folders too. `fresh`: it must not be there. */
+  /** Opens a file for appending; creates it and its folders if missing. `fresh`: throws if it exists. */
   openAppend(path: string, options?: { readonly fresh?: boolean }): Promise<AppendFile>;
-  /** For reading, or undefined if there is none. */
+  /** Opens a file for reading; undefined if it does not exist. */
   openRead(path: string): Promise<ReadFile | undefined>;
-  /** Names in a folder with what they are; none if there is no such folder. */
+  /** The entries of a folder; empty if the folder does not exist. */
   list(folder: string): Promise<readonly { readonly name: string; readonly folder: boolean }[]>;
   exists(path: string): Promise<boolean>;
   /**
-   * Tells, without reading them, whether files have come, changed or gone: as long as the numbers are the same, nothing
-   * has. Undefined where that can not be said, because one of them has changed a moment ago.
+   * Stamps of files (identity, size, change time), which show without reading whether a file was created, changed or
+   * removed: while the numbers are equal, nothing has changed. Undefined if a file changed a moment ago, because a
+   * further change might not show.
    */
   stamps(paths: readonly string[]): Promise<readonly number[] | undefined>;
-  /**
-   * Where a path leads when all links are followed; names behind the last one that exists are kept as they are. Throws
-   * if that cannot be found out.
-   */
+  /** Resolves all symlinks; names at the end that do not exist are kept. Throws if that fails. */
   realPath(path: string): Promise<string>;
   /**
-   * A view for reading on behalf of somebody who may not read everything. What `isAllowed` refuses does not exist in it.
-   * It is asked about real paths, and about the file that was really opened: a link that changes meanwhile changes
-   * nothing.
+   * A read-only view for a caller with restricted access: a path that `isAllowed` refuses does not exist in it.
+   * `isAllowed` gets real paths, and the path of the file that was actually opened, so swapping a symlink in between
+   * changes nothing.
    */
   within(isAllowed: (realPath: string) => Promise<boolean>): ReadableFiles;
-  /** Makes the target's folders; both folders are synced unless that is not asked for. */
+  /** Creates the target's folders; both parent folders are synced unless `unsynced` is set. */
   rename(from: string, to: string, options?: { readonly unsynced?: boolean }): Promise<void>;
-  /** A file, or a folder with all that is in it; nothing if it is not there. `synced`: it stays away after a power cut. */
+  /**
+   * Removes a file, or a folder with its content; does nothing if it does not exist. `synced`: the removal survives a
+   * power cut.
+   */
   remove(path: string, options?: { readonly synced?: boolean }): Promise<void>;
-  /** Overwrites bytes of a file with blanks, where they are. Not synced. Nothing if there is no such file. */
+  /** Overwrites bytes of a file with spaces, in place. Not synced. Does nothing if the file does not exist. */
   erase(path: string, position: number, length: number): Promise<void>;
-  /** A file, or the names in a folder, whoever wrote them: as they are now they survive a power cut. Nothing if there is none. */
+  /**
+   * Syncs a file, or the entries of a folder, whichever process wrote them, so that they survive a power cut. Does
+   * nothing if it does not exist.
+   */
   sync(path: string): Promise<void>;
-  /** A file that is there or not, with a short text, made in one step: false if it is there already. */
+  /** Creates a claim, a file with a short text, atomically; false if it exists already. */
   claim(path: string, text: string): Promise<boolean>;
-  /** A claim's text, or undefined if there is none. */
+  /** The text of a claim; undefined if it does not exist. */
   claimed(path: string): Promise<string | undefined>;
 }
 
-/** What is read of other people's folders. */
+/** The reading part of `Files`, used for users' folders. */
 export type ReadableFiles = Pick<Files, "readText" | "openRead" | "list" | "exists" | "stamps">;
 
-/** Files of people's folders, which the host reads and changes for them; `Files` are those of its home. */
+/** Files in users' folders, which the host reads and changes for them; `Files` is for its own home. */
 export interface WorkspaceFiles {
-  /** A whole file, or undefined if there is none. Throws `ENOTFILE` for anything else, `EFBIG` beyond `maxBytes`. */
+  /**
+   * The whole file, undefined if it does not exist. Throws `ENOTFILE` for anything but a file, `EFBIG` beyond
+   * `maxBytes`.
+   */
   read(
     path: string,
     maxBytes: number,
   ): Promise<{ readonly bytes: Uint8Array; readonly mode: number } | undefined>;
   /**
-   * Makes or replaces a file in one step, and its folders: a reader, or a crash, sees the old one or the new one. A link is
-   * followed. Throws `EACCES` if the real path of what would be replaced is not allowed.
+   * Creates or replaces a file atomically, and creates its folders. A symlink is followed. Throws `EACCES` if the
+   * real path of the target is not allowed. Resolves with the topmost folder that it created, undefined if all existed;
+   * if it fails, it leaves no folder.
    */
   replace(
     path: string,
     bytes: Uint8Array,
     options: { readonly mode: number | undefined; isAllowed(realPath: string): boolean },
+  ): Promise<string | undefined>;
+  /**
+   * Removes a file or a symlink; does nothing if it does not exist. With `madeFolder`, the result of `replace`, also
+   * removes the folders that were created for the file, unless they contain something else.
+   */
+  remove(
+    path: string,
+    options: { readonly madeFolder?: string | undefined; isAllowed(realPath: string): boolean },
   ): Promise<void>;
-  /** Removes a file, or a link; nothing if there is none. */
-  remove(path: string, options: { isAllowed(realPath: string): boolean }): Promise<void>;
 }
 
-/** Who is alive, told by locks that end with the process that holds them. */
+/** Detects which hosts are alive, by locks that the operating system releases when their process ends. */
 export interface Liveness {
   /**
-   * Holds a lock until the returned function is called or this process ends. Throws with the code `ENETFS` where
-   * locks and appends of two machines do not see each other.
+   * Holds a lock until the returned function is called or this process ends. Other processes see its file only when it
+   * is locked; a crash before that may leave a file that ends in `.new`. Throws with the code `ENETFS` on a network
+   * file system, where two machines do not see each other's locks and appends.
    */
   announce(path: string): Promise<() => Promise<void>>;
-  /** Whether someone else holds the lock. */
+  /** Whether another process holds the lock. */
   alive(path: string): Promise<boolean>;
-  /** Runs while no one else, in no process, runs under the same path. */
+  /** Runs `work` while no other call, in this or another process, runs under the same path. */
   exclusively<T>(path: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Messages and answers are plain data. */
+/**
+ * The operating system's keyring, which stores short secrets of the user by name. A locked keyring may wait for the user
+ * forever: the signal aborts the call. Rejects with a message for people if there is no keyring or if it refuses.
+ */
+export interface Keyring {
+  /** The secret; undefined if the keyring has no such item, or does not show it. */
+  get(item: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Creates or replaces an item. Resolves when it survives a restart of the machine. */
+  set(item: string, value: string, signal: AbortSignal): Promise<void>;
+}
+
+/** A worker thread that answers requests. Requests and answers are plain data. */
 export interface Worker {
   ask(message: unknown): Promise<unknown>;
-  /** Ends it, whatever it does. Asked again, it starts anew. */
+  /** Ends the worker thread, even in the middle of a request. The next request starts a new one. */
   close(): Promise<void>;
 }
 
-/** One run of the machine, from its start to its end: what was not synced does not outlive it. */
+/** A worker thread that exchanges messages in both directions. Messages are plain data. */
+export interface MessageWorker {
+  /** Sends a message to the worker thread, and starts it if it does not run. */
+  post(message: unknown): void;
+  /** Ends the worker thread, even in the middle of its work; no further message arrives from it. */
+  close(): Promise<void>;
+}
+
+/** Callbacks of a `MessageWorker`. */
+export interface MessageWorkerEvents {
+  received(message: unknown): void;
+  /** The worker thread could not be started, or ended on its own: messages to it are lost. */
+  gone(why: Error): void;
+}
+
+/** Identifies one boot of the machine: writes that were not synced do not survive it. */
 export interface Boot {
   id(): Promise<string>;
   isNow(id: string): Promise<boolean>;
 }
 
+/** A file that is open for appending. */
 export interface AppendFile {
-  /** Bytes written so far. */
+  /** The size of the file as far as this handle wrote it. */
   readonly size: number;
-  /** Where the file really ends: elsewhere, if someone else has written to it. At once where that is as quick. */
+  /** The actual size of the file, which differs if another process wrote to it. Synchronous where that is quick. */
   end(): number | Promise<number>;
-  /** All of it or an error; handed to the operating system, so it survives the end of this process. Tells where it begins. */
-  append(bytes: Uint8Array): Promise<number>;
-  /** All that was appended survives a power cut. Calls while one is under way share the next. */
+  /**
+   * Appends all bytes or rejects. The bytes are handed to the operating system, so they survive the end of this
+   * process. Resolves with the position of the first byte. `keepTime`: keeps the file's modification time, if the
+   * file system allows that.
+   */
+  append(bytes: Uint8Array, options?: { readonly keepTime?: boolean }): Promise<number>;
+  /** Syncs the file, so that everything appended survives a power cut. Calls during a sync share the next one. */
   sync(): Promise<void>;
-  /** Cuts what is behind `size`; for a torn tail. */
+  /** Truncates the file to `size`; for a partial line at its end. */
   truncate(size: number): Promise<void>;
   close(): Promise<void>;
 }
 
+/** A file that is open for reading. */
 export interface ReadFile {
   size(): Promise<number>;
-  /** Up to `length` bytes from `position`; fewer only at the end. */
+  /** Reads up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
 export interface Ids {
-  /** UUIDv7: sortable by time of creation. */
+  /** A UUIDv7, which sorts by creation time. */
   uuid(): string;
-  /** A random safe integer above zero; for server requests. */
+  /** A random safe integer above zero; the id of a server request. */
   integer(): number;
 }

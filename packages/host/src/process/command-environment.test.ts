@@ -12,7 +12,7 @@ const policy = (changes: Partial<ShellEnvironmentPolicy> = {}): ShellEnvironment
   ...USUAL_SHELL_ENVIRONMENT,
   ...changes,
 });
-/** The names that a command gets of these. */
+/** The names of these variables that a command gets. */
 function passed(names: readonly string[], changes: Partial<ShellEnvironmentPolicy> = {}, secrets = NONE) {
   const host = Object.fromEntries(names.map((name) => [name, "x"]));
   return Object.keys(commandEnvironment(host, secrets, policy(changes)).env);

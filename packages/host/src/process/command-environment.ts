@@ -1,21 +1,22 @@
-import type { PartialEnvironment } from "./environment.ts";
+import type { PartialEnvironment } from "./user-program-environment.ts";
 
-/** Which variables of the host's environment a model's commands get: `[shell_environment_policy]`. */
+/** Which environment variables of the host a model's commands get: `[shell_environment_policy]` in config.toml. */
 export interface ShellEnvironmentPolicy {
-  /** What is passed on at first: everything, only what every program needs, or nothing. */
+  /** The variables to start from: all, only those that every program needs, or none. */
   readonly inherit: "all" | "core" | "none";
-  /** Whether variables with the name of a secret are removed. */
+  /** Whether variables with names that look like secrets are removed. */
   readonly removesSecrets: boolean;
-  /** Patterns of names that are passed on although they look like secrets. */
+  /** Name patterns that are passed on although they look like secrets. */
   readonly allow: readonly string[];
-  /** Patterns of names that are removed. */
+  /** Name patterns that are removed. */
   readonly exclude: readonly string[];
-  /** If not empty, only names that fit one of these patterns are passed on. */
+  /** If not empty, only names that match one of these patterns are passed on. */
   readonly includeOnly: readonly string[];
-  /** Set for every command, whatever else is said here. */
+  /** Variables that are set for every command; they override all other fields. */
   readonly set: Readonly<Record<string, string>>;
 }
 
+/** The default policy. */
 export const USUAL_SHELL_ENVIRONMENT: ShellEnvironmentPolicy = {
   inherit: "all",
   removesSecrets: true,
@@ -25,9 +26,10 @@ export const USUAL_SHELL_ENVIRONMENT: ShellEnvironmentPolicy = {
   set: {},
 };
 
+/** The environment of a command, and the names of the variables that were removed from it. */
 export interface CommandEnvironment {
   readonly env: Record<string, string>;
-  /** Names that a command would have got, were they not secrets; sorted. */
+  /** Sorted names of variables that were removed because they look like secrets. */
   readonly removed: readonly string[];
 }
 
@@ -48,8 +50,8 @@ const CORE = new Set([
 const SECRET_WORDS = new Set(["KEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIALS"]);
 
 /**
- * The environment of a command that a model runs. `secrets` are the variables that the host itself uses: a command gets
- * them only if a person sets them. `changes` come last: a name with `null` is removed.
+ * Builds the environment of a model's command. `secrets`: variables that the host itself uses; a command gets one of
+ * them only if the user sets it explicitly. `changes` are applied last; a name with `null` is removed.
  */
 export function commandEnvironment(
   host: PartialEnvironment,
@@ -59,8 +61,8 @@ export function commandEnvironment(
 ): CommandEnvironment {
   const env: Record<string, string> = {};
   const removed: string[] = [];
-  const isSecret = secretTest(secrets, policy);
-  const isWanted = wantedTest(policy);
+  const isSecret = isSecretTest(secrets, policy);
+  const isWanted = isInheritedTest(policy);
   for (const [name, value] of Object.entries(host)) {
     if (value == null || !isWanted(name)) continue;
     if (isSecret(name)) removed.push(name);
@@ -73,13 +75,16 @@ export function commandEnvironment(
   return { env, removed: removed.filter((name) => !Object.hasOwn(env, name)).sort() };
 }
 
-/** The line of `config.toml` that passes removed variables on; undefined if there is none that would. */
+/** The line of config.toml that would let the removed variables through; undefined if none of them can be. */
 export function allowLine(removed: readonly string[], secrets: ReadonlySet<string>): string | undefined {
   const names = removed.filter((name) => !secrets.has(name));
   return names.length === 0 ? undefined : `shell_environment_policy.allow = ${JSON.stringify(names)}`;
 }
 
-function secretTest(secrets: ReadonlySet<string>, policy: ShellEnvironmentPolicy): (name: string) => boolean {
+function isSecretTest(
+  secrets: ReadonlySet<string>,
+  policy: ShellEnvironmentPolicy,
+): (name: string) => boolean {
   const isAllowed = anyPattern(policy.allow);
   return (name) =>
     secrets.has(name) ||
@@ -88,7 +93,11 @@ function secretTest(secrets: ReadonlySet<string>, policy: ShellEnvironmentPolicy
       !isAllowed(name));
 }
 
-function wantedTest({ inherit, exclude, includeOnly }: ShellEnvironmentPolicy): (name: string) => boolean {
+function isInheritedTest({
+  inherit,
+  exclude,
+  includeOnly,
+}: ShellEnvironmentPolicy): (name: string) => boolean {
   const isExcluded = anyPattern(exclude);
   const isIncluded = includeOnly.length === 0 ? () => true : anyPattern(includeOnly);
   return (name) =>
@@ -98,17 +107,20 @@ function wantedTest({ inherit, exclude, includeOnly }: ShellEnvironmentPolicy): 
     isIncluded(name);
 }
 
-/** `*` stands for any characters and `?` for one; case does not matter. */
+/** Matches patterns in which `*` stands for any characters and `?` for one, ignoring case. */
 function anyPattern(patterns: readonly string[]): (name: string) => boolean {
   const all = patterns.map((pattern) => pattern.toUpperCase());
-  return (name) => all.some((pattern) => fits(pattern, name.toUpperCase()));
+  return (name) => all.some((pattern) => matches(pattern, name.toUpperCase()));
 }
 
-/** Takes time of at most the product of both lengths, whatever the pattern is. */
-function fits(pattern: string, name: string): boolean {
+/** Matches one pattern, in time at most proportional to the product of both lengths. */
+function matches(pattern: string, name: string): boolean {
   let at = 0;
   let next = 0;
-  /** Where to go on if what follows the last star does not fit: the star, and what it has taken so far. */
+  /**
+   * Where to continue if the text after the last star does not match: the position of the star, and how many
+   * characters it has consumed.
+   */
   let star: { readonly at: number; taken: number } | undefined;
   while (next < name.length) {
     if (pattern[at] === "*") star = { at: at++, taken: next };

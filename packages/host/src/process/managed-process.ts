@@ -8,27 +8,27 @@ import type {
   TerminalSize,
 } from "../platform/platform.ts";
 
-/** Hears what a process writes. While the promise that it gives is not resolved, the process is not read. */
+/** Receives the output of a process. Until the returned promise resolves, no more output is read. */
 export type ProcessListener = (piece: OutputPiece) => void | Promise<void>;
 
-/** How long output may stay away after the program has exited while other processes hold it open. */
+/** How long to wait for more output after the program has exited, if other processes still hold its output open. */
 const DRAIN_MS = 250;
 
 export interface ManagedProcessPorts {
   readonly mark: string;
   readonly timers: Platform["timers"];
   readonly listener: ProcessListener;
-  /** Asks the program and what it started to end, and gives them a moment for it. */
+  /** Sends SIGTERM to the program and its descendants, and waits for a grace period. */
   askToEnd(process: ManagedProcess): Promise<void>;
-  /** Ends what the program started, also what left its process group. */
+  /** Kills the program's descendants, including those that left its process group. */
   endDescendants(): Promise<void>;
 }
 
-/** A process with an owner. It has ended when its program has exited and its output was read. */
+/** A process that belongs to an owner. It has ended when its program has exited and its output was read. */
 export class ManagedProcess {
-  /** Its program has it in its environment. */
+  /** The mark in the program's environment, by which its descendants are found. */
   readonly mark: string;
-  /** Resolves when it is gone and nothing more will be heard of it. Never rejects. */
+  /** Resolves when the program has ended and all output was delivered. Never rejects. */
   readonly ended: Promise<ProgramExit>;
   readonly #program: RunningProgram;
   readonly #timers: Platform["timers"];
@@ -36,9 +36,10 @@ export class ManagedProcess {
   readonly #endDescendants: () => Promise<void>;
   #grace: Promise<void> | undefined;
   #hasExited = false;
-  /** Whether the reader waits for output, and not for its listener. */
+  /** Whether the reader waits for the program's output. False while it waits for the listener. */
   #waitsForOutput = false;
   #cancelDrain: Cancel = () => {};
+  #drainTimedOut = false;
 
   constructor(
     program: RunningProgram,
@@ -53,7 +54,7 @@ export class ManagedProcess {
     this.ended = program.exited.then(async (exit) => {
       this.#hasExited = true;
       if (this.#grace !== undefined) await Promise.race([this.#grace, read]);
-      // What it left behind goes with it, and with that the output ends.
+      // Kills all that the program left running in its process group. That also ends the output.
       program.signal("SIGKILL");
       this.#limitDrain();
       await read;
@@ -61,7 +62,7 @@ export class ManagedProcess {
     });
   }
 
-  /** Rejects when it takes no input any more. */
+  /** Writes to the program's stdin. Rejects when the program accepts no more input. */
   write(bytes: Uint8Array): Promise<void> {
     return this.#program.write(bytes);
   }
@@ -74,14 +75,24 @@ export class ManagedProcess {
     this.#program.resize(size);
   }
 
-  /** As Ctrl-C does. */
+  /** Sends SIGINT to the process group, as Ctrl-C does. */
   interrupt(): void {
     this.#program.signal("SIGINT");
   }
 
-  /** The host's end of its channel, if it has one. */
+  /** The host's end of the program's channel, if it has one. */
   get channel(): ByteStream | undefined {
     return this.#program.channel;
+  }
+
+  /** Whether the program runs on a PTY. Some machines have none, even if the caller asked for one. */
+  get tty(): boolean {
+    return this.#program.tty;
+  }
+
+  /** Whether reading stopped because other processes still held the output open. Final once the process has ended. */
+  get drainTimedOut(): boolean {
+    return this.#drainTimedOut;
   }
 
   get pid(): number {
@@ -89,22 +100,25 @@ export class ManagedProcess {
   }
 
   /**
-   * Asks it, and everything that it started, to end, and ends after a moment what is left: git removes its lock files, servers
-   * close what they have open. Resolves when all of it is gone.
+   * Sends SIGTERM to the program and its descendants, and kills the remaining ones after a grace period, in which git
+   * can remove its lock files and servers can shut down. Resolves when all have ended.
    */
   async endGently(): Promise<void> {
     await this.#askToEnd(this);
     await this.terminate();
   }
 
-  /** It was asked to end, and until then what it started may go on after its exit. False: it was asked before. */
-  leaveTime(grace: Promise<void>): boolean {
+  /**
+   * Lets descendants live on after the program's exit, until `grace` resolves. Returns false if a grace period was
+   * set before.
+   */
+  setGrace(grace: Promise<void>): boolean {
     if (this.#grace !== undefined) return false;
     this.#grace = grace;
     return true;
   }
 
-  /** Ends it and everything that it started, in whichever session; resolves when all of it is gone. */
+  /** Kills the program and its descendants, in any session; resolves when all have ended. */
   async terminate(): Promise<void> {
     this.kill();
     await this.#endDescendants();
@@ -129,10 +143,13 @@ export class ManagedProcess {
     this.#cancelDrain();
   }
 
-  /** After the exit, output that is there is read to its end, however slowly; output that does not come is not waited for. */
+  /** After the exit, output that is available is read to its end, however slowly. Further output is not awaited. */
   #limitDrain(): void {
     if (!this.#hasExited || !this.#waitsForOutput) return;
     this.#cancelDrain();
-    this.#cancelDrain = this.#timers.after(DRAIN_MS, () => this.#program.stopReading());
+    this.#cancelDrain = this.#timers.after(DRAIN_MS, () => {
+      this.#drainTimedOut = true;
+      this.#program.stopReading();
+    });
   }
 }

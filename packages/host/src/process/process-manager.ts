@@ -4,7 +4,7 @@ import { ManagedProcess, type ProcessListener } from "./managed-process.ts";
 import type { ProcessMarks } from "./process-marks.ts";
 
 /**
- * Whose a process is: a connection, a thread. No process outlives its owner, nor does anything that it started, in whichever
+ * The owner of a process: a connection or a thread. Neither a process nor its descendants outlive the owner, in any
  * session.
  */
 export type ProcessOwner = object;
@@ -15,24 +15,25 @@ export interface ProcessManagerPorts {
   readonly marks: ProcessMarks;
 }
 
-/** How long processes that were asked to end may take. */
-const GRACE_MS = 500;
+/** Grace period between SIGTERM and SIGKILL. */
+const GRACE_MS = 2_000;
 
-/** What an owner has started. */
+/** The processes of one owner. */
 interface Owned {
-  /** Begins the mark of each of its processes. */
+  /** Prefix of the marks of the owner's processes. */
   readonly mark: string;
   readonly starting: Set<Promise<unknown>>;
   readonly running: Set<ManagedProcess>;
   started: number;
+  isEnding: boolean;
 }
 
-/** Every process that the host has started and that is not gone. */
+/** Starts and ends all processes of the host. */
 export class ProcessManager {
   readonly #ports: ProcessManagerPorts;
   readonly #owners = new WeakMap<ProcessOwner, Owned>();
-  /** Those with a process that runs or is being started. */
-  readonly #active = new Map<ProcessOwner, Owned>();
+  /** The owners with a process that runs or is being started. */
+  readonly #active = new Set<Owned>();
   #ownersEver = 0;
   #closed = false;
 
@@ -40,7 +41,7 @@ export class ProcessManager {
     this.#ports = ports;
   }
 
-  /** Throws Node's error where the program cannot be started. */
+  /** Starts a program. Throws Node's error if that fails. */
   async start(
     owner: ProcessOwner,
     program: ProgramStart,
@@ -48,23 +49,39 @@ export class ProcessManager {
   ): Promise<ManagedProcess> {
     if (this.#closed) throw new Error("the host is ending");
     const owned = this.#owned(owner);
-    const starting = this.#start(owner, owned, program, listener);
+    const starting = this.#start(owned, program, listener);
     owned.starting.add(starting);
-    this.#active.set(owner, owned);
+    this.#active.add(owned);
     try {
       return await starting;
     } finally {
       owned.starting.delete(starting);
-      this.#rest(owner, owned);
+      this.#deactivateIfIdle(owned);
     }
   }
 
-  /** Ends all processes of an owner, and what they left running; resolves when they are gone. */
+  /** Ends all processes of an owner and their descendants; resolves when they have ended. */
   async end(owner: ProcessOwner): Promise<void> {
     const owned = this.#owners.get(owner);
     if (owned === undefined) return;
-    // What is being started finds that its owner is gone.
+    // Processes that the owner starts from now on are not ended by this call.
     this.#owners.delete(owner);
+    await this.#endAll(owned);
+  }
+
+  /** Ends every process; no further one can be started. */
+  async close(): Promise<void> {
+    const { platform, marks } = this.#ports;
+    this.#closed = true;
+    // Waits also for owners that are being ended already.
+    await Promise.all([...this.#active].map((owned) => this.#endAll(owned)));
+    if (marks.isUsed) await platform.markedProcesses.end([marks.host]);
+    await marks.close();
+  }
+
+  async #endAll(owned: Owned): Promise<void> {
+    owned.isEnding = true;
+    // A start in progress fails if it has not spawned its program yet. Otherwise the program is ended below.
     await Promise.allSettled(owned.starting);
     const { markedProcesses } = this.#ports.platform;
     const running = [...owned.running];
@@ -74,23 +91,10 @@ export class ProcessManager {
     await Promise.all(running.map(({ ended }) => ended));
   }
 
-  /** Ends every process; none can be started any more. */
-  async close(): Promise<void> {
-    const { platform, marks } = this.#ports;
-    this.#closed = true;
-    await Promise.all([...this.#active.keys()].map((owner) => this.end(owner)));
-    if (marks.isUsed) await platform.markedProcesses.end([marks.host]);
-    await marks.close();
-  }
-
-  async #start(
-    owner: ProcessOwner,
-    owned: Owned,
-    program: ProgramStart,
-    listener: ProcessListener,
-  ): Promise<ManagedProcess> {
+  async #start(owned: Owned, program: ProgramStart, listener: ProcessListener): Promise<ManagedProcess> {
     const { platform, supervisor, marks } = this.#ports;
     await marks.ready();
+    if (owned.isEnding) throw new Error("it was ended before it started");
     const mark = `${owned.mark}${++owned.started}.`;
     const running = await platform.spawn({ ...program, env: { ...program.env, ...marks.variable(mark) } });
     const managed = new ManagedProcess(running, {
@@ -105,28 +109,29 @@ export class ProcessManager {
       "a process",
       managed.ended.then(() => {
         owned.running.delete(managed);
-        this.#rest(owner, owned);
+        this.#deactivateIfIdle(owned);
       }),
     );
     return managed;
   }
 
-  /** Asks processes to end; resolves when they have, or when they have had a moment for it. */
+  /** Sends SIGTERM; resolves when the processes have ended, or after the grace period. */
   async #askToEnd(processes: readonly ManagedProcess[]): Promise<void> {
     if (processes.length === 0) return;
     const { timers, markedProcesses } = this.#ports.platform;
-    let over = (): void => {};
+    let endGrace = (): void => {};
     const grace = new Promise<void>((resolve) => {
-      over = resolve;
+      endGrace = resolve;
     });
-    const cancel = timers.after(GRACE_MS, over);
-    // A program that tidies up may start others for it, which are not to be asked.
-    const unasked = processes.filter((process) => process.leaveTime(grace)).map(({ mark }) => mark);
-    const areAsked =
-      (unasked.length > 0 && (await markedProcesses.ask(unasked))) || unasked.length < processes.length;
-    if (areAsked) await Promise.race([grace, Promise.all(processes.map(({ ended }) => ended))]);
+    const cancel = timers.after(GRACE_MS, endGrace);
+    // SIGTERM is sent only once: a program may start others that clean up, and these must not get it.
+    const notSignalled = processes.filter((process) => process.setGrace(grace)).map(({ mark }) => mark);
+    const anySignalled =
+      (notSignalled.length > 0 && (await markedProcesses.ask(notSignalled))) ||
+      notSignalled.length < processes.length;
+    if (anySignalled) await Promise.race([grace, Promise.all(processes.map(({ ended }) => ended))]);
     cancel();
-    over();
+    endGrace();
   }
 
   #owned(owner: ProcessOwner): Owned {
@@ -138,12 +143,13 @@ export class ProcessManager {
       starting: new Set<Promise<unknown>>(),
       running: new Set<ManagedProcess>(),
       started: 0,
+      isEnding: false,
     };
     this.#owners.set(owner, owned);
     return owned;
   }
 
-  #rest(owner: ProcessOwner, { starting, running }: Owned): void {
-    if (starting.size === 0 && running.size === 0) this.#active.delete(owner);
+  #deactivateIfIdle(owned: Owned): void {
+    if (owned.starting.size === 0 && owned.running.size === 0) this.#active.delete(owned);
   }
 }

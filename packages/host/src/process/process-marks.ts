@@ -2,19 +2,20 @@ import { join } from "node:path";
 import type { Log } from "../observe/log.ts";
 import type { Platform, Watchdog } from "../platform/platform.ts";
 
-/** The variable in which every process that a host starts, and whatever it starts, has its mark. */
+/** The environment variable that carries the mark of every process that a host starts; descendants inherit it. */
 export const MARK_VARIABLE = "BOBBIN_PROCESS";
 
 export interface ProcessMarksPorts {
-  /** Where the mark is written down; undefined for a program that only runs a few commands and ends. */
+  /** The home in which the mark is recorded; undefined for a program that only runs a few commands and ends. */
   readonly home: string | undefined;
   readonly platform: Pick<Platform, "ids" | "files" | "liveness" | "markedProcesses" | "env">;
   readonly log: Log;
 }
 
 /**
- * Marks by which the processes of this host are found again, also those that left their session. With the first of them,
- * the host writes its mark down and starts a watchdog: whoever outlives the host is killed by that, or by the next start.
+ * Marks by which the host finds its processes again, including those that left their session. With the first process
+ * the host records its mark and starts a watchdog: a process that outlives the host is killed by the watchdog, or by
+ * the next host that starts.
  */
 export class ProcessMarks {
   readonly #ports: ProcessMarksPorts;
@@ -28,7 +29,7 @@ export class ProcessMarks {
     this.#folder = ports.home === undefined ? undefined : join(ports.home, "processes");
   }
 
-  /** Begins the mark of every process of this host. */
+  /** Prefix of the marks of all processes of this host. */
   get host(): string {
     this.#host ??= this.#ports.platform.ids.uuid();
     return this.#host;
@@ -39,18 +40,21 @@ export class ProcessMarks {
     return this.#host !== undefined;
   }
 
-  /** Resolves when a process may be started: from then on it does not outlive this host. */
+  /** Resolves when a process may be started. From then on, no process can outlive this host unnoticed. */
   async ready(): Promise<void> {
-    await Promise.all([this.#writeDown(), this.#watch()]);
+    await Promise.all([this.#recordMark(), this.#watch()]);
   }
 
-  /** The variable for a process. A host that is itself a process of a host passes that one's mark on. */
+  /**
+   * The environment variable for a process. If this host was itself started by a host, that host's mark stays in
+   * front.
+   */
   variable(mark: string): Readonly<Record<string, string>> {
     const outer = this.#ports.platform.env[MARK_VARIABLE];
     return { [MARK_VARIABLE]: outer === undefined ? mark : `${outer}:${mark}` };
   }
 
-  /** Kills what hosts that are gone have left running. */
+  /** Kills the processes left running by hosts that have ended. */
   async sweepAbandoned(): Promise<void> {
     const { files, liveness, markedProcesses } = this.#ports.platform;
     const folder = this.#folder;
@@ -64,20 +68,23 @@ export class ProcessMarks {
     }
   }
 
-  /** No process of this host is left: so nothing has to be watched. */
+  /** Stops the watchdog and removes the record; called when no process of this host is left. */
   async close(): Promise<void> {
     await (await this.#watchdog)?.stop();
     await (await this.#record)?.();
   }
 
-  async #writeDown(): Promise<void> {
+  async #recordMark(): Promise<void> {
     if (this.#folder === undefined) return;
     this.#record ??= this.#ports.platform.liveness.announce(join(this.#folder, `${this.host}.lock`));
     try {
       await this.#record;
     } catch (cause) {
       this.#record = undefined;
-      this.#ports.log.warn("the mark of this host's processes cannot be saved", { cause });
+      this.#ports.log.warn(
+        "cannot record the mark of this host's processes; processes that outlive the host may keep running",
+        { cause },
+      );
     }
   }
 
@@ -89,13 +96,16 @@ export class ProcessMarks {
   async #startWatchdog(): Promise<Watchdog | undefined> {
     try {
       const watchdog = await this.#ports.platform.markedProcesses.watch(this.host);
-      // Whoever ended it: the next process gets another one.
+      // If the watchdog ends for any reason, the next process starts another one.
       void watchdog.gone.then(() => {
         this.#watchdog = undefined;
       });
       return watchdog;
     } catch (cause) {
-      this.#ports.log.warn("no watchdog for this host's processes can be started", { cause });
+      this.#ports.log.warn(
+        "cannot start a watchdog for this host's processes; they may outlive a host that is killed",
+        { cause },
+      );
       return undefined;
     }
   }

@@ -1,35 +1,36 @@
-import type { HostRules } from "./network/hosts.ts";
+import type { HostRules } from "./network/host-rules.ts";
 
 /**
- * What a confined command may do, as plain data that each operating system's sandbox is made from. Paths are real:
- * absolute, with all links followed. Of two entries, the one for the longer path counts.
+ * What a sandboxed command may access, as plain data from which each operating system's sandbox is built. Paths are
+ * real: absolute, with symlinks resolved. Of two entries, the one with the longer path counts.
  */
 export interface Access {
   readonly writable: readonly string[];
-  /** Inside of `writable`, and read-only nevertheless. */
+  /** Paths inside `writable` that stay read-only. */
   readonly protected: readonly string[];
-  /** Not visible at all. */
+  /** Paths that are not visible at all. */
   readonly hidden: readonly HiddenPath[];
-  /** Inside of `hidden`, and readable nevertheless. */
+  /** Paths inside `hidden` that stay readable. */
   readonly readable: readonly string[];
-  /** All that can be read besides; null: everything. */
+  /** All other paths that can be read; null means everything. */
   readonly readOnly: readonly string[] | null;
   readonly network: NetworkAccess;
-  /** With `byHost`: the rules for hosts. */
+  /** With network `byHost`: the rules for network hosts. */
   readonly hosts?: HostRules | null;
-  /** Temporary files are in memory, seen by the command alone, and gone with it. */
+  /** Whether /tmp is private to the command. It is then in memory, and is removed when the command ends. */
   readonly ownTemporary?: boolean;
 }
 
-/** `byHost`: only through the host's proxy, which decides about each host. */
+/** `byHost`: only through Bobbin's proxy, which decides for each network host. */
 export type NetworkAccess = "none" | "all" | "byHost";
 
+/** A path that a command cannot see. */
 export interface HiddenPath {
   readonly path: string;
   readonly kind: "file" | "folder";
 }
 
-/** Whether a path is a folder or something in it. Both are absolute and have no `..`. */
+/** Whether a path is the folder itself or inside it. Both must be absolute and without `..`. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
 }

@@ -1,26 +1,26 @@
 import type { ProgramStart } from "../platform/platform.ts";
 import { type Access, isWithin } from "./access.ts";
-import { withBridge, withNode } from "./network/bridged-program.ts";
+import { withBridge, withNodeVisible } from "./network/bridge-launch.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { Arch } from "./syscalls.ts";
 
-/** In memory, so it has a bound. */
+/** A private /tmp. Its size is limited, because it is in memory. */
 const OWN_TEMPORARY = ["--perms", "1777", "--size", String(512 * 1024 * 1024), "--tmpfs", "/tmp"];
 
-/** What is the same for every command. */
+/** Options that are the same for every command. */
 const NAMESPACES = [
   "--unshare-pid",
   "--unshare-ipc",
   "--unshare-uts",
   "--unshare-cgroup-try",
   "--die-with-parent",
-  // Root stays root inside: with capabilities it could mount everything anew.
+  // Root is still root inside the sandbox. With its capabilities it could mount everything again.
   "--cap-drop",
   "ALL",
 ] as const;
 
-/** The command line that starts a program inside of bubblewrap. */
-export function bubblewrapped(
+/** Wraps a program so that it runs inside bubblewrap. */
+export function withBubblewrap(
   bwrap: string,
   arch: Arch,
   program: ProgramStart,
@@ -34,10 +34,11 @@ export function bubblewrapped(
   const args = [
     ...NAMESPACES,
     ...(access.network === "all" ? [] : ["--unshare-net"]),
-    ...mountOptions(isBridged ? withNode(access) : access, program.cwd),
+    ...mountOptions(isBridged ? withNodeVisible(access) : access, program.cwd),
     "--chdir",
     program.cwd,
-    // Not in the environment of bubblewrap itself, which runs outside: LD_PRELOAD would load a library there.
+    // The variables are set by options. The environment of bubblewrap itself is empty, because it runs outside of the
+    // sandbox, where LD_PRELOAD would load a library.
     "--clearenv",
     ...Object.entries({ ...terminalEnv(program), ...started.env, PWD: program.cwd }).flatMap(
       ([name, value]) => ["--setenv", name, value],
@@ -47,30 +48,33 @@ export function bubblewrapped(
   ];
   return {
     ...program,
-    // Whether a folder exists is not to be learned by starting in it.
+    // If bubblewrap started in the folder, the result would reveal whether the folder exists.
     cwd: access.ownTemporary ? "/" : program.cwd,
     argv: [bwrap, "--args", String(options), "--", ...started.argv],
     env: {},
-    inputs: [...inputs, nulEnded(args), seccompFilter(arch, { network: access.network !== "none" })],
+    inputs: [...inputs, nulTerminated(args), seccompFilter(arch, { network: access.network !== "none" })],
     channel: isBridged,
   };
 }
 
-/** What a terminal sets, which the command would not see: it has none of bubblewrap's own environment. */
+/**
+ * Variables that a PTY sets. They are passed explicitly, because the command gets nothing of bubblewrap's
+ * environment.
+ */
 function terminalEnv({ tty }: ProgramStart): Readonly<Record<string, string>> {
   return tty === undefined ? {} : { TERM: "xterm-256color" };
 }
 
-/** In the order in which they are made: a later one covers a part of an earlier one. */
+/** Mount options in the order of mounting. A later mount covers a part of an earlier one. */
 function mountOptions(
-  { writable, protected: kept, hidden, readable, readOnly, ownTemporary = false }: Access,
+  { writable, protected: protectedPaths, hidden, readable, readOnly, ownTemporary = false }: Access,
   cwd: string,
 ): readonly string[] {
   const mounts = [
     ...(ownTemporary ? [{ path: "/tmp", options: OWN_TEMPORARY }] : []),
     ...(readOnly ?? []).map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
     ...writable.map((path) => ({ path, options: ["--bind-try", path, path] })),
-    ...kept.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
+    ...protectedPaths.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
     ...hidden.map(({ path, kind }) => ({
       path,
       options: kind === "folder" ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path],
@@ -89,7 +93,7 @@ function mountOptions(
     "/proc/sys",
     "/proc/sys",
     ...mounts.filter(({ path }) => path !== "/").flatMap(({ options }) => options),
-    // A working folder that is not visible is an empty one.
+    // A working folder that is not visible is created as an empty one.
     ...(readOnly !== null || folders.some((folder) => isWithin(cwd, folder)) ? ["--dir", cwd] : []),
     ...[...folders, ...(readOnly === null ? [] : ["/"])].flatMap((path) => ["--remount-ro", path]),
   ];
@@ -99,7 +103,7 @@ function depth(path: string): number {
   return path === "/" ? 0 : path.split("/").length;
 }
 
-function nulEnded(args: readonly string[]): Uint8Array {
+function nulTerminated(args: readonly string[]): Uint8Array {
   const wrong = args.find((arg) => arg.includes("\0"));
   if (wrong !== undefined) throw new Error("a path or variable contains a NUL character");
   return new TextEncoder().encode(args.map((arg) => `${arg}\0`).join(""));

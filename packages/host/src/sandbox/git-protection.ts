@@ -1,31 +1,37 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Files } from "../platform/platform.ts";
 import { configValue, type GitRepository, textOf } from "./git-repository.ts";
-import type { Mask } from "./masks.ts";
+import type { Placeholder } from "./placeholder-files.ts";
 
-/** What a git command may not change, since git runs code that it names. */
+/** The paths that a git command must not change, because they decide which programs git runs. */
 export interface GitProtection {
   readonly repository: GitRepository;
-  /** Files and folders that exist, or that a mask makes exist. */
+  /** Files and folders that exist, or that a placeholder file makes exist. */
   readonly paths: readonly string[];
-  /** Files that should not exist afterwards, either, if they did not before. */
+  /** Files that do not exist now and must not exist after the command. */
   readonly absent: readonly string[];
-  /** Files that must not come to exist. */
-  readonly masks: readonly Mask[];
+  /** Placeholder files to create, so that the command cannot create a file there. */
+  readonly placeholders: readonly Placeholder[];
 }
 
-/** More submodules and worktrees than this are not looked at one by one. */
-const MOST_FOLDERS = 64;
-const DEEPEST = 4;
+/** With more submodules or worktrees than this, their folders are protected as a whole. */
+const MAX_FOLDERS = 64;
+const MAX_DEPTH = 4;
 
-/** Git reads it as "the repository itself": what is the case without the file. The empty lines tell it from one of git's. */
+/**
+ * Content of a placeholder for `commondir`. Git reads it as "this repository itself", which is also the meaning of a
+ * missing file. The empty lines distinguish a placeholder from a file that git wrote.
+ */
 const COMMON_DIR = ".\n\n\n\n";
-/** A comment in a configuration; in place of the folder `hooks` it means that there are none. */
-const PLACEHOLDER = "# Here while a confined git command runs.\n";
+/**
+ * Content of other placeholders. In a config file, it is a comment. As a file in place of the folder `hooks`, it means
+ * that there are no hooks.
+ */
+const OTHER_CONTENT = "# Here while a confined git command runs.\n";
 
 type ProtectionFiles = Pick<Files, "readText" | "exists" | "list">;
 
-/** All of a repository that decides which programs git runs: in it, in its submodules and in its other worktrees. */
+/** Finds everything in a repository, its submodules and its other worktrees that decides which programs git runs. */
 export async function protectionOf(
   files: ProtectionFiles,
   repository: GitRepository,
@@ -33,25 +39,25 @@ export async function protectionOf(
 ): Promise<GitProtection> {
   const { gitDir, commonDir } = repository;
   const [modules, worktrees] = await Promise.all([
-    foldersBelow(files, join(commonDir, "modules")),
+    submoduleFolders(files, join(commonDir, "modules")),
     files.list(join(commonDir, "worktrees")),
   ]);
   const others = worktrees
     .filter(({ folder }) => folder)
     .map(({ name }) => join(commonDir, "worktrees", name));
   const parts =
-    modules === undefined || others.length > MOST_FOLDERS
+    modules === undefined || others.length > MAX_FOLDERS
       ? undefined
       : await Promise.all([
-          ...[commonDir, ...modules].map((folder) => ofGitDir(files, folder)),
+          ...[commonDir, ...modules].map((folder) => protectGitDir(files, folder)),
           ...[...new Set([...others, ...(gitDir === commonDir ? [] : [gitDir])])].map((folder) =>
-            ofWorktree(files, folder),
+            protectWorktree(files, folder),
           ),
         ]);
-  // Too many to look at: then they cannot be changed at all.
+  // There are too many parts to inspect, so they are read-only as a whole.
   const all = parts ?? [
-    await ofGitDir(files, commonDir),
-    { paths: ["modules", "worktrees"].map((name) => join(commonDir, name)), absent: [], masks: [] },
+    await protectGitDir(files, commonDir),
+    { paths: ["modules", "worktrees"].map((name) => join(commonDir, name)), absent: [], placeholders: [] },
   ];
   const hooks = await hooksPath(files, repository, userHome);
   return {
@@ -61,55 +67,61 @@ export async function protectionOf(
       ...(hooks !== undefined && (await files.exists(hooks)) ? [hooks] : []),
     ],
     absent: all.flatMap(({ absent }) => absent),
-    masks: all.flatMap(({ masks }) => masks),
+    placeholders: all.flatMap(({ placeholders }) => placeholders),
   };
 }
 
-type Part = Pick<GitProtection, "paths" | "absent" | "masks">;
+type Part = Pick<GitProtection, "paths" | "absent" | "placeholders">;
 
-/** One folder with a repository in it. */
-async function ofGitDir(files: ProtectionFiles, folder: string): Promise<Part> {
+/** The protected files of one git folder. */
+async function protectGitDir(files: ProtectionFiles, folder: string): Promise<Part> {
   const config = (await textOf(files, join(folder, "config"))) ?? "";
   const perWorktree = configValue(config, "extensions", "worktreeConfig")?.toLowerCase() === "true";
-  return split(files, [
+  return classify(files, [
     { path: join(folder, "config") },
-    { path: join(folder, "hooks"), mask: PLACEHOLDER },
-    { path: join(folder, "commondir"), mask: COMMON_DIR },
-    { path: join(folder, "config.worktree"), ...(perWorktree ? { mask: PLACEHOLDER } : {}) },
+    { path: join(folder, "hooks"), placeholder: OTHER_CONTENT },
+    { path: join(folder, "commondir"), placeholder: COMMON_DIR },
+    { path: join(folder, "config.worktree"), ...(perWorktree ? { placeholder: OTHER_CONTENT } : {}) },
     { path: join(folder, "info", "attributes") },
   ]);
 }
 
-/** What a repository has for one of its other worktrees. */
-function ofWorktree(files: ProtectionFiles, folder: string): Promise<Part> {
-  return split(files, [{ path: join(folder, "commondir") }, { path: join(folder, "config.worktree") }]);
+/** The protected files of a linked worktree's folder in the repository. */
+function protectWorktree(files: ProtectionFiles, folder: string): Promise<Part> {
+  return classify(files, [{ path: join(folder, "commondir") }, { path: join(folder, "config.worktree") }]);
 }
 
-/** Those that exist, apart from those that are to be masked. A mask that is there already is one of both. */
-async function split(
+/**
+ * Sorts files into existing ones, missing ones and ones that need a placeholder. An existing placeholder file is in the
+ * first and in the third group.
+ */
+async function classify(
   files: ProtectionFiles,
-  wanted: readonly { readonly path: string; readonly mask?: string }[],
+  wanted: readonly { readonly path: string; readonly placeholder?: string }[],
 ): Promise<Part> {
   const found = await Promise.all(
-    wanted.map(async ({ path, mask }) => {
+    wanted.map(async ({ path, placeholder }) => {
       const exists = await files.exists(path);
-      const isMask = exists && mask !== undefined && (await textOf(files, path)) === mask;
-      return { path, exists, mask: exists && !isMask ? undefined : mask };
+      const isPlaceholder =
+        exists && placeholder !== undefined && (await textOf(files, path)) === placeholder;
+      return { path, exists, placeholder: exists && !isPlaceholder ? undefined : placeholder };
     }),
   );
   const [present, absent] = [
-    found.filter(({ exists, mask }) => exists || mask !== undefined),
-    found.filter(({ exists, mask }) => !exists && mask === undefined),
+    found.filter(({ exists, placeholder }) => exists || placeholder !== undefined),
+    found.filter(({ exists, placeholder }) => !exists && placeholder === undefined),
   ];
   return {
     paths: present.map(({ path }) => path),
     absent: absent.map(({ path }) => path),
-    masks: found.flatMap(({ path, mask }) => (mask === undefined ? [] : [{ path, text: mask }])),
+    placeholders: found.flatMap(({ path, placeholder }) =>
+      placeholder === undefined ? [] : [{ path, text: placeholder }],
+    ),
   };
 }
 
-/** Repositories of submodules, whose names may have slashes; undefined if there are too many. */
-async function foldersBelow(
+/** The git folders of submodules, whose names may contain slashes; undefined if there are too many. */
+async function submoduleFolders(
   files: ProtectionFiles,
   folder: string,
   depth = 0,
@@ -118,19 +130,19 @@ async function foldersBelow(
     .filter((entry) => entry.folder)
     .map(({ name }) => join(folder, name));
   if (below.length === 0) return [];
-  if (below.length > MOST_FOLDERS || depth > DEEPEST) return undefined;
+  if (below.length > MAX_FOLDERS || depth > MAX_DEPTH) return undefined;
   const found: string[] = [];
   for (const one of below) {
     const isRepository = await files.exists(join(one, "HEAD"));
-    const more = await foldersBelow(files, isRepository ? join(one, "modules") : one, depth + 1);
+    const more = await submoduleFolders(files, isRepository ? join(one, "modules") : one, depth + 1);
     if (more === undefined) return undefined;
     found.push(...(isRepository ? [one] : []), ...more);
-    if (found.length > MOST_FOLDERS) return undefined;
+    if (found.length > MAX_FOLDERS) return undefined;
   }
   return found;
 }
 
-/** The folder of hooks that a configuration names in place of `hooks`. */
+/** The folder that `core.hooksPath` names instead of `hooks`. */
 async function hooksPath(
   files: ProtectionFiles,
   { worktree, gitDir, commonDir }: GitRepository,

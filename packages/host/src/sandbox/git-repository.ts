@@ -2,21 +2,22 @@ import { dirname, join, resolve } from "node:path";
 import type { Files } from "../platform/platform.ts";
 import { isWithin } from "./access.ts";
 
-/** A repository that belongs to a folder. Paths are real. */
+/** The git repository of a folder. Paths are real: absolute, with symlinks resolved. */
 export interface GitRepository {
-  /** The folder that has `.git`. */
+  /** The folder that contains `.git`. */
   readonly worktree: string;
-  /** `.git` itself, or what the file of that name leads to. */
+  /** The folder `.git`, or the folder that a file `.git` names. */
   readonly gitDir: string;
-  /** What all worktrees of a repository share; the same as `gitDir` for the first of them. */
+  /** The folder that all worktrees of a repository share; the same as `gitDir` for the main worktree. */
   readonly commonDir: string;
 }
 
 type RepositoryFiles = Pick<Files, "readText" | "exists" | "realPath">;
 
 /**
- * The innermost folder with `.git` from `folder` up to one of `roots`, and its repository. That is undefined if `.git`
- * leads to a repository which does not lead back: whoever wrote the file could have named any.
+ * Finds the innermost folder with `.git`, from `folder` up to one of `roots`, and its repository. `repository` is
+ * undefined if the file `.git` names a repository that does not name this folder back: a
+ * command that wrote the file could have named any repository.
  */
 export async function findRepository(
   files: RepositoryFiles,
@@ -36,7 +37,7 @@ async function repositoryOf(
   worktree: string,
   dotGit: string,
 ): Promise<GitRepository | undefined> {
-  // A link can be exchanged by whoever may write to the folder: it names nothing that can be relied on.
+  // A symlink is not trusted, because anyone who can write to the folder can replace it.
   if ((await files.realPath(dotGit).catch(() => undefined)) !== dotGit) return undefined;
   const link = await textOf(files, dotGit);
   if (link === undefined) return { worktree, gitDir: dotGit, commonDir: dotGit };
@@ -46,7 +47,7 @@ async function repositoryOf(
   return (await linkedWorktree(files, worktree, gitDir)) ?? (await submodule(files, worktree, gitDir));
 }
 
-/** `git worktree add`: the repository has a folder for the worktree, which names it. */
+/** A worktree of `git worktree add`. The repository has a folder for the worktree, which names it back. */
 async function linkedWorktree(
   files: RepositoryFiles,
   worktree: string,
@@ -57,13 +58,13 @@ async function linkedWorktree(
   if (back === undefined || common === undefined) return undefined;
   const commonDir = await files.realPath(resolve(gitDir, common));
   const isOurs = (await files.realPath(resolve(gitDir, back))) === join(worktree, ".git");
-  // The repository itself has to have that folder: the text in it could name another repository.
+  // The folder must be in the repository itself, because the text in it could name another repository.
   return isOurs && dirname(gitDir) === join(commonDir, "worktrees")
     ? { worktree, gitDir, commonDir }
     : undefined;
 }
 
-/** A submodule: its configuration names the folder. */
+/** A submodule: its config file names the folder back. */
 async function submodule(
   files: RepositoryFiles,
   worktree: string,
@@ -74,12 +75,12 @@ async function submodule(
   return { worktree, gitDir, commonDir: gitDir };
 }
 
-/** A file's text; undefined for what is not there or not a file. */
+/** The text of a file; undefined if it does not exist or is not a file. */
 export async function textOf(files: Pick<Files, "readText">, path: string): Promise<string | undefined> {
   return files.readText(path).catch(() => undefined);
 }
 
-/** The last value of a key in a configuration file of git. Of its syntax, what git itself writes is read. */
+/** The last value of a key in a git config file. Only the syntax that git itself writes is supported. */
 export function configValue(config: string, section: string, key: string): string | undefined {
   let here = false;
   let value: string | undefined;

@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Git outside of the sandbox, as a person runs it. */
+/** Runs git outside the sandbox, as the user does. */
 function git(cwd: string, ...args: readonly string[]): string {
   const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
   return execFileSync("git", args, { cwd, env, encoding: "utf8" });
@@ -138,7 +138,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
   });
 
   it("[SANDBOX-7] removes placeholders of a host that died", async () => {
-    // A host that holds one and is never heard of again: its lock is gone with it.
+    // A host that died while it used a placeholder file: its lock is released.
     const dying = { ...platform, liveness: { ...platform.liveness, announce: async () => async () => {} } };
     const found = await createSandbox({ platform: dying, home }).confine({
       program: { argv: ["true"], cwd: repository, env: {}, stdin: "closed" },
@@ -211,7 +211,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     const { undone } = await confined(
       "echo ready; read go; echo evil > .git/hooks/post-checkout; echo evil >> .git/config",
       {
-        // Renaming over a place where something is mounted takes the mount off.
+        // Renaming a file over a mount point removes the mount.
         meanwhile: async () => {
           await rename(dotGit("hooks"), dotGit("hooks.old"));
           await mkdir(dotGit("hooks"));
@@ -230,6 +230,65 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect(await readFile(dotGit("config"), "utf8")).toBe(config);
     expect(await readdir(dotGit("hooks"))).toContain("pre-commit");
     expect(await readdir(dotGit("hooks"))).not.toContain("post-checkout");
+  });
+
+  it.each([
+    ["a folder elsewhere", "outside"],
+    ["a folder that does not exist yet", "later"],
+  ])("[SANDBOX-6] does not follow a link to %s when it undoes changes", async (_, target) => {
+    const outside = join(folder, "outside");
+    const sub = dotGit("modules", "sub");
+    for (const path of [outside, sub, dotGit("hooks")]) await mkdir(path, { recursive: true });
+    await writeFile(join(sub, "HEAD"), "ref: refs/heads/main\n");
+    await writeFile(join(sub, "config"), "[core]\n");
+    await writeFile(dotGit("hooks", "pre-commit"), "#!/bin/sh\n");
+    for (const name of ["config", "commondir", "pre-commit", "attributes"])
+      await writeFile(join(outside, name), "a file of the user\n");
+    const link = join(folder, target);
+    const { undone } = await confined(
+      `echo ready; read go; cd .git
+      mv modules/sub modules/old; ln -s ${link} modules/sub
+      mv info old; ln -s ${link} info
+      ln -s ${link} hooks`,
+      // The mount on the folder comes off.
+      { meanwhile: () => rename(dotGit("hooks"), dotGit("hooks.old")) },
+    );
+    expect(undone.map((sentence) => sentence.split(" ", 1)[0])).toEqual(
+      expect.arrayContaining([dotGit("hooks"), dotGit("info"), sub]),
+    );
+    for (const name of await readdir(outside))
+      expect(await readFile(join(outside, name), "utf8"), name).toBe("a file of the user\n");
+    expect((await readdir(outside)).sort()).toEqual(["attributes", "commondir", "config", "pre-commit"]);
+    expect(existsSync(join(folder, "later"))).toBe(false);
+    expect(await realpath(sub)).toBe(sub);
+    expect(await readFile(join(sub, "config"), "utf8")).toBe("[core]\n");
+    expect(await readdir(dotGit("hooks"))).toEqual(expect.arrayContaining(["pre-commit"]));
+  });
+
+  it("[SANDBOX-6] undoes that a hook becomes a link, although its content is the same", async () => {
+    const hook = dotGit("hooks", "pre-commit");
+    await mkdir(dotGit("hooks"), { recursive: true });
+    await writeFile(hook, "#!/bin/sh\n", { mode: 0o755 });
+    const { undone } = await confined(
+      "echo ready; read go; mv .git/hooks/pre-commit script && ln -s ../../script .git/hooks/pre-commit",
+      {
+        meanwhile: async () => {
+          await rename(dotGit("hooks"), dotGit("hooks.old"));
+          await mkdir(dotGit("hooks"));
+          await writeFile(hook, "#!/bin/sh\n", { mode: 0o755 });
+        },
+      },
+    );
+    expect(undone.map((sentence) => sentence.split(" ", 1)[0])).toContain(hook);
+    expect(await realpath(hook)).toBe(hook);
+    expect(await readFile(hook, "utf8")).toBe("#!/bin/sh\n");
+  });
+
+  it("[SANDBOX-6] does not open a repository with more hooks than it could restore", async () => {
+    await mkdir(dotGit("hooks"), { recursive: true });
+    for (let nth = 0; nth < 257; nth++) await writeFile(dotGit("hooks", `hook-${nth}`), "");
+    const { output } = await confined("git commit -q --allow-empty -m x");
+    expect(output).toContain("Read-only file system");
   });
 
   it("works in a linked worktree, and in a submodule", async () => {
@@ -267,7 +326,8 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
       await mkdir(join(work, name), { recursive: true });
       await mkdir(join(work, "fake"), { recursive: true });
       await writeFile(join(work, name, ".git"), text);
-      // What the file leads to names this folder, and a repository of somebody else as its own.
+      // The folder that `.git` names does name this folder back, but claims another user's repository as its common
+      // folder.
       await writeFile(join(work, "fake", "gitdir"), `${work}/${name}/.git\n`);
       await writeFile(join(work, "fake", "commondir"), `${victim}/.git\n`);
       const { output } = await confined(`touch ${victim}/.git/x`, { cwd: join(work, name), roots: [work] });

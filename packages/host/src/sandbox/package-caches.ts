@@ -4,7 +4,7 @@ import type { ProgramStart } from "../platform/platform.ts";
 import { type Access, isWithin } from "./access.ts";
 import type { SandboxPorts } from "./sandbox.ts";
 
-/** Where builds and installers write in any case, and fail if they cannot. */
+/** Variables for caches that builds and installers always write to. They fail if they cannot write. */
 const ALWAYS: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: "xdg",
   GOCACHE: "go-build",
@@ -16,8 +16,8 @@ const ALWAYS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where others put what they download. Only with network: without it nothing new comes, and what is in the user's own
- * folders is found there.
+ * Variables for download caches. They are set only with network access: without it nothing is downloaded, and the
+ * user's own caches can be read.
  */
 const DOWNLOADS: Readonly<Record<string, string>> = {
   npm_config_devdir: "node-gyp",
@@ -26,23 +26,23 @@ const DOWNLOADS: Readonly<Record<string, string>> = {
   GOMODCACHE: "go-mod",
 };
 
-/** https://bford.info/cachedir: backups leave out a folder with this file. */
+/** https://bford.info/cachedir: backup programs skip a folder with this file. */
 const TAG =
   "Signature: 8a477f597d28d172789f06886806bc55\n# Package caches of confined commands. Can be deleted.\n";
 
 /**
- * Folders for the caches of package managers, which confined commands write in place of those of the user: what they put
- * there is never used outside of the sandbox. Each workspace has its own.
+ * Cache folders for package managers. Sandboxed commands use them instead of the user's caches, so that their content
+ * is never used outside of the sandbox. Each workspace has its own.
  */
 export class PackageCaches {
   readonly #ports: SandboxPorts;
-  readonly #made = new Map<string, Promise<string | undefined>>();
+  readonly #folders = new Map<string, Promise<string | undefined>>();
 
   constructor(ports: SandboxPorts) {
     this.#ports = ports;
   }
 
-  /** Adds the cache folder to what a command may write, and points package managers at it. */
+  /** Makes the cache folder writable for a command, and points package managers at it. */
   redirect(
     folder: string,
     program: ProgramStart,
@@ -60,24 +60,24 @@ export class PackageCaches {
     };
   }
 
-  /** Made with its first use by any host; undefined where it cannot be made. */
+  /** The cache folder of a workspace, created with its first use; undefined if it cannot be created. */
   folderOf(roots: readonly string[]): Promise<string | undefined> {
     const name = createHash("sha256").update(roots.join("\0")).digest("hex").slice(0, 16);
-    const made = this.#made.get(name) ?? this.#make(join(this.#ports.home, "sandbox-caches", name));
-    this.#made.set(name, made);
+    const made = this.#folders.get(name) ?? this.#create(join(this.#ports.home, "sandbox-caches", name));
+    this.#folders.set(name, made);
     return made;
   }
 
-  async #make(parent: string): Promise<string | undefined> {
+  async #create(parent: string): Promise<string | undefined> {
     const { platform } = this.#ports;
     const { files, env } = platform;
-    // Beside the folder, not in it: nothing in there is touched from outside again.
+    // Written beside the folder, because the host writes nothing into a folder that commands control.
     const tag = join(parent, "CACHEDIR.TAG");
     const folder = join(parent, "files");
     if (!(await files.exists(tag))) {
       const caches = env["XDG_CACHE_HOME"] || join(platform.machine.userHome, ".cache");
       const made = await platform.spawn({
-        argv: ["/bin/sh", "-c", MAKE, "sh", folder, caches],
+        argv: ["/bin/sh", "-c", CREATE_SCRIPT, "sh", folder, caches],
         cwd: "/",
         env: { PATH: env["PATH"] ?? "/usr/bin:/bin" },
         stdin: "closed",
@@ -91,8 +91,8 @@ export class PackageCaches {
   }
 }
 
-/** What the user's cache folder has is visible in the new one: read-only, as it is behind links. */
-const MAKE = `
+/** Creates the folder, with symlinks to the user's own caches, so that commands can still read these. */
+const CREATE_SCRIPT = `
 mkdir -p -m 700 "$1/xdg" || exit 1
 for cache in "$2"/*; do
   [ ! -d "$cache" ] || ln -s "$cache" "$1/xdg/" 2>/dev/null || :

@@ -27,12 +27,22 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a script by a profile with these rules. */
+/** Runs a script under a profile with these rules. */
 async function run(
   script: string,
   rules: readonly FileRule[],
   more: Partial<PermissionProfile> = {},
 ): Promise<string> {
+  const [output] = await runAll([script], rules, more);
+  return output!;
+}
+
+/** Runs scripts one after the other in the same sandbox. */
+async function runAll(
+  scripts: readonly string[],
+  rules: readonly FileRule[],
+  more: Partial<PermissionProfile> = {},
+): Promise<readonly string[]> {
   const platform = nodePlatform();
   const profile = {
     id: "p",
@@ -49,24 +59,28 @@ async function run(
     home: join(folder, "home"),
     profiles: () => new Map([["p", profile]]),
   });
-  const confined = await sandbox.confine({
-    program: {
-      argv: ["/bin/sh", "-c", script],
-      cwd: join(folder, "work"),
-      env: { PATH: "/usr/bin:/bin", F: folder },
-      stdin: "closed",
-    },
-    policy: { type: "readOnly", networkAccess: false },
-    profile: "p",
-    roots: [join(folder, "work")],
-    gitWritable: false,
-  });
-  if (confined.kind === "unavailable") throw new Error(confined.reason);
-  const running = await platform.spawn(confined.program);
-  let output = "";
-  for await (const { bytes } of running.output) output += new TextDecoder().decode(bytes);
-  await confined.release();
-  return output;
+  const outputs: string[] = [];
+  for (const script of scripts) {
+    const confined = await sandbox.confine({
+      program: {
+        argv: ["/bin/sh", "-c", script],
+        cwd: join(folder, "work"),
+        env: { PATH: "/usr/bin:/bin", F: folder },
+        stdin: "closed",
+      },
+      policy: { type: "readOnly", networkAccess: false },
+      profile: "p",
+      roots: [join(folder, "work")],
+      gitWritable: false,
+    });
+    if (confined.kind === "unavailable") throw new Error(confined.reason);
+    const running = await platform.spawn(confined.program);
+    let output = "";
+    for await (const { bytes } of running.output) output += new TextDecoder().decode(bytes);
+    await confined.release();
+    outputs.push(output);
+  }
+  return outputs;
 }
 
 const ROOT: FileRule = { place: { kind: "root" }, access: "read" };
@@ -102,6 +116,16 @@ describe.runIf(hasSandbox)("a profile that somebody wrote", () => {
     );
     expect(output).toContain("text of work/a.txt");
     expect(output).not.toMatch(/text of (work\/\.env|work\/deep|private)/);
+  });
+
+  it("[SANDBOX-8] denies a file that was created since the last command", async () => {
+    const rules = [
+      ROOT,
+      WORK,
+      { place: { kind: "pattern", folder: null, pattern: "**/*.key" }, access: "deny" },
+    ] as const;
+    const [, second] = await runAll(["echo secret > deep/new.key", "cat deep/new.key"], rules);
+    expect(second).not.toContain("secret");
   });
 
   it("lets the longer path count: read-only in writable, readable and writable in denied", async () => {

@@ -19,7 +19,7 @@ import type { Platform } from "../platform/platform.ts";
 import { type ConfinedCommand, createSandbox, type Sandbox } from "./sandbox.ts";
 
 const READ_ONLY: SandboxPolicy = { type: "readOnly", networkAccess: false };
-/** Without /tmp, where the test's own folders are. */
+/** Excludes /tmp, because the test's own folders are there. */
 const WRITE: SandboxPolicy = {
   type: "workspaceWrite",
   writableRoots: [],
@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a shell script confined. */
+/** Runs a shell script in the sandbox. */
 async function run(
   script: string,
   policy: SandboxPolicy,
@@ -124,7 +124,7 @@ describe.runIf(hasSandbox)("a confined command", () => {
       expect(shown.output).toContain("all of it");
       expect(shown.output).not.toContain("secret");
     }
-    // Also where the workspace is around it.
+    // Also if the workspace contains it.
     const around = await run(script, WRITE, { roots: [folder] });
     expect(around.output).not.toContain("secret");
     expect(await readdir(home)).toEqual(["auth.json", "sandbox-caches", "threads"]);
@@ -147,7 +147,8 @@ describe.runIf(hasSandbox)("a confined command", () => {
     });
     expect(code).toBe(0);
     expect(output).toContain("hello\nworld\n");
-    // One complaint each from sh, env and grep: bubblewrap, which runs outside, did not try to load it.
+    // One warning each from sh, env and grep: bubblewrap, which runs outside the sandbox, did not try to load the
+    // library.
     expect(output.match(/cannot be preloaded/g)).toHaveLength(3);
   });
 

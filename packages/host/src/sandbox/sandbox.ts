@@ -2,66 +2,70 @@ import type { SandboxPolicy } from "@bobbin/protocol";
 import { fault } from "../errors.ts";
 import type { Platform, ProgramStart } from "../platform/platform.ts";
 import type { Access } from "./access.ts";
-import { AccessLookup, type ConfiningPolicy } from "./access-of.ts";
-import { bubblewrapped } from "./bubblewrap.ts";
-import { GitAccess, type OpenRepository } from "./git-access.ts";
-import type { HostRules } from "./network/hosts.ts";
+import { AccessLookup, type ConfiningPolicy } from "./access-lookup.ts";
+import { withBubblewrap } from "./bubblewrap.ts";
+import { GitAccess, type OpenRepository } from "./git-command-access.ts";
+import { withoutAutomaticUpstream } from "./git-upstream.ts";
+import type { HostRules } from "./network/host-rules.ts";
 import { PackageCaches } from "./package-caches.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
-import { failureOf, findBubblewrap, findSeatbelt, remembered } from "./probe.ts";
-import { seatbelted } from "./seatbelt.ts";
+import { cachedProbe, failureOf, findBubblewrap, findSeatbelt } from "./sandbox-probe.ts";
+import { withSeatbelt } from "./seatbelt.ts";
 import { signalsProbe, withTerminalSignals } from "./terminal-signals.ts";
 
 /** Starts commands so that they can do no more than a policy allows. */
 export interface Sandbox {
-  /** How to start a command confined to a policy, or why that cannot be done on this machine. */
+  /** Wraps a command so that it runs in the sandbox, or explains why that is impossible on this machine. */
   confine(command: ConfinedCommand): Promise<Confined>;
-  /** What a command could do; null if it were not confined at all. */
+  /** What a command could access; null if it would run without a sandbox. */
   access(command: ConfinedCommand): Promise<Access | null>;
-  /** Removes what hosts left in people's folders that died while a command ran. */
+  /** Removes files in users' folders that hosts left because they died while a command ran. */
   sweep(): Promise<void>;
-  /** When no command runs any more. */
+  /** To be called when no command runs any more. */
   close(): Promise<void>;
-  /** Why commands cannot be confined on this machine; null where they can. Tried once for real, and remembered. */
+  /** Why commands cannot be sandboxed on this machine; null if they can. Probed by a real run, and cached. */
   problem(): Promise<SandboxProblem | null>;
 }
 
+/** A command to run in the sandbox, and what it may access. */
 export interface ConfinedCommand {
   readonly program: ProgramStart;
   readonly policy: SandboxPolicy;
-  /** The profile of `[permissions]` that the policy comes from: it goes before the policy. */
+  /** The profile of `[permissions]`; takes precedence over `policy`. */
   readonly profile?: string | null;
-  /** The workspace: writable under `workspaceWrite`, with the policy's `writableRoots`. */
+  /** The workspace folders: writable under `workspaceWrite`, together with the policy's `writableRoots`. */
   readonly roots: readonly string[];
   /** The command consists of plain git commands only, so it may change the repository. */
   readonly gitWritable: boolean;
-  /** The caller serves connections by host, on the channel that the program then has. */
+  /** Whether the caller serves connections by network host. The program then has a channel for them. */
   readonly byHost?: boolean;
-  /** Somebody granted the network where the profile gives none. */
+  /** The user granted network access that the profile does not give. */
   readonly widensNetwork?: boolean;
-  /** Files and folders inside of hidden ones that can be read all the same, such as a thread's saved outputs. */
+  /** Files and folders inside hidden ones that stay readable, such as a thread's saved outputs. */
   readonly readable?: readonly string[];
-  /** Beside programs nothing outside of these folders is visible, whatever the policy says. Real paths. */
+  /** If set, only these folders and system programs are visible, whatever the policy says. Real paths. */
   readonly within?: readonly string[] | null;
 }
 
+/** A wrapped command, or the reason why it cannot be sandboxed. */
 export type Confined =
   | {
       readonly kind: "program";
       readonly program: ProgramStart;
-      /** The rules for hosts of a program with a channel, which has the network by host; null for all others. */
+      /** The rules for network hosts, if the program reaches them through its channel; null otherwise. */
       readonly hosts: HostRules | null;
       /**
-       * To be called when the program has exited, or could not be started. Resolves with sentences for the user and the
-       * model: what the command changed that it must not, and that this was undone.
+       * Must be called when the program has exited or could not be started. Resolves with sentences, for the user and
+       * the model, about forbidden changes that were undone, and about settings that git could not write.
        */
       readonly release: () => Promise<readonly string[]>;
     }
   | ({ readonly kind: "unavailable" } & SandboxProblem);
 
+/** Why commands cannot be sandboxed on this machine. */
 export interface SandboxProblem {
   readonly reason: string;
-  /** What a person can do about it, in a sentence. */
+  /** What the user can do about the problem, as a sentence. */
   readonly advice: string;
 }
 
@@ -70,24 +74,24 @@ export interface SandboxPorts {
     Platform,
     "spawn" | "files" | "workspace" | "liveness" | "ids" | "env" | "clock" | "machine"
   >;
-  /** The home of the host, which no command sees. */
+  /** The host's home, which no command can see. */
   readonly home: string;
-  /** The profiles that people have written, as they are now. */
+  /** The configured profiles, as they are now. */
   readonly profiles?: () => ReadonlyMap<string, PermissionProfile>;
-  /** The rules for hosts where all that has the network has it by host; null: it has all of it. */
+  /** The rules for network hosts, if every network access is restricted by them; null if it is not. */
   readonly networkHosts?: () => HostRules | null;
 }
 
 export function createSandbox(ports: SandboxPorts): Sandbox {
   return sandboxOf(
     ports,
-    remembered(ports.platform.clock, () => findWrap(ports)),
+    cachedProbe(ports.platform.clock, () => findWrap(ports)),
   );
 }
 
 type Wrap = (program: ProgramStart, access: Access) => Promise<ProgramStart>;
 
-/** How programs are confined on this machine. */
+/** Finds out how programs are sandboxed on this machine. */
 async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProblem> {
   switch (platform.machine.os) {
     case "linux": {
@@ -95,15 +99,15 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
       if ("reason" in found) return found;
       let hasSignals: Promise<boolean> | undefined;
       return async (program, access) => {
-        const wrap = (one: ProgramStart): ProgramStart => bubblewrapped(found.path, found.arch, one, access);
+        const wrap = (one: ProgramStart): ProgramStart => withBubblewrap(found.path, found.arch, one, access);
         if (program.tty === undefined) return wrap(program);
-        hasSignals ??= failureOf(platform, signalsProbe).then((said) => said === undefined);
+        hasSignals ??= failureOf(platform, signalsProbe).then((failure) => failure === undefined);
         return (await hasSignals) ? withTerminalSignals(program, access, wrap) : wrap(program);
       };
     }
     case "darwin": {
       const found = await findSeatbelt(platform);
-      return "reason" in found ? found : async (program, access) => seatbelted(program, access);
+      return "reason" in found ? found : async (program, access) => withSeatbelt(program, access);
     }
     default:
       return {
@@ -122,21 +126,23 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       const { program } = command;
       const policy = policyOf(command);
       const profile = profileOf(ports, command);
-      if (!isConfining(policy)) return { kind: "program", program, hosts: null, release: async () => [] };
+      if (!isSandboxed(policy)) return { kind: "program", program, hosts: null, release: async () => [] };
       const wrap = await find();
       if (typeof wrap !== "function") return { kind: "unavailable", ...wrap };
-      // First: it is inside of the home, which has to be there to be hidden.
+      // The cache folder is created first: it is inside the home, which must exist in order to be hidden.
       const hasCaches = policy.type !== "readOnly" && command.within == null;
       const folder = hasCaches ? await caches.folderOf(command.roots) : undefined;
       let opened: OpenRepository | undefined;
       const release = async (): Promise<readonly string[]> => (await opened?.close()) ?? [];
       try {
         const access = await lookup.of(command, policy, profile, async (repository) => {
-          // One that cannot be protected, because it belongs to somebody else, stays read-only.
+          // A repository that cannot be protected, for example because another user owns it, is read-only.
           opened = await git.open(repository).catch(() => undefined);
           return opened;
         });
-        const cached = folder === undefined ? { program, access } : caches.redirect(folder, program, access);
+        const started = opened === undefined ? program : withoutAutomaticUpstream(program);
+        const cached =
+          folder === undefined ? { program: started, access } : caches.redirect(folder, started, access);
         const wrapped = await wrap(cached.program, cached.access);
         return { kind: "program", program: wrapped, hosts: access.hosts ?? null, release };
       } catch (cause) {
@@ -146,7 +152,7 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
     },
     async access(command) {
       const policy = policyOf(command);
-      if (!isConfining(policy)) return null;
+      if (!isSandboxed(policy)) return null;
       return lookup.of(command, policy, profileOf(ports, command), (repository) => git.explain(repository));
     },
     sweep: () => git.sweep(),
@@ -158,7 +164,10 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
   };
 }
 
-/** Undefined for built-in profiles, which are policies. Throws for one that is gone: nobody knows what it allowed. */
+/**
+ * The user's own profile of a command; undefined for built-in profiles, which are policies. Throws if the profile no
+ * longer exists, because it is unknown what it allowed.
+ */
 function profileOf({ profiles }: SandboxPorts, { profile }: ConfinedCommand): PermissionProfile | undefined {
   if (profile == null || profile.startsWith(":")) return undefined;
   const found = profiles?.().get(profile);
@@ -166,11 +175,11 @@ function profileOf({ profiles }: SandboxPorts, { profile }: ConfinedCommand): Pe
   return found;
 }
 
-/** No policy lets a command out of the folders that it has to stay in. */
+/** The effective policy. A command that is limited to certain folders stays limited under any policy. */
 function policyOf({ policy, within }: ConfinedCommand): SandboxPolicy {
-  return within == null || isConfining(policy) ? policy : { type: "readOnly", networkAccess: false };
+  return within == null || isSandboxed(policy) ? policy : { type: "readOnly", networkAccess: false };
 }
 
-function isConfining(policy: SandboxPolicy): policy is ConfiningPolicy {
+function isSandboxed(policy: SandboxPolicy): policy is ConfiningPolicy {
   return policy.type === "readOnly" || policy.type === "workspaceWrite";
 }

@@ -1,18 +1,18 @@
 import type { ProgramStart } from "../platform/platform.ts";
 import type { Access } from "./access.ts";
 
-/** The command line that starts a program inside of macOS's own sandbox. */
-export function seatbelted(program: ProgramStart, access: Access): ProgramStart {
+/** Wraps a program so that it runs inside macOS's sandbox. */
+export function withSeatbelt(program: ProgramStart, access: Access): ProgramStart {
   return {
     ...program,
     argv: ["/usr/bin/sandbox-exec", "-p", seatbeltProfile(access), "--", ...program.argv],
   };
 }
 
-/** A profile in the language of `sandbox-exec`. Of two rules for the same thing the later one counts. */
+/** A profile in the language of `sandbox-exec`. Of two rules that match, the later one counts. */
 export function seatbeltProfile({
   writable,
-  protected: kept,
+  protected: protectedPaths,
   hidden,
   readable,
   readOnly,
@@ -38,19 +38,23 @@ export function seatbeltProfile({
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/ttys[0-9]+$"))',
     '(allow file-ioctl (literal "/dev/tty") (regex #"^/dev/ttys[0-9]+$"))',
     ...writable.map((path) => `(allow file-write* ${subpath(path)})`),
-    ...kept.map((path) => `(deny file-write* ${subpath(path)})`),
+    ...protectedPaths.map((path) => `(deny file-write* ${subpath(path)})`),
+    // A writable folder inside another one could otherwise be renamed together with the protected paths in it.
+    ...writable
+      .filter((path) => writable.some((other) => path.startsWith(`${other}/`)))
+      .map((path) => `(deny file-write-unlink (literal ${JSON.stringify(path)}))`),
     ...hidden.map(({ path }) => `(deny file-read* file-write* ${subpath(path)})`),
     ...readable.map((path) => `(allow file-read* ${subpath(path)})`),
     ...writable
       .filter((path) => hidden.some((one) => path.startsWith(`${one.path}/`)))
       .map((path) => `(allow file-read* file-write* ${subpath(path)})`),
-    // By host there is none: nothing on this system keeps a program to the proxy.
+    // With `byHost` there is no network: macOS cannot force a program to use the proxy.
     ...(network === "all" ? NETWORK : []),
   ];
   return `${rules.join("\n")}\n`;
 }
 
-/** Internet only: Unix sockets of the machine stay closed. */
+/** Internet sockets only: the machine's Unix sockets stay closed. */
 const NETWORK = [
   '(allow network-outbound (remote ip "*:*"))',
   '(allow network-inbound (local ip "*:*"))',

@@ -1,8 +1,8 @@
 import {
   type Arch,
   AUDIT_ARCH,
+  EMULATED_AS_MISSING,
   INSPECTED,
-  MISSING,
   MODE_CALLS,
   type ModeCall,
   NETWORK,
@@ -11,7 +11,7 @@ import {
   REFUSED,
 } from "./syscalls.ts";
 
-/** Instructions of classic BPF that a filter needs. */
+/** The classic BPF instructions that the filter uses. */
 const LOAD = 0x20;
 const JUMP_IF_EQUAL = 0x15;
 const JUMP_IF_AT_LEAST = 0x35;
@@ -19,7 +19,7 @@ const JUMP_IF_ANY_BIT = 0x45;
 const AND = 0x54;
 const RETURN = 0x06;
 
-/** Where `struct seccomp_data` has what is looked at. Arguments: the lower half, as the kernel itself reads flags. */
+/** Offsets in `struct seccomp_data`. Of arguments only the lower half is read, as the kernel does for flags. */
 const NUMBER = 0;
 const ARCH = 4;
 const argument = (nth: number): number => 16 + 8 * nth;
@@ -29,7 +29,7 @@ const KILL = 0x80000000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** Numbers from here on belong to x32, a second set of the same calls. */
+/** System call numbers from here on belong to x32, a second table of the same calls. */
 const X32 = 0x40000000;
 
 const NEW_NAMESPACES =
@@ -40,17 +40,17 @@ const NEW_NAMESPACES =
   0x10000000 | // CLONE_NEWUSER
   0x20000000 | // CLONE_NEWPID
   0x40000000; // CLONE_NEWNET
-/** Only of `unshare`; in `clone` the same bit is part of a signal's number. */
+/** CLONE_NEWTIME, for `unshare` only; in `clone` this bit is part of a signal number. */
 const NEW_TIME = 0x00000080;
 
-/** Put characters into a terminal as if somebody had typed them. */
+/** ioctl requests that insert characters into a terminal's input as if typed. */
 const TERMINAL_INPUT = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 
 const INTERNET = [2 /* AF_INET */, 10 /* AF_INET6 */];
 const SOCKET_TYPE = 0xf;
 const DATAGRAM = 2;
 
-/** A program of another user with this bit would run as the user of the sandbox, outside of it. */
+/** The set-user-id bit: another user who runs such a file would run it as the sandbox's user, outside the sandbox. */
 const SET_USER_ID = 0o4000;
 /** O_CREAT and O_TMPFILE. */
 const MAKES_FILE = 0o100 | 0o20000000;
@@ -58,9 +58,9 @@ const MAKES_FILE = 0o100 | 0o20000000;
 type Instruction = readonly [code: number, yes: number, no: number, value: number];
 
 /**
- * The system calls that a confined program may make, as a program for the kernel (classic BPF, little endian). Mounts
- * and namespaces confine it already; the filter closes what they leave open: Unix sockets of the machine, other
- * processes' memory, input to the terminal, and the parts of the kernel with the most holes.
+ * Builds the system call filter of a sandboxed program, as a classic BPF program (little endian). Mounts and
+ * namespaces confine the program already; the filter closes what they leave open: the machine's Unix sockets, the
+ * memory of other processes, input to the terminal, and parts of the kernel with frequent vulnerabilities.
  */
 export function seccompFilter(arch: Arch, { network }: { readonly network: boolean }): Uint8Array {
   const [clone, unshare, ioctl, socket, socketpair] = [
@@ -73,18 +73,19 @@ export function seccompFilter(arch: Arch, { network }: { readonly network: boole
   const instructions: Instruction[] = [
     [LOAD, 0, 0, ARCH],
     [JUMP_IF_EQUAL, 1, 0, AUDIT_ARCH[arch]],
-    // A 32-bit program, or `int 0x80` in a 64-bit one: other numbers, so nothing below would fit.
+    // A 32-bit program, or `int 0x80` in a 64-bit one: system call numbers differ, so the checks below would not
+    // apply.
     [RETURN, 0, 0, KILL],
     [LOAD, 0, 0, NUMBER],
     [JUMP_IF_AT_LEAST, 0, 1, X32],
     [RETURN, 0, 0, ENOSYS],
     ...numbersOn(arch, REFUSED).flatMap((number) => refuse(number, EPERM)),
-    ...numbersOn(arch, MISSING).flatMap((number) => refuse(number, ENOSYS)),
+    ...numbersOn(arch, EMULATED_AS_MISSING).flatMap((number) => refuse(number, ENOSYS)),
     ...(network ? [] : numbersOn(arch, NETWORK).flatMap((number) => refuse(number, EPERM))),
     ...inspect(clone, anyBit(0, NEW_NAMESPACES)),
     ...inspect(unshare, anyBit(0, NEW_NAMESPACES | NEW_TIME)),
     ...inspect(ioctl, anyOf(1, TERMINAL_INPUT)),
-    // A datagram socket of a pair can still send to any other by its name.
+    // A datagram socket of a pair can still send to any other socket by name.
     ...inspect(socketpair, [
       [LOAD, 0, 0, argument(1)],
       [AND, 0, 0, SOCKET_TYPE],
@@ -105,7 +106,7 @@ function refuse(number: number, action: number): readonly Instruction[] {
   ];
 }
 
-/** Runs `check` for one call; where it does not return, the call is allowed. */
+/** Runs `check` for one system call. If `check` does not return, the call is allowed. */
 function inspect(number: number, check: readonly Instruction[]): readonly Instruction[] {
   return [[JUMP_IF_EQUAL, 0, check.length + 1, number], ...check, [RETURN, 0, 0, ALLOW]];
 }

@@ -1,13 +1,13 @@
-/** Machines whose system calls the filter knows, by Node's names. */
+/** Processor architectures that the filter supports, by Node's names. */
 export type Arch = "x64" | "arm64";
 
-/** `AUDIT_ARCH_*`: how the kernel names the entry point that a system call came through. */
+/** `AUDIT_ARCH_*`: the kernel's ids of the system call interface. */
 export const AUDIT_ARCH: Readonly<Record<Arch, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** Numbers of one system call: on x64, then on arm64; null where it does not exist. */
+/** The numbers of one system call on x64 and on arm64; null where it does not exist. */
 export type Numbers = readonly [x64: number, arm64: number | null];
 
-/** Always refused with EPERM: what could reach other processes, the kernel or the mounts. */
+/** Always refused with EPERM: calls that reach other processes, the kernel or the mounts. */
 export const REFUSED = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -56,12 +56,12 @@ export const REFUSED = {
   ioperm: [173, null],
 } as const satisfies Record<string, Numbers>;
 
-/** Refused with ENOSYS, so that programs take the older call, whose arguments the filter can read. */
-export const MISSING = {
-  // Their flags are in memory.
+/** Refused with ENOSYS, so that programs fall back to the older call, whose arguments the filter can read. */
+export const EMULATED_AS_MISSING = {
+  // The flags of `clone3` are in memory, which a filter cannot read.
   clone3: [435, 435],
   openat2: [437, 437],
-  // Connects and sends without the system calls of that name.
+  // io_uring connects and sends without the system calls of that name.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
@@ -77,7 +77,7 @@ export const NETWORK = {
   accept4: [288, 242],
 } as const satisfies Record<string, Numbers>;
 
-/** Refused depending on their arguments. */
+/** Refused depending on the arguments. */
 export const INSPECTED = {
   clone: [56, 220],
   unshare: [272, 97],
@@ -86,7 +86,7 @@ export const INSPECTED = {
   socketpair: [53, 199],
 } as const satisfies Record<string, Numbers>;
 
-/** Calls that set the mode of a file, with the argument that has it. */
+/** Calls that set the mode of a file, with the position of the mode argument. */
 export const MODE_CALLS = {
   chmod: { numbers: [90, null], mode: 1 },
   fchmod: { numbers: [91, 52], mode: 1 },
@@ -95,18 +95,19 @@ export const MODE_CALLS = {
   creat: { numbers: [85, null], mode: 1 },
   mknod: { numbers: [133, null], mode: 1 },
   mknodat: { numbers: [259, 33], mode: 2 },
-  // Their mode counts only if a flag says that a file is made.
+  // The mode of these calls matters only if a flag creates the file.
   open: { numbers: [2, null], mode: 2, flags: 1 },
   openat: { numbers: [257, 56], mode: 3, flags: 2 },
 } as const satisfies Record<string, ModeCall>;
 
+/** A system call with a file mode, and the positions of its arguments. */
 export interface ModeCall {
   readonly numbers: Numbers;
   readonly mode: number;
   readonly flags?: number;
 }
 
-/** Numbers on one machine, without those that it does not have. */
+/** The numbers on one architecture, without calls that it does not have. */
 export function numbersOn(arch: Arch, calls: Readonly<Record<string, Numbers>>): readonly number[] {
   return Object.values(calls)
     .map((numbers) => numberOn(arch, numbers))

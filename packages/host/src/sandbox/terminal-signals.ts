@@ -1,22 +1,22 @@
 import type { ProgramStart } from "../platform/platform.ts";
 import { type Access, isWithin } from "./access.ts";
 
-/** GNU env, from coreutils 8.31 on, sets what a program does with signals. */
+/** GNU env of coreutils 8.31 or later can set how a program handles signals. */
 const ENV = "/usr/bin/env";
-/** Those that keys of a terminal send to all processes in its foreground. */
-const KEYS = "INT,QUIT,TSTP";
+/** Signals that terminal keys send to all processes in the foreground. */
+const KEY_SIGNALS = "INT,QUIT,TSTP";
 
-/** Shows whether `env` can do what is needed: it succeeds if so. */
+/** Succeeds if this machine's `env` has the needed options. */
 export const signalsProbe: ProgramStart = {
-  argv: [ENV, `--ignore-signal=${KEYS}`, `--default-signal=${KEYS}`, "true"],
+  argv: [ENV, `--ignore-signal=${KEY_SIGNALS}`, `--default-signal=${KEY_SIGNALS}`, "true"],
   cwd: "/",
   env: { PATH: "/usr/bin:/bin" },
   stdin: "closed",
 };
 
 /**
- * Lets Ctrl-C reach the command and not bubblewrap, which is in the foreground of the same terminal: bubblewrap would
- * end, and everything inside with it, also a program that handles the signal. `wrap` confines a program.
+ * Lets Ctrl-C reach the command but not bubblewrap, which is in the foreground of the same terminal: bubblewrap would
+ * end, and with it everything inside, including programs that handle the signal. `wrap` sandboxes a program.
  */
 export function withTerminalSignals(
   program: ProgramStart,
@@ -24,8 +24,8 @@ export function withTerminalSignals(
   wrap: (program: ProgramStart) => ProgramStart,
 ): ProgramStart {
   const isVisible = readOnly === null || readOnly.some((path) => isWithin(ENV, path));
-  // A name with `=` would be a variable to env.
+  // `env` takes a name with `=` for a variable.
   if (!isVisible || program.argv[0].includes("=")) return wrap(program);
-  const wrapped = wrap({ ...program, argv: [ENV, `--default-signal=${KEYS}`, ...program.argv] });
-  return { ...wrapped, argv: [ENV, `--ignore-signal=${KEYS}`, ...wrapped.argv] };
+  const wrapped = wrap({ ...program, argv: [ENV, `--default-signal=${KEY_SIGNALS}`, ...program.argv] });
+  return { ...wrapped, argv: [ENV, `--ignore-signal=${KEY_SIGNALS}`, ...wrapped.argv] };
 }

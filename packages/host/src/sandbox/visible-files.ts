@@ -3,16 +3,16 @@ import type { Files, ReadableFiles } from "../platform/platform.ts";
 import { type Access, isWithin } from "./access.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** What a command of a thread would see, as it was when this was first looked at. */
+/** The files that a thread's command could see, determined at the first use. */
 export interface VisibleFiles {
   readonly files: ReadableFiles;
-  /** Whether a file of this real path could be seen. */
+  /** Whether a command could see the file at this real path. */
   isVisible(path: string): Promise<boolean>;
-  /** Those of some real paths that a profile of people's own keeps from being written; null without such a profile. */
+  /** The given real paths that a user-defined profile keeps from being written; null without such a profile. */
   unwritable(paths: readonly string[]): Promise<readonly string[] | null>;
 }
 
-/** The files that a command of a thread would see: tools that read for a model see no others. */
+/** Restricts tools that read files for a model to the files that a command of the thread could see. */
 export function visibleFiles(
   sandbox: Pick<Sandbox, "access">,
   files: Pick<Files, "within">,
@@ -30,37 +30,37 @@ export function visibleFiles(
 ): VisibleFiles {
   const program = { argv: ["true"], cwd, env: {}, stdin: "closed" } as const;
   const command = { program, policy, profile: profile ?? null, roots, gitWritable: false };
-  let looked: Promise<Access | null> | undefined;
-  const look = (): Promise<Access | null> => {
-    looked ??= sandbox.access(command);
-    return looked;
+  let accessPromise: Promise<Access | null> | undefined;
+  const loadAccess = (): Promise<Access | null> => {
+    accessPromise ??= sandbox.access(command);
+    return accessPromise;
   };
   const isVisible = async (path: string): Promise<boolean> => {
-    const access = await look();
-    return access === null || isShown(path, access);
+    const access = await loadAccess();
+    return access === null || isReadable(path, access);
   };
   return {
     files: files.within(isVisible),
     isVisible,
     async unwritable(paths) {
-      const access = profile == null || profile.startsWith(":") ? null : await look();
+      const access = profile == null || profile.startsWith(":") ? null : await loadAccess();
       return access && paths.filter((path) => !isWritable(path, access));
     },
   };
 }
 
-/** Of what is writable and what is protected in it, the longer path counts. */
-function isWritable(path: string, { writable, protected: kept }: Access): boolean {
+/** Whether a path may be written. Of the writable and protected paths that contain it, the longest one counts. */
+function isWritable(path: string, { writable, protected: protectedPaths }: Access): boolean {
   const longest = (folders: readonly string[]): number =>
     Math.max(-1, ...folders.filter((folder) => isWithin(path, folder)).map(({ length }) => length));
-  return longest(writable) > longest(kept);
+  return longest(writable) > longest(protectedPaths);
 }
 
-function isShown(path: string, { readOnly, readable, writable, hidden }: Access): boolean {
+function isReadable(path: string, { readOnly, readable, writable, hidden }: Access): boolean {
   const all = readOnly === null ? ["/"] : [...readOnly, ...readable, ...writable];
   if (!all.some((one) => isWithin(path, one))) return false;
   const shown = [...readable, ...writable].filter((one) => isWithin(path, one));
-  // What is shown inside of a hidden folder stays visible; a hidden folder inside of what is shown does not.
+  // A readable path inside a hidden folder stays visible; a hidden folder inside a readable one does not.
   return hidden.every(
     (folder) => !isWithin(path, folder.path) || shown.some((one) => isWithin(one, folder.path)),
   );

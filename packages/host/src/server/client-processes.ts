@@ -2,10 +2,10 @@ import { fault } from "../errors.ts";
 import type { OutputPiece, ProgramStart, TerminalSize, Timers } from "../platform/platform.ts";
 import type { ManagedProcess, ProcessListener } from "../process/managed-process.ts";
 import type { ProcessManager } from "../process/process-manager.ts";
-import { CappedOutput, type CapturedOutput, HeldOutputs } from "./captured-output.ts";
 import type { Connection } from "./connection.ts";
+import { BufferedBytes, CappedOutput, type CapturedOutput } from "./output-capture.ts";
 
-/** The exit code of a process that had its time, as the `timeout` command gives it. */
+/** The exit code of a process that exceeded its time limit, as from the `timeout` program of coreutils. */
 const TIMED_OUT = 124;
 
 const SIGNAL_CODES: Readonly<Record<string, number>> = {
@@ -19,56 +19,58 @@ const SIGNAL_CODES: Readonly<Record<string, number>> = {
   SIGTERM: 15,
 };
 
-/** Under which name a process runs. A symbol is one that no client can use. */
+/** The name of a process. A symbol is a name that no client can use. */
 export type ProcessName = string | symbol;
 
-/** What a client asks for. */
+/** A process that a client asks to start. */
 export interface ClientProcessStart {
-  /** Unique among those of its connection that run. */
+  /** Unique among the running processes of the connection. */
   readonly name: ProcessName;
-  /** It may still have to be made ready; what is meant for it waits. */
+  /** A promise while the program is still being prepared. Input to the process waits until the program is ready. */
   readonly program: ProgramStart | Promise<ProgramStart>;
-  /** Undefined: as long as it takes. */
+  /** Undefined for no time limit. */
   readonly timeoutMs: number | undefined;
-  /** The most bytes that are taken of each of its outputs; undefined: as many as can be held. */
+  /** Limit on the bytes of each output. Undefined: only the size of the buffer limits the output. */
   readonly cap: number | undefined;
-  /** Gets the output as it comes; undefined: it is held until the end. */
+  /** Receives the output as it comes. Undefined if the output is buffered until the process ends. */
   readonly stream?:
     | ((stream: OutputPiece["stream"], bytes: Uint8Array, capReached: boolean) => void)
     | undefined;
 }
 
-/** What became of it. The texts are empty where they were streamed. */
+/** The end of a process. The texts are empty if the output was streamed. */
 export interface ClientProcessEnd {
   readonly exitCode: number;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
+  /** Whether the process left other processes running, which may write more output. */
+  readonly drainTimedOut: boolean;
 }
 
-/** Processes that clients start by themselves. Each ends with its connection. */
+/** Processes that clients start by themselves. They end with their connection. */
 export class ClientProcesses {
   readonly #manager: ProcessManager;
   readonly #timers: Timers;
   readonly #taken: (name: string) => Error;
-  readonly #held = new HeldOutputs();
-  /** Those that run, or are being started. */
+  readonly #buffered = new BufferedBytes();
+  /** Processes that run or are being started. */
   readonly #byConnection = new Map<Connection, Map<ProcessName, Promise<ManagedProcess>>>();
 
-  /** `taken`: the error for a name that is in use. */
+  /** `taken`: creates the error for a name that is in use. */
   constructor(manager: ProcessManager, timers: Timers, taken: (name: string) => Error) {
     this.#manager = manager;
     this.#timers = timers;
     this.#taken = taken;
   }
 
-  /** Resolves when it runs, with what it will come to. */
+  /** Resolves when the process runs. `end` resolves when the process has ended. */
   async start(
     connection: Connection,
     { name, program, timeoutMs, cap, stream }: ClientProcessStart,
   ): Promise<{ readonly end: Promise<ClientProcessEnd> }> {
     const running = this.#byConnection.get(connection) ?? new Map();
     if (running.has(name)) throw this.#taken(String(name));
-    const budget = stream === undefined ? this.#held : undefined;
+    const budget = stream === undefined ? this.#buffered : undefined;
     const outputs = { stdout: new CappedOutput(cap, budget), stderr: new CappedOutput(cap, budget) };
     const listener = ({ stream: from, bytes }: OutputPiece): Promise<void> | undefined => {
       const taken = outputs[from].take(bytes);
@@ -82,6 +84,7 @@ export class ClientProcesses {
     try {
       const process = await starting;
       if (connection.state === "closed") await process.terminate();
+      warnOfPipes(connection, await program, process);
       return { end: this.#end(connection, name, process, outputs, timeoutMs) };
     } catch (cause) {
       this.#forget(connection, name);
@@ -89,7 +92,7 @@ export class ClientProcesses {
     }
   }
 
-  /** Waits for one that is being started; undefined if there is none of that name. */
+  /** Returns a process, if necessary after its start; undefined if none has this name. */
   async get(connection: Connection, name: string): Promise<ManagedProcess | undefined> {
     return this.#byConnection
       .get(connection)
@@ -97,7 +100,7 @@ export class ClientProcesses {
       ?.catch(() => undefined);
   }
 
-  /** Ends them all; what waits for one of them gets its end. */
+  /** Ends all processes. */
   async close(): Promise<void> {
     await Promise.all([...this.#byConnection.keys()].map((connection) => this.#manager.end(connection)));
   }
@@ -134,7 +137,12 @@ export class ClientProcesses {
     cancel?.();
     this.#forget(connection, name);
     const exitCode = late ? TIMED_OUT : (code ?? 128 + (SIGNAL_CODES[signal ?? ""] ?? 0));
-    return { exitCode, stdout: stdout.captured(), stderr: stderr.captured() };
+    return {
+      exitCode,
+      stdout: stdout.captured(),
+      stderr: stderr.captured(),
+      drainTimedOut: process.drainTimedOut,
+    };
   }
 
   #forget(connection: Connection, name: ProcessName): void {
@@ -144,7 +152,14 @@ export class ClientProcesses {
   }
 }
 
-/** Bytes that a client sends to a process. */
+/** Warns a client that asked for a terminal if there is none: programs behave differently without a terminal. */
+function warnOfPipes(connection: Connection, { tty }: ProgramStart, process: ManagedProcess): void {
+  if (tty === undefined || process.tty) return;
+  const message = "This machine has no terminals for programs: the program runs on pipes, and has no size.";
+  connection.notify("warning", { threadId: null, message });
+}
+
+/** Writes input from a client to a process. */
 export async function writeInput(
   process: ManagedProcess,
   {
@@ -162,7 +177,7 @@ export async function writeInput(
   if (closeStdin) process.endInput();
 }
 
-/** A terminal has at least one cell. */
+/** Checks that a terminal has at least one cell. */
 export function terminalSize({ cols, rows }: TerminalSize): TerminalSize {
   if (cols === 0 || rows === 0) throw fault("invalidParams", "size", "rows and cols are at least 1");
   return { cols, rows };

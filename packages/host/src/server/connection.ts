@@ -5,54 +5,62 @@ import {
   type NotificationParams,
   notifications,
   type Result,
+  type ServerRequestName,
+  type ServerRequestParams,
 } from "@bobbin/protocol";
 import { type Encoded, Frame, jsonOf, type Link, type LinkEvents, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import { type Fault, fault } from "../errors.ts";
 import type { Clock, Timers } from "../platform/platform.ts";
 import { notificationFrame } from "../thread/notification-frame.ts";
 import type { Outgoing, Recipient, Subscription } from "../thread/subscription.ts";
-import type { Unfinished } from "../thread/unfinished.ts";
-import { type Answer, type RequestId, readFrame } from "./frames.ts";
-import type { LinkMeta } from "./listen/door.ts";
+import type { UndeliveredSubscriptions } from "../thread/undelivered-subscriptions.ts";
+import { type Answer, type RequestId, readFrame } from "./incoming-frames.ts";
+import type { LinkMeta } from "./listen/listener.ts";
 import { Outbox } from "./outbox.ts";
 
-/** Requests of one connection that may be under way; past it they are told to come back later. */
+/** Limit on the requests in progress per connection. Further requests are refused as `overloaded`. */
 const MAX_IN_FLIGHT = 1024;
-/** How long a client has to take its last replies, and what of it to catch up if it is behind. */
+/** How long closing a connection may take: in all, and until a lagging client has caught up. */
 const FLUSH_MS = 2000;
 const CATCH_UP_MS = 1000;
 
+/**
+ * How long a thread stays loaded after its last client on a socket has disconnected, because the client may
+ * reconnect.
+ */
 const SOCKET_DELAY_MS = 30 * 60 * 1000;
 
 type State =
   | { readonly kind: "new" }
   | { readonly kind: "ready"; readonly client: Client }
-  /** No more requests are taken; those under way are answered. */
+  /** The connection accepts no more requests, and answers those in progress. */
   | { readonly kind: "closing"; readonly client: Client | undefined }
-  /** What it said of itself still counts: how long its threads stay, for one. */
+  /** The client's capabilities still apply, for example how long its threads stay loaded. */
   | { readonly kind: "closed"; readonly client: Client | undefined };
 
-/** What a client said of itself in `initialize`. */
+/** A client's name and capabilities from `initialize`. */
 export interface Client {
   readonly info: ClientInfo;
-  /** Whose threads those are that it starts. */
+  /** The client name that threads started by this client are listed under. */
   readonly originator: string;
   readonly experimental: boolean;
   readonly optedOut: ReadonlySet<string>;
   readonly eventCursor: boolean;
-  /** How long a thread stays loaded after this client left it, if it said so. */
+  /** How long a thread stays loaded after this client has left it; undefined for the default. */
   readonly unloadDelayMs: number | undefined;
 }
 
 export interface ConnectionPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Configured for everyone. */
+  /** The configured unload delay, for clients that name none. */
   readonly unloadDelayMs: number | undefined;
   request(connection: Connection, id: RequestId, method: string, params: unknown): void;
-  /** False if nothing was asked of it that this answers. */
+  /** False if the answer belongs to no open question. */
   answer(connection: Connection, id: string | number, answer: Answer): boolean;
   closed(connection: Connection): void;
+  /** Called when `initialize` was accepted. */
+  initialized(connection: Connection, client: Client): void;
   debug(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -85,9 +93,10 @@ export class Connection implements LinkEvents, Recipient {
   initialize(client: Client): void {
     if (this.#state.kind !== "new") throw fault("alreadyInitialized");
     this.#state = { kind: "ready", client };
+    this.#ports.initialized(this, client);
   }
 
-  // What the wire tells.
+  // Events of the link (LinkEvents).
 
   message(text: string): void {
     if (this.#state.kind === "closed") return;
@@ -98,7 +107,7 @@ export class Connection implements LinkEvents, Recipient {
       case "invalid":
         return this.#send(errorFrame(frame.id, frame.fault));
       case "notification":
-        // `initialized` asks for nothing, and others are not known: nothing waits for an answer.
+        // `initialized` needs no reaction, and no other notification is known.
         return;
       case "response":
         if (!this.#ports.answer(this, frame.id, frame.answer)) {
@@ -122,13 +131,13 @@ export class Connection implements LinkEvents, Recipient {
 
   closed(): void {
     this.#state = { kind: "closed", client: this.client };
-    this.unfinished.stop();
+    this.undelivered.stop();
     this.#outbox.close();
     this.#idle?.();
     this.#ports.closed(this);
   }
 
-  // What threads tell.
+  // Notifications from threads (Recipient).
 
   wants(method: NotificationName): boolean {
     if (this.client?.optedOut.has(method)) return false;
@@ -139,18 +148,33 @@ export class Connection implements LinkEvents, Recipient {
     return this.client?.eventCursor ?? false;
   }
 
-  /** A client on stdio that leaves is the last one; one on a socket may come back. */
+  get isExperimental(): boolean {
+    return this.client?.experimental ?? false;
+  }
+
+  /**
+   * Threads of a client on stdio are unloaded at once, because no other client can connect. A client on a socket may
+   * reconnect.
+   */
   get unloadDelayMs(): number {
     const normally = this.meta.transport === "stdio" ? 0 : SOCKET_DELAY_MS;
     return this.client?.unloadDelayMs ?? this.#ports.unloadDelayMs ?? normally;
   }
 
-  /** Tells this client alone. */
+  /** Sends a notification to this client only. */
   notify<N extends NotificationName>(method: N, params: NotificationParams<N>): void {
     if (this.wants(method)) this.#send(notificationFrame(method, params, this.#ports.clock.now()));
   }
 
-  /** Resolves when the client has read what it was sent, or is gone; undefined if it has. For what can wait. */
+  /** Sends a server request to this client only. The answer arrives through `ports.answer`. */
+  ask<N extends ServerRequestName>(id: number, method: N, params: ServerRequestParams<N>): void {
+    this.#send(new Frame(JSON.stringify({ id, method, params })));
+  }
+
+  /**
+   * Resolves when the client has read everything sent, or has disconnected; undefined if nothing is unread. For
+   * messages that are not urgent.
+   */
   room(): Promise<void> | undefined {
     return this.#outbox.room();
   }
@@ -163,25 +187,26 @@ export class Connection implements LinkEvents, Recipient {
     if (this.#state.kind !== "closed") this.#outbox.thread(subscription, outgoing);
   }
 
-  get unfinished(): Unfinished {
-    return this.#outbox.unfinished;
+  get undelivered(): UndeliveredSubscriptions {
+    return this.#outbox.undelivered;
   }
 
   waitForRoom(subscription: Subscription): void {
     this.#outbox.waitForRoom(subscription);
   }
 
-  /** For what everyone is told of a thread. */
+  /** Sends a notification about a thread that goes to all connections. */
   notice(threadId: string, method: NotificationName, frame: Frame): void {
     if (this.client !== undefined && this.wants(method)) this.#outbox.notice({ threadId, method, frame });
   }
 
   // Replies.
 
-  /** Throws if it would be too large: then nothing was sent. */
+  /** Throws, and sends nothing, if the reply is too large. */
   reply<M extends MethodName>(id: RequestId, result: Result<M> | Encoded<Result<M>>): void {
     const json = `{"id":${id.json},"result":${jsonOf(result)}}`;
-    // A UTF-16 unit takes at most three bytes as UTF-8, so a text below a third of the limit need not be measured.
+    // A UTF-16 unit takes at most three bytes in UTF-8, so a text below a third of the limit needs no exact
+    // measurement.
     if (json.length * 3 > MAX_MESSAGE_BYTES && Buffer.byteLength(json) > MAX_MESSAGE_BYTES) {
       throw fault("replyTooLarge", MAX_MESSAGE_BYTES);
     }
@@ -194,32 +219,32 @@ export class Connection implements LinkEvents, Recipient {
     this.#answered();
   }
 
-  /** Takes no more requests. */
+  /** Accepts no more requests. */
   leave(): void {
     if (this.#state.kind !== "closed") this.#state = { kind: "closing", client: this.client };
   }
 
-  /** Resolves when no request is under way, or nobody is left to answer. */
+  /** Resolves when no request is in progress, or when the client has disconnected. */
   async answered(): Promise<void> {
     if (this.#state.kind === "closed" || this.#inFlight === 0) return;
     await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
-  /** Waits for the requests under way, writes everything out, and ends the wire. */
+  /** Waits for the requests in progress, sends everything that is queued, and closes the link. */
   async close(): Promise<void> {
     this.leave();
     await this.answered();
     const { clock, timers } = this.#ports;
     const begun = clock.monotonic();
-    // Its threads are closed by now, but it may be in the middle of a replay.
+    // The client's threads are closed, but a replay to the client may still be running.
     await new Promise<void>((done) => {
       const cancel = timers.after(CATCH_UP_MS, done);
-      this.unfinished.heard(() => {
+      this.undelivered.whenDelivered(() => {
         cancel();
         done();
       });
     });
-    // Asked again: it may have gone meanwhile.
+    // Checked again, because the client may have disconnected in between.
     if (this.state === "closed") return;
     this.#outbox.flush();
     await this.#link.close("shutdown", FLUSH_MS - (clock.monotonic() - begun));

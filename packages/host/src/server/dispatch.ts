@@ -1,25 +1,29 @@
 import { check, findMethod, type MethodEntry, type MethodName } from "@bobbin/protocol";
 import { Fault, fault } from "../errors.ts";
-import { storageFault } from "../journal/saved.ts";
 import type { Log } from "../observe/log.ts";
 import type { Ids } from "../platform/platform.ts";
+import { storageFault } from "../store/storage-fault.ts";
 import { authorize } from "./authorize.ts";
-import type { Call, FindHandler, Handler } from "./call.ts";
 import type { Connection } from "./connection.ts";
-import type { RequestId } from "./frames.ts";
-import type { Queues } from "./queues.ts";
-import type { ReachLookup } from "./reach.ts";
+import type { Call, FindHandler, Handler } from "./handler-types.ts";
+import type { RequestId } from "./incoming-frames.ts";
+import type { ReachLookup } from "./owner-access.ts";
+import { namesOutdatedPolicy, warnOfOutdatedPolicy } from "./params/outdated-approval-policy.ts";
+import type { RequestQueues } from "./request-queues.ts";
 
 export interface DispatchPorts {
   readonly reachLookup: ReachLookup;
   readonly handlers: FindHandler;
-  readonly queues: Queues;
+  readonly queues: RequestQueues;
   readonly ids: Ids;
   readonly log: Log;
   readonly count: (method: string, outcome: string) => void;
 }
 
-/** From a frame to a handler: look-up, gate, parse, that scope's turn. Every request gets exactly one reply. */
+/**
+ * Handles a request: finds the method, checks access, validates the params, waits for the queue of its scope, and
+ * calls the handler. Every request gets exactly one reply.
+ */
 export async function dispatch(
   ports: DispatchPorts,
   connection: Connection,
@@ -40,18 +44,20 @@ export async function dispatch(
   };
   try {
     const handler = admit(ports, connection, method, entry);
+    const isOutdated = namesOutdatedPolicy(connection, params);
     const checked = parse(connection, method, entry!, params);
     await ports.queues.run(entry!.scope, (checked as { threadId?: unknown }).threadId, async () => {
       await handler(checked as never, call);
     });
     if (!replied) throw new Error(`${method} did not reply`);
+    if (isOutdated) warnOfOutdatedPolicy(connection);
   } catch (cause) {
-    const told =
+    const error =
       cause instanceof Fault ? cause : (unstored(ports, method, cause) ?? internal(ports, method, cause));
-    // A fault after the reply is ours alone to know: the client has its answer.
+    // An error after the reply is only logged, because the client already has its answer.
     if (replied) return ports.log.error("request failed after its reply", { method, cause });
-    connection.refuse(id, told);
-    ports.count(entry === undefined ? "unknown" : method, told.code);
+    connection.refuse(id, error);
+    ports.count(entry === undefined ? "unknown" : method, error.code);
   }
 }
 
@@ -77,20 +83,20 @@ function admit(
 }
 
 function parse(connection: Connection, method: string, entry: MethodEntry, params: unknown): object {
-  const given = params ?? {};
+  const input = params ?? {};
   const experimental = connection.client?.experimental ?? false;
-  const violation = check(entry.params, given, { experimental, method });
-  if (violation === undefined) return given;
+  const violation = check(entry.params, input, { experimental, method });
+  if (violation === undefined) return input;
   if (violation.kind === "experimental") throw fault("experimentalRequired", violation.name);
   const problem = fault("invalidParams", violation.path, violation.message);
   throw new Fault(problem.code, problem.message, { path: violation.path });
 }
 
-/** Whoever was at work when the disk failed need not know that it could. */
+/** The client error for an I/O error of the storage; undefined for any other error. */
 function unstored(ports: DispatchPorts, method: string, cause: unknown): Fault | undefined {
-  const told = storageFault(cause);
-  if (told !== undefined) ports.log.warn("request failed because of the disk", { method, cause });
-  return told;
+  const error = storageFault(cause);
+  if (error !== undefined) ports.log.warn("request failed because of the disk", { method, cause });
+  return error;
 }
 
 function internal(ports: DispatchPorts, method: string, cause: unknown): Fault {

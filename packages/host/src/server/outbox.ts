@@ -4,41 +4,53 @@ import type { Clock } from "../platform/platform.ts";
 import {
   deltaMessages,
   type Outgoing,
-  type Standing,
+  type Progress,
   type Subscription,
   type TextDelta,
 } from "../thread/subscription.ts";
-import { Unfinished } from "../thread/unfinished.ts";
+import { UndeliveredSubscriptions } from "../thread/undelivered-subscriptions.ts";
 
-/** Up to here a frame goes straight to the wire; past it, it waits here, where it can be merged or dropped. */
-const WIRE_BYTES = 256 * 1024;
-/** What may wait of threads' notifications before they are dropped and their subscriptions lag. */
+/**
+ * Up to this backlog, in bytes, frames go directly to the link. Above it, frames are queued here, where they can be
+ * merged or dropped.
+ */
+const LINK_BYTES = 256 * 1024;
+/**
+ * Limit on the queued bytes of thread notifications. Above it, notifications are dropped, and their subscriptions
+ * lag.
+ */
 const QUEUE_BYTES = 4 * 1024 * 1024;
-/** Replies are never dropped; with this many bytes of them waiting, the connection is not read any further. */
+/**
+ * Limit on the queued bytes of replies. Replies are never dropped; above the limit, no more requests are read from
+ * the connection.
+ */
 const REPLY_BYTES = 1024 * 1024;
-/** Notices are kept to the last of each key; a client that lets even those pile up is cut off. */
+/**
+ * Limit on the queued bytes of notices. Only the last notice per method and thread stays queued. A client that still
+ * exceeds the limit is disconnected.
+ */
 const NOTICE_BYTES = 8 * 1024 * 1024;
 
-type Waiting = WaitingReply | WaitingThread;
+type QueuedMessage = QueuedReply | QueuedNotification;
 
-interface WaitingReply {
+interface QueuedReply {
   readonly kind: "reply";
   readonly frame: Frame;
   readonly size: number;
 }
 
-interface WaitingThread {
+interface QueuedNotification {
   readonly kind: "thread";
   readonly subscription: Subscription;
-  readonly before: Standing;
-  /** Undefined once text was merged into `delta`: encoded when it is sent, not at every merge. */
+  readonly before: Progress;
+  /** Undefined after text was merged into `delta`, which is encoded when it is sent, not at each merge. */
   frame: Frame | undefined;
   delta: TextDelta | undefined;
-  readonly aside: NotificationName | undefined;
+  readonly unrecorded: NotificationName | undefined;
   size: number;
 }
 
-/** What everyone is told of a thread. */
+/** A notification about a thread that goes to every connection. */
 interface Notice {
   readonly threadId: string;
   readonly method: NotificationName;
@@ -46,17 +58,18 @@ interface Notice {
 }
 
 /**
- * What is on its way to one client. A client that does not read costs a bounded number of bytes: its replies
- * hold back its requests, its threads' notifications are dropped and made again from the journal later.
+ * The queue of outgoing messages for one client. A client that does not read uses a bounded amount of memory: while
+ * its replies are unread, no more requests are read, and thread notifications are dropped and later replayed from the
+ * journal.
  */
 export class Outbox {
   readonly #link: Link;
   readonly #clock: Clock;
   readonly #onSlow: () => void;
-  #queue: Waiting[] = [];
-  /** Sent when the queue is empty: the last of each kind and thread, in the order in which they came. */
+  #queue: QueuedMessage[] = [];
+  /** Sent when the queue is empty: the last notice per method and thread, in the order of arrival. */
   readonly #notices = new Map<string, Notice>();
-  readonly unfinished = new Unfinished();
+  readonly undelivered = new UndeliveredSubscriptions();
   readonly #bytes = { reply: 0, notice: 0, thread: 0 };
   #paused = false;
   readonly #lagging = new Set<Subscription>();
@@ -70,22 +83,25 @@ export class Outbox {
   }
 
   get congested(): boolean {
-    return this.#queue.length > 0 || this.#notices.size > 0 || this.#link.backlog >= WIRE_BYTES;
+    return this.#queue.length > 0 || this.#notices.size > 0 || this.#link.backlog >= LINK_BYTES;
   }
 
-  /** Resolves when the next frame goes straight to the wire, or never will; undefined if it does now. */
+  /**
+   * Resolves when the next frame can go directly to the link, or when the link has ended; undefined if a frame can go
+   * directly now.
+   */
   room(): Promise<void> | undefined {
     if (!this.congested || this.#closed) return undefined;
     return new Promise((resolve) => this.#waitingForRoom.push(resolve));
   }
 
-  /** Nobody is there to read any more. */
+  /** Called when the client has disconnected. */
   close(): void {
     this.#closed = true;
     for (const resolve of this.#waitingForRoom.splice(0)) resolve();
   }
 
-  /** Never dropped. */
+  /** Sends a reply. Replies are never dropped. */
   reply(frame: Frame): void {
     if (!this.congested) return this.#link.send(frame);
     this.#push({ kind: "reply", frame, size: sizeOf(frame) });
@@ -95,11 +111,14 @@ export class Outbox {
     }
   }
 
-  /** For what every connection is told; under pressure only the last one of a kind and thread is kept. */
+  /**
+   * Sends a notice that goes to every connection. If the client lags, only the last one per method and thread
+   * stays queued.
+   */
   notice(notice: Notice): void {
     const { threadId, method, frame } = notice;
-    const behind = this.unfinished.get(threadId);
-    if (behind?.lagging) return behind.aside(method, frame);
+    const behind = this.undelivered.get(threadId);
+    if (behind?.lagging) return behind.unrecorded(method, frame);
     if (!this.congested) return this.#link.send(frame, true);
     const key = `${method} ${threadId}`;
     this.#dropNotice(key);
@@ -108,7 +127,7 @@ export class Outbox {
     if (this.#bytes.notice > NOTICE_BYTES) this.#onSlow();
   }
 
-  thread(subscription: Subscription, { frame, before, delta, aside }: Outgoing): void {
+  thread(subscription: Subscription, { frame, before, delta, unrecorded }: Outgoing): void {
     if (!this.congested) return this.#link.send(frame);
     const last = this.#queue.at(-1);
     if (last?.kind === "thread" && last.subscription === subscription && sameStream(last.delta, delta)) {
@@ -117,15 +136,15 @@ export class Outbox {
       last.size += delta!.text.length;
       this.#bytes.thread += delta!.text.length;
     } else {
-      this.#push({ kind: "thread", subscription, before, frame, delta, aside, size: sizeOf(frame) });
+      this.#push({ kind: "thread", subscription, before, frame, delta, unrecorded, size: sizeOf(frame) });
     }
-    if (this.#bytes.thread > QUEUE_BYTES) this.#shed();
+    if (this.#bytes.thread > QUEUE_BYTES) this.#dropNotifications();
   }
 
-  /** The wire has room again. */
+  /** Called when the link has room again. */
   drained(): void {
     let sent = 0;
-    while (sent < this.#queue.length && this.#link.backlog < WIRE_BYTES) {
+    while (sent < this.#queue.length && this.#link.backlog < LINK_BYTES) {
       const waiting = this.#queue[sent++]!;
       this.#bytes[waiting.kind] -= waiting.size;
       this.#link.send(waiting.frame ?? this.#encode(waiting));
@@ -141,11 +160,14 @@ export class Outbox {
       this.#lagging.delete(subscription);
       subscription.catchUp();
     }
-    this.unfinished.look();
+    this.undelivered.prune();
     if (!this.congested) for (const resolve of this.#waitingForRoom.splice(0)) resolve();
   }
 
-  /** Hands over all that waits, whatever the wire has: it is about to be closed, and writes out what it has. */
+  /**
+   * Passes all queued frames to the link, whatever its backlog. The link is about to be closed, and writes everything
+   * before.
+   */
   flush(): void {
     for (const waiting of this.#queue.splice(0)) {
       this.#bytes[waiting.kind] -= waiting.size;
@@ -157,14 +179,14 @@ export class Outbox {
     }
   }
 
-  /** A subscription that can not finish catching up is called again when there is room. */
+  /** Remembers a subscription that stopped catching up because the outbox was full. It resumes when there is room. */
   waitForRoom(subscription: Subscription): void {
     this.#lagging.add(subscription);
   }
 
   #sendNotices(): void {
     for (const [key, { frame }] of this.#notices) {
-      if (this.#link.backlog >= WIRE_BYTES) return;
+      if (this.#link.backlog >= LINK_BYTES) return;
       this.#dropNotice(key);
       this.#link.send(frame);
     }
@@ -177,48 +199,48 @@ export class Outbox {
     this.#bytes.notice -= sizeOf(notice.frame);
   }
 
-  #encode(waiting: Waiting): Frame {
+  #encode(waiting: QueuedMessage): Frame {
     return waiting.kind === "reply"
       ? waiting.frame
       : new Frame(...deltaMessages(waiting.delta!, [waiting.delta!.text], this.#clock.now()));
   }
 
-  #push(waiting: Waiting): void {
+  #push(waiting: QueuedMessage): void {
     this.#queue.push(waiting);
     this.#bytes[waiting.kind] += waiting.size;
   }
 
-  #shed(): void {
-    const kept: Waiting[] = [];
+  #dropNotifications(): void {
+    const replies: QueuedMessage[] = [];
     for (const waiting of this.#queue) {
       if (waiting.kind === "reply") {
-        kept.push(waiting);
+        replies.push(waiting);
       } else {
         const lagging = waiting.subscription.lag(waiting.before);
         this.#lagging.add(lagging);
-        if (waiting.aside !== undefined) lagging.aside(waiting.aside, waiting.frame!);
+        if (waiting.unrecorded !== undefined) lagging.unrecorded(waiting.unrecorded, waiting.frame!);
       }
     }
-    this.#queue = kept;
+    this.#queue = replies;
     this.#bytes.thread = 0;
-    // What waits behind the queue has to wait behind what will be made again of it, too.
+    // Notices about lagging threads must come after the replayed notifications.
     for (const [key, { threadId, method, frame }] of this.#notices) {
-      const behind = this.unfinished.get(threadId);
+      const behind = this.undelivered.get(threadId);
       if (!behind?.lagging) continue;
       this.#dropNotice(key);
-      behind.aside(method, frame);
+      behind.unrecorded(method, frame);
     }
   }
 }
 
-/** Characters, not bytes: close enough for a bound, and free. */
+/** Counts characters instead of bytes, which is accurate enough for a limit and costs nothing. */
 function sizeOf(frame: Frame): number {
   let size = 0;
   for (const message of frame.messages) size += message.length;
   return size;
 }
 
-/** Neighbouring pieces of one text may become one. */
+/** Whether two adjacent deltas of one text can be merged. */
 function sameStream(one: TextDelta | undefined, other: TextDelta | undefined): boolean {
   return one !== undefined && one.stream === other?.stream;
 }

@@ -2,12 +2,16 @@ import { describe, expect, it } from "vitest";
 import { fold } from "../core/fold.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { Fault } from "../errors.ts";
-import type { ThreadJournal } from "../journal/journal.ts";
-import { MemoryJournal } from "../journal/memory.ts";
+import { allTurns } from "../history/stored-turns.ts";
+import { Supervisor } from "../observe/supervise.ts";
+import { Slices } from "../platform/event-loop-slices.ts";
 import { nodePlatform } from "../platform/node.ts";
-import { Slices } from "../platform/slices.ts";
+import type { ThreadJournal } from "../store/journal.ts";
+import { MemoryJournal } from "../store/memory/in-memory-journal.ts";
 import { Actor, type ActorPorts } from "./actor.ts";
-import { allTurns } from "./history.ts";
+import { Observers, type ThreadObserver } from "./observers.ts";
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
 const created: ThreadRecord = {
   type: "created",
@@ -56,12 +60,11 @@ async function loaded(journal: ThreadJournal, ports: Partial<ActorPorts> = {}): 
     platform: nodePlatform(),
     commits: new Slices(nodePlatform()),
     broadcast() {},
-    mustSync: () => false,
-    reconcile() {},
-    committed() {},
+    durability: () => "written",
+    observers: { committed() {}, failed() {} },
+    driver: { goOn() {}, stop() {} },
     woken() {},
     visited() {},
-    failed() {},
     supervise() {},
     secretOf: () => undefined,
     ...ports,
@@ -94,6 +97,27 @@ it("gives every turn a commit of its own to begin with, also if several come at 
   ]);
 });
 
+it("writes large commands that come at once in commits of their own, in order", async () => {
+  const journal = new MemoryJournal();
+  const actor = await loaded(journal);
+  const MEBIBYTE = 1024 * 1024;
+  const inject = (name: string, mebibytes: number) => {
+    const content = [{ type: "input_text", text: name.repeat(mebibytes * MEBIBYTE) }];
+    return actor.submit({ kind: "injectItems", at: 2, items: [{ type: "message", content }] });
+  };
+  const sizes = [3, 1, 0, 6, 0, 2, 6];
+  await Promise.all(sizes.map((mebibytes, nth) => inject("abcdefg"[nth]!, mebibytes)));
+  const injected = (await commits(journal)).slice(1).map(({ records }) =>
+    records.flatMap((record) => {
+      if (record.type !== "itemsInjected") return [];
+      const [{ content }] = record.items as [{ content: [{ text: string }] }];
+      return content[0].text.length / MEBIBYTE;
+    }),
+  );
+  expect(injected).toEqual([[3], [1, 0], [6], [0, 2], [6]]);
+  expect(injected.flat()).toEqual(sizes);
+});
+
 it("records the first of two answers that come at once, and sends that it was resolved once", async () => {
   const journal = new MemoryJournal();
   const actor = await loaded(journal);
@@ -117,28 +141,101 @@ it("records the first of two answers that come at once, and sends that it was re
 
 it("stops its work when it is parked, and takes nothing more", async () => {
   const journal = new MemoryJournal();
-  const asked: string[] = [];
-  const actor = await loaded(journal, { reconcile: (_, state) => asked.push(state.status.type) });
+  const stopped: Actor[] = [];
+  const driver = { goOn() {}, stop: (one: Actor) => void stopped.push(one) };
+  const actor = await loaded(journal, { driver });
   await actor.submit({ ...start, turnId: "a" });
+  expect(stopped).toEqual([]);
   await actor.park();
-  expect(asked).toEqual(["active", "notLoaded"]);
+  expect(stopped).toEqual([actor]);
   await expect(actor.submit({ ...start, turnId: "b" })).rejects.toMatchObject({ code: "shuttingDown" });
-  // Nothing is written: the next host finds it as it is.
+  // Nothing is written: the next host finds the thread unchanged.
   expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
+it("is left to another host when the commit under way is written, and takes nothing that waits", async () => {
+  const journal = new MemoryJournal();
+  const actor = await loaded(journal);
+  const { append } = journal;
+  const order: string[] = [];
+  let write!: () => void;
+  const writing = new Promise<void>((resolve) => {
+    write = resolve;
+  });
+  const begun = new Promise<void>((resolve) => {
+    journal.append = async (given) => {
+      resolve();
+      await writing;
+      order.push("written");
+      return append.call(journal, given);
+    };
+  });
+  const underWay = actor.submit({ ...start, turnId: "a" });
+  await begun;
+  const waiting = expect(actor.submit({ ...start, turnId: "b" })).rejects.toMatchObject({
+    code: "threadNotFound",
+  });
+  const moved = actor.moved().then(() => order.push("moved"));
+  await waiting;
+  write();
+  await Promise.all([underWay, moved]);
+  expect(order).toEqual(["written", "moved"]);
+  expect(await commits(journal)).toHaveLength(2);
+});
+
+describe("who has a thread loaded", () => {
+  /** A thread with a log of the events. */
+  async function noted() {
+    const notes: string[] = [];
+    const driver = { goOn: () => void notes.push("goes on"), stop() {} };
+    const observers = { committed: () => void notes.push("commits"), failed() {} };
+    return { actor: await loaded(new MemoryJournal(), { driver, observers }), notes };
+  }
+
+  it("joins it, and has it begin what is due, before anything else happens in it", async () => {
+    const { actor, notes } = await noted();
+    const joined = actor.join(async () => {
+      notes.push("replies");
+      await new Promise((resolve) => setImmediate(resolve));
+      notes.push("follows");
+    });
+    const renamed = actor.submit({ kind: "rename", at: 2, name: "one" });
+    await Promise.all([joined, renamed]);
+    expect(notes).toEqual(["replies", "follows", "goes on", "commits"]);
+  });
+
+  it.each([
+    ["goes on with a turn that runs", true],
+    ["begins nothing", false],
+  ])("%s if it cannot be joined", async (_, runs) => {
+    const { actor, notes } = await noted();
+    if (runs) await actor.submit({ ...start, turnId: "a" });
+    notes.splice(0);
+    const refused = actor.join(async () => {
+      throw new Error("no such cursor");
+    });
+    await expect(refused).rejects.toThrow("no such cursor");
+    expect(notes).toEqual(runs ? ["goes on"] : []);
+    await actor.submit({ kind: "rename", at: 3, name: "one" });
+  });
+});
+
 describe("a thread whose journal fails", () => {
-  /** The first sync fails, when something else waits already. */
+  /** The first sync fails while another command waits. */
   async function failing() {
     const journal = new MemoryJournal();
     let fail!: (cause: Error) => void;
-    journal.sync = () => new Promise((_, reject) => (fail = reject));
+    const { append } = journal;
+    journal.append = async (commits, durability) => {
+      const outcome = await append.call(journal, commits);
+      if (durability !== "synced") return outcome;
+      const cause = await new Promise<Error>((failed) => (fail = failed));
+      return { kind: "unknown", of: "sync", cause };
+    };
     const failures: unknown[] = [];
-    const asked: string[] = [];
     const actor = await loaded(journal, {
-      mustSync: () => true,
-      failed: (_, cause) => failures.push(cause),
-      reconcile: (_, state) => asked.push(state.status.type),
+      durability: () => "synced",
+      observers: { committed() {}, failed: (_, cause) => void failures.push(cause) },
     });
     const outcome = (done: Promise<void>) =>
       done.then(
@@ -151,7 +248,7 @@ describe("a thread whose journal fails", () => {
     const second = rename("two");
     const look = outcome(actor.look(() => {}));
     fail(new Error("EIO"));
-    return { actor, journal, failures, asked, outcomes: await Promise.all([first, second, look]), rename };
+    return { actor, journal, failures, outcomes: await Promise.all([first, second, look]), rename };
   }
 
   it("takes nothing of what waits, nor of what comes later", async () => {
@@ -161,19 +258,13 @@ describe("a thread whose journal fails", () => {
     expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2]);
     expect([actor.broken, actor.status.type, failures.length]).toEqual([true, "systemError", 1]);
   });
-
-  it("stops what it does", async () => {
-    const { asked } = await failing();
-    expect(asked).toEqual(["notLoaded"]);
-  });
 });
 
 it("does not blame the disk for a fault of ours", async () => {
-  const actor = await loaded(new MemoryJournal(), {
-    committed: () => {
-      throw new TypeError("a bug");
-    },
-  });
+  const bug = () => {
+    throw new TypeError("a bug");
+  };
+  const actor = await loaded(new MemoryJournal(), { observers: { committed: bug, failed() {} } });
   await actor.submit({ kind: "rename", at: 2, name: "one" });
   await expect(actor.submit({ kind: "rename", at: 2, name: "two" })).rejects.toMatchObject({
     code: "threadBroken",
@@ -185,34 +276,28 @@ describe("a thread whose work fails for a reason that nobody thought of", () => 
     throw new TypeError("a bug");
   };
 
-  async function failing(ports: Partial<ActorPorts>) {
+  async function failing(observer: ThreadObserver, ports: Partial<ActorPorts> = {}) {
     const reported: string[] = [];
-    const actor = await loaded(new MemoryJournal(), {
-      // What is wrong with the thread is wrong for everyone who hears of it.
-      failed: bug,
-      supervise: (what, work) =>
-        void work.catch((cause: Error) => reported.push(`${what}: ${cause.message}`)),
-      ...ports,
-    });
+    const log = { ...SILENT, error: (message: string) => void reported.push(message) };
+    // These observers throw in `failed`, too.
+    const observers = new Observers([observer, { failed: bug }, { failed: bug }], new Supervisor(log));
+    const actor = await loaded(new MemoryJournal(), { observers, ...ports });
     return { actor, reported };
   }
 
   it("[DAMAGE-3] fails alone, whatever the news of it leads to", async () => {
-    const { actor, reported } = await failing({ reconcile: bug });
-    // It was written and told before.
+    const { actor, reported } = await failing({ committed: bug });
+    // The commit was written, and clients were notified, before the failure.
     await actor.submit({ kind: "rename", at: 2, name: "one" });
     await expect(actor.submit({ kind: "rename", at: 2, name: "two" })).rejects.toMatchObject({
       code: "threadBroken",
     });
     expect(actor.broken).toBe(true);
-    expect(reported).toEqual([
-      "reporting a thread that failed: a bug",
-      "stopping a thread that failed: a bug",
-    ]);
+    expect(reported).toHaveLength(2);
   });
 
   it("[DAMAGE-3] fails alone when it is to go on after a load", async () => {
-    const { actor, reported } = await failing({ reconcile: bug });
+    const { actor, reported } = await failing({}, { driver: { goOn: bug, stop() {} } });
     actor.goOn();
     await expect(actor.submit({ kind: "rename", at: 2, name: "one" })).rejects.toMatchObject({
       code: "threadBroken",
@@ -221,8 +306,8 @@ describe("a thread whose work fails for a reason that nobody thought of", () => 
   });
 
   it("[DAMAGE-3] fails alone when it cannot get its next turn among the threads", async () => {
-    const { actor } = await failing({ commits: { turn: bug } as unknown as ActorPorts["commits"] });
-    // No two turns begin in one commit: the second one is left for the next step.
+    const { actor } = await failing({}, { commits: { turn: bug } as unknown as ActorPorts["commits"] });
+    // No two turns start in one commit: the second one waits for the next step.
     const first = actor.submit({ ...start, turnId: "a" });
     const second = actor.submit({ kind: "compact", at: 2, turnId: "b" });
     await first;
@@ -246,7 +331,7 @@ describe("a thread whose work fails for a reason that nobody thought of", () => 
     actor.fail(why);
     await expect(waiting).rejects.toMatchObject({ code: "threadBroken" });
     expect(actor.status.type).toBe("systemError");
-    // It fails once, whatever else goes wrong with it.
+    // `failed` is called once, even if more errors follow.
     actor.fail(new TypeError("another one"));
     expect(causes).toEqual([why]);
   });

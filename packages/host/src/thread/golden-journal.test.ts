@@ -1,26 +1,36 @@
-// A journal with one of every record that was ever written, and what it has to be read as by every later program. When
-// a record type or a version of one is added, a commit with it is added at the end, and what it leads to is added to
-// expected.json. Nothing that is there is ever changed: journals like it are on people's disks. Where a part of the state
-// moves to another place, expected.json follows, value for value.
+// A journal with every record type and version that was ever written, and the states that every later version of the
+// program must read from it. For a new record type or version, append a commit with it, add the state to expected.json,
+// and add the digests of both to digests.json. Never change an existing commit, state or digest: users have such
+// journals on disk. States are compared in the format of checkpoints.
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { goldenLines, GOLDEN_ID as ID, testHome } from "../../../../test/support/journal-home.ts";
+import { checkpointOf } from "../core/life/make-checkpoint.ts";
 import { notify } from "../core/notify.ts";
 import { RECORDS, type ThreadRecord } from "../core/records.ts";
-import { textsOf } from "../journal/index/row.ts";
-import type { JournalReader } from "../journal/journal.ts";
-import { recall } from "../journal/recall.ts";
-import { forkHistory } from "./fork.ts";
-import { allTurns } from "./history.ts";
+import { effectiveBackwards } from "../history/effective-records.ts";
+import { forkHistory } from "../history/fork-history.ts";
+import { allTurns } from "../history/stored-turns.ts";
+import { textsOf } from "../store/index-updates.ts";
+import type { JournalReader } from "../store/journal.ts";
+import { MemoryJournal } from "../store/memory/in-memory-journal.ts";
+import { readHead } from "../store/thread-head.ts";
 
 const lines = await goldenLines();
 const text = `${lines.join("\n")}\n`;
-const expected = JSON.parse(
-  await readFile(join(import.meta.dirname, "golden-journal", "expected.json"), "utf8"),
-);
+const expected = await goldenJson("expected.json");
 
-/** Nothing in it is to be complained about. */
+async function goldenJson(name: string) {
+  return JSON.parse(await readFile(join(import.meta.dirname, "golden-journal", name), "utf8"));
+}
+
+function digestOf(content: string): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 16);
+}
+
+/** Reads a journal. Reading it must not cause a warning. */
 async function reading<T>(journalText: string, read: (reader: JournalReader) => Promise<T>): Promise<T> {
   const home = await testHome();
   try {
@@ -43,13 +53,26 @@ describe("the golden journal", () => {
     expect(missing).toEqual([]);
   });
 
+  it("[JOURNAL-4] has the same commits and expects the same states as ever", async () => {
+    const commits = lines.map((line, index) => [String(index + 1), digestOf(line)]);
+    const states = Object.entries(expected.states).map(([seq, state]) => [
+      seq,
+      digestOf(JSON.stringify(state)),
+    ]);
+    // A missing entry is a new commit or state: add it. Another value means that an old one was changed: undo that.
+    expect(await goldenJson("digests.json")).toEqual({
+      commits: Object.fromEntries(commits),
+      states: Object.fromEntries(states),
+    });
+  });
+
   it.each(Object.keys(expected.states).map(Number))(
     "[JOURNAL-4] leads to the same state as ever after commit %i",
     async (seq) => {
-      const head = await reading(`${lines.slice(0, seq).join("\n")}\n`, recall);
+      const head = await reading(`${lines.slice(0, seq).join("\n")}\n`, readHead);
       expect(head?.seq).toBe(seq);
-      // A later program may know more, but nothing else.
-      expect(head?.state).toMatchObject(expected.states[seq]);
+      // A later version may add fields, but must not change any.
+      expect(checkpointOf(head!.state).state).toMatchObject(expected.states[seq]);
     },
   );
 
@@ -59,8 +82,8 @@ describe("the golden journal", () => {
       const records = commit.records.filter(({ type }: ThreadRecord) => type !== "checkpoint");
       return `${JSON.stringify({ ...commit, records })}\n`;
     });
-    const head = await reading(bare.join(""), recall);
-    expect(head?.state).toMatchObject(expected.states[lines.length]);
+    const head = await reading(bare.join(""), readHead);
+    expect(checkpointOf(head!.state).state).toMatchObject(expected.states[lines.length]);
   });
 
   it("[JOURNAL-4] sends the same notifications as ever", async () => {
@@ -82,11 +105,15 @@ describe("the golden journal", () => {
       const texts: unknown[] = [];
       for await (const { commit } of reader.forwards()) texts.push(...textsOf(commit));
       expect(texts).toEqual(expected.texts);
-      const { state } = (await recall(reader))!;
-      const copied: string[][] = [];
+      const { state } = (await readHead(reader))!;
+      const fork = new MemoryJournal();
+      let prev = 0;
       for await (const records of forkHistory(reader, state, {}))
-        copied.push(records.map(({ type }) => type));
-      expect(copied).toEqual(expected.fork);
+        await fork.append({ seq: prev + 1, epoch: 1, prev: prev++, records });
+      const effective: string[][] = [];
+      for await (const { records } of effectiveBackwards(fork))
+        if (records.length > 0) effective.unshift(records.map(({ type }) => type).toReversed());
+      expect(effective).toEqual(expected.fork);
     });
   });
 });

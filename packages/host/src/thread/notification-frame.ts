@@ -1,7 +1,7 @@
 import type { NotificationName, NotificationParams } from "@bobbin/protocol";
 import { type Encoded, Frame, jsonOf } from "@bobbin/rpc";
 
-/** A notification as it goes out; every one says when it was sent. */
+/** Encodes a notification, with the time of sending that every notification contains. */
 export function notificationFrame<N extends NotificationName>(
   method: N,
   params: NotificationParams<N> | Encoded<NotificationParams<N>>,

@@ -2,46 +2,47 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { countedFiles, FileCounts } from "../../../../test/support/file-call-counter.ts";
+import { newThread } from "../../../../test/support/test-thread.ts";
 import { fold } from "../core/fold.ts";
+import { checkpointOf } from "../core/life/make-checkpoint.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { newThread } from "../core/test-thread.ts";
 import { Fault, fault } from "../errors.ts";
-import { fileJournal } from "../journal/file.ts";
-import type { KnownThread } from "../journal/index/thread-index.ts";
-import type { Journal } from "../journal/journal.ts";
 import type { Log } from "../observe/log.ts";
-import { countedFiles, FileCounts } from "../platform/counted-files.ts";
 import { nodePlatform } from "../platform/node.ts";
+import { type FileJournal, fileJournal } from "../store/files/file-journal.ts";
+import type { KnownThread } from "../store/thread-index.ts";
+import { LoadedAndBusyThreads } from "./loaded-and-busy-threads.ts";
 import { Recovery, type RecoveryPorts } from "./recovery.ts";
-import { Slots } from "./slots.ts";
-import { Stored, type StoredPorts } from "./stored.ts";
+import { StoredThreads, type StoredThreadsPorts } from "./stored-threads.ts";
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
 
 describe("what a power cut left", () => {
-  /** A start after a power cut, with one thread that can not be looked at because of `cause`. */
+  /** A start after a power cut, with one thread that cannot be read because of `cause`. */
   async function afterPowerCut(cause: Error | undefined): Promise<{ done: boolean; reported: number }> {
     let done = false;
     let reported = 0;
     const held = { journal: { close: async () => {} }, head: { state: newThread() } };
     const ports = {
       journal: {
-        abandoned: async () => [],
-        lostPower: async () => true,
         threads: async function* () {
           yield { id: "t" };
         },
         read: async () => undefined,
-        madeGood: async () => {
+      },
+      claims: {
+        abandoned: async () => [],
+        needsFullRecovery: async () => true,
+        markFullyRecovered: async () => {
           done = true;
         },
         disown: async () => {},
       },
-      slots: new Slots(),
+      slots: new LoadedAndBusyThreads(),
       supervisor: { report: () => reported++ },
       listed: async () => new Map(),
-      starting: () => false,
       stopped: () => false,
       recovering: async () => {},
       stored: {
@@ -72,7 +73,7 @@ describe("the pass over all threads", () => {
   const platform = nodePlatform();
   let home: string;
   let counts: FileCounts;
-  let journal: Journal;
+  let journal: FileJournal;
   let known: Map<string, KnownThread>;
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), "recovery-"));
@@ -87,12 +88,12 @@ describe("the pass over all threads", () => {
 
   function open(): void {
     const files = countedFiles(platform.files, counts);
-    journal = { ...fileJournal(home, { ...platform, files }, SILENT, async () => {}) };
-    journal.lostPower = async () => true;
-    journal.madeGood = async () => {};
+    journal = { ...fileJournal(home, { ...platform, files }, SILENT) };
+    journal.needsFullRecovery = async () => true;
+    journal.markFullyRecovered = async () => {};
   }
 
-  /** A stored thread whose last load has an end, if `more` does not change that; the index knows all of it. */
+  /** A stored thread that needs no recovery: its last load has ended (unless `more` changes that), and it is indexed. */
   async function store(more: readonly ThreadRecord[] = []): Promise<string> {
     const id = platform.ids.uuid();
     const { facts, settings, load } = newThread();
@@ -115,7 +116,7 @@ describe("the pass over all threads", () => {
     ] as ThreadRecord[][]) {
       if (records.length === 0) continue;
       for (const record of records) state = fold(state, record);
-      const checkpoint: ThreadRecord = { type: "checkpoint", state: state! };
+      const checkpoint: ThreadRecord = checkpointOf(state!);
       const commit: Commit = { seq: ++seq, epoch: 1, prev: seq - 1, records: [...records, checkpoint] };
       await file.append(commit);
     }
@@ -124,21 +125,25 @@ describe("the pass over all threads", () => {
     return id;
   }
 
-  /** Which threads a start after a power cut takes; `untold` ones have tool servers that want to know of their end. */
-  async function taken(mustTellClosed = false): Promise<readonly string[]> {
+  /** The threads that a start after a power cut opens. For `untold` ones a notice to tool servers is due. */
+  async function taken(mustNotify = false): Promise<readonly string[]> {
     await journal.close();
     open();
     counts.reset();
-    const storedPorts = { journal, mustTellClosed: () => mustTellClosed } as unknown as StoredPorts;
-    const stored = new Stored(storedPorts, platform.clock);
+    const storedPorts = {
+      journal,
+      claims: journal,
+      mustNotify: () => mustNotify,
+    } as unknown as StoredThreadsPorts;
+    const stored = new StoredThreads(storedPorts, platform);
     const ids: string[] = [];
     stored.open = async (id) => {
       ids.push(id);
       throw fault("heldElsewhere", id, "another");
     };
     const ports = {
-      ...{ journal, stored, slots: new Slots(), listed: async () => known },
-      ...{ starting: () => false, stopped: () => false, recovering: async () => {} },
+      ...{ journal, claims: journal, stored, slots: new LoadedAndBusyThreads(), listed: async () => known },
+      ...{ stopped: () => false, recovering: async () => {} },
       supervisor: {
         report: (_: string, cause: unknown) => {
           if (!(cause instanceof Fault)) throw cause;
@@ -158,7 +163,7 @@ describe("the pass over all threads", () => {
       expect(counts.of("claim", "openAppend", "append", "rename", "remove", "replaceText")).toBe(0);
       work.push(counts.all);
     }
-    // Each thread more is as much work as each before: 10 of them, then 40.
+    // The work grows linearly with the number of threads: 10, then 40.
     const each = (work[1]! - work[0]!) / 30;
     expect(work[0]! - 10 * each).toBeLessThan(10);
     expect(each).toBeLessThan(8);

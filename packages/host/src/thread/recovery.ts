@@ -1,35 +1,35 @@
-import { outlives } from "../core/turn/restart.ts";
+import { outlives } from "../core/turn/dead-host-recovery.ts";
 import { Fault } from "../errors.ts";
-import { isCaughtUp } from "../journal/index/journal-rows.ts";
-import type { KnownThread } from "../journal/index/thread-index.ts";
-import type { Journal } from "../journal/journal.ts";
-import { recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
-import { eachFewAtOnce } from "../platform/few-at-once.ts";
-import type { Slots } from "./slots.ts";
-import { ANYONE, type Held, type Stored } from "./stored.ts";
+import { eachFewAtOnce } from "../platform/concurrency-limit.ts";
+import type { Claims } from "../store/claims.ts";
+import { isCaughtUp } from "../store/index-rebuild.ts";
+import type { Journal } from "../store/journal.ts";
+import { readHead } from "../store/thread-head.ts";
+import type { KnownThread } from "../store/thread-index.ts";
+import type { LoadedAndBusyThreads } from "./loaded-and-busy-threads.ts";
+import { ANYONE, type StoredThreads, type WritableThread } from "./stored-threads.ts";
 
 export interface RecoveryPorts {
   readonly journal: Journal;
-  readonly stored: Stored;
-  readonly slots: Slots;
+  readonly claims: Claims;
+  readonly stored: StoredThreads;
+  readonly slots: LoadedAndBusyThreads;
   readonly supervisor: Supervisor;
-  /** The index is brought to what the thread's journal says, if there is one. */
+  /** Updates the index from the thread's journal, if there is one. */
   recovering(threadId: string): Promise<void>;
-  /** How far lists know each thread. */
+  /** The state of each thread in the index. */
   listed(): Promise<ReadonlyMap<string, KnownThread>>;
-  /** Takes a thread as it is; nobody follows it. */
-  adopt(held: Held): Promise<void>;
-  /** This host is just making it: there is nothing to make good. */
-  starting(threadId: string): boolean;
-  /** The host is about to end. */
+  /** Takes over a thread as it is. No client is subscribed to it. */
+  adopt(held: WritableThread): Promise<void>;
+  /** Whether the host is shutting down. */
   stopped(): boolean;
 }
 
-/** Threads that are looked at beside each other: one alone would wait for the disk most of the time. */
+/** The number of threads that are checked at a time. A check mostly waits for the disk. */
 const AT_ONCE = 16;
 
-/** What a start does about hosts that ended without saying so. */
+/** Recovers the threads of dead hosts when a host starts. */
 export class Recovery {
   readonly #ports: RecoveryPorts;
 
@@ -37,21 +37,24 @@ export class Recovery {
     this.#ports = ports;
   }
 
-  /** Threads that their host did not close go on where they can, and are closed now where they can not. */
+  /** Continues the threads that their host did not close. Threads that cannot continue are closed. */
   async run(): Promise<void> {
-    const { journal, recovering } = this.#ports;
-    await eachFewAtOnce(AT_ONCE, await journal.abandoned(), async (id) => {
+    const { claims, recovering } = this.#ports;
+    await eachFewAtOnce(AT_ONCE, await claims.abandoned(), async (id) => {
       await this.#recover(id, async () => {
         await recovering(id);
-        await journal.disown(id);
+        await claims.disown(id);
       });
     });
-    if (await journal.lostPower()) await this.#recoverAll();
+    if (await claims.needsFullRecovery()) await this.#recoverAll();
   }
 
-  /** After a power cut no claim is sure to be left: every thread is looked at, and everything that is listed. */
+  /**
+   * Checks every thread, not only those with a claim of a dead host. A power cut may have deleted claims, commits or
+   * index rows.
+   */
   async #recoverAll(): Promise<void> {
-    const { journal, recovering } = this.#ports;
+    const { journal, claims, recovering } = this.#ports;
     const known = await this.#ports.listed();
     const seen = new Set<string>();
     let failed = 0;
@@ -66,62 +69,64 @@ export class Recovery {
     await eachFewAtOnce(AT_ONCE, known.keys(), async (id) => {
       if (!seen.has(id) && !this.#ports.stopped()) await recover(id);
     });
-    // What could not be looked at is looked at by the next start.
-    if (!this.#ports.stopped() && failed === 0) await journal.madeGood();
+    // If a check failed, the next host checks all threads again.
+    if (!this.#ports.stopped() && failed === 0) await claims.markFullyRecovered();
   }
 
   /**
-   * Whether nothing was lost of a thread: its last load has an end, and the index knows all of it. That is so of almost
-   * all, and costs one look at the end of the journal; taking the thread for it would cost ten times as much.
+   * Whether a thread needs no recovery: its last load has ended, and the index is up to date. That holds for almost
+   * all threads. To find out, the end of the journal is read, which is ten times cheaper than claiming the thread.
    */
   async #isInOrder(id: string, known: KnownThread | undefined): Promise<boolean> {
     try {
       const reader = await this.#ports.journal.read(id);
       if (reader === undefined) return false;
       try {
-        const head = await recall(reader);
+        const head = await readHead(reader);
         if (head === undefined || !isCaughtUp(head, reader.place, known)) return false;
         return this.#ports.stored.isOver(head.state);
       } finally {
         await reader.close();
       }
     } catch {
-      // Whatever is wrong with it is found again, and told, when it is taken.
+      // Opening the thread finds the same problem again and reports it.
       return false;
     }
   }
 
-  /** `gone`: there is no such thread, whatever lists and claims say. False if nothing was done, and nobody else will. */
-  async #recover(id: string, gone: () => Promise<unknown>): Promise<boolean> {
+  /**
+   * Recovers one thread. Calls `onMissing` if the thread does not exist. Returns false if the recovery has to be
+   * repeated later.
+   */
+  async #recover(id: string, onMissing: () => Promise<unknown>): Promise<boolean> {
     try {
       await this.#whileNotLoaded(id, async () => {
         await this.#closeLost(id).catch((cause: unknown) => {
           if (codeOf(cause) !== "noRollout") throw cause;
-          return gone();
+          return onMissing();
         });
       });
     } catch (cause) {
       const code = codeOf(cause);
-      // Another host, started at the same time, was quicker.
+      // Another host that started at the same time recovers the thread.
       if (code === "heldElsewhere") return true;
       this.#ports.supervisor.report(`closing the lost thread ${id}`, cause);
-      // A journal that is not for this program is none to wait for.
+      // Only after a storage error may another attempt succeed.
       return code !== undefined && code !== "storageFailed";
     }
     return true;
   }
 
-  /** Whoever has loaded it in the meantime has made good what was lost. */
+  /** Runs `work` if the thread is not loaded. A loaded thread needs no recovery, because loading recovers it. */
   async #whileNotLoaded(id: string, work: () => Promise<void>): Promise<void> {
-    for (;;) {
-      // A host that ends takes nothing more; its claim stays, for the next start to find.
-      if (this.#ports.stopped() || this.#ports.starting(id)) return;
-      const { slots } = this.#ports;
-      const slot = slots.get(id);
-      if (slot?.kind === "loaded") return;
-      if (slot === undefined) return slots.occupy(id, work);
-      await slot.done;
-    }
+    // A host that shuts down opens no thread. The claim stays, and the next host finds it.
+    const { slots, stopped } = this.#ports;
+    if (stopped()) return;
+    await slots.settled<void>(
+      id,
+      () => {},
+      () => (stopped() ? undefined : slots.occupy(id, work)),
+    );
   }
 
   async #closeLost(id: string): Promise<void> {

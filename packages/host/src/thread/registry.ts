@@ -1,93 +1,110 @@
-import type { LoadSettings, NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
+import type { NotificationName, NotificationParams, ThreadStatus } from "@bobbin/protocol";
 import type { Encoded } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
-import type { ProjectDoc, ThreadSettings, UnloadReason } from "../core/life/records.ts";
-import type { Place } from "../core/life/views.ts";
-import type { Commit, ThreadRecord } from "../core/records.ts";
+import type { UnloadReason } from "../core/life/records.ts";
+import type { JournalLocation } from "../core/life/thread-view.ts";
+import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { isLive, outlives } from "../core/turn/restart.ts";
+import { outlives } from "../core/turn/dead-host-recovery.ts";
 import { fault } from "../errors.ts";
-import type { KnownThread } from "../journal/index/thread-index.ts";
-import type { JournalReader, ThreadJournal } from "../journal/journal.ts";
-import { type Head, recall } from "../journal/recall.ts";
 import type { Supervisor } from "../observe/supervise.ts";
+import type { Slices } from "../platform/event-loop-slices.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Slices } from "../platform/slices.ts";
-import { Actor, type ActorPorts } from "./actor.ts";
-import { Family } from "./family.ts";
-import type { Committed } from "./mailbox.ts";
+import type { JournalReader, ThreadJournal } from "../store/journal.ts";
+import { type Head, readHead } from "../store/thread-head.ts";
+import type { KnownThread } from "../store/thread-index.ts";
+import type { Actor, ActorPorts, Driver } from "./actor.ts";
+import { HibernationOrder } from "./hibernation-order.ts";
+import { durabilityOf } from "./journal-sync-policy.ts";
+import { LoadedAndBusyThreads } from "./loaded-and-busy-threads.ts";
+import { LoadedChildren } from "./loaded-children.ts";
+import type { CommitCallback } from "./mailbox.ts";
 import { notificationFrame } from "./notification-frame.ts";
+import { Observers, type ThreadObserver } from "./observers.ts";
 import { Recovery } from "./recovery.ts";
-import { Residents } from "./residents.ts";
-import type { Secrets } from "./secrets.ts";
-import { Slots } from "./slots.ts";
-import {
-  type Access,
-  type Held,
-  type StartRequest,
-  Stored,
-  type StoredPorts,
-  type ThreadName,
-} from "./stored.ts";
-import type { Recipient } from "./subscription.ts";
-import { mustSync } from "./sync-policy.ts";
+import type { Secrets } from "./request-secrets.ts";
+import { type Access, type StartRequest, StoredThreads, type StoredThreadsPorts } from "./stored-threads.ts";
 import { parseThreadId } from "./thread-id.ts";
-import { type Release, type ShutdownCounts, Unloads } from "./unloads.ts";
+import { type Follower, type LoadRequest, ThreadLoader } from "./thread-loader.ts";
+import { type Release, type ShutdownCounts, ThreadUnloader } from "./thread-unloader.ts";
 
-export interface RegistryPorts extends StoredPorts {
+export interface RegistryPorts extends Omit<StoredThreadsPorts, "observers"> {
   readonly platform: Platform;
-  /** Keeps threads with many commands from holding up others. */
+  /** Divides the event loop among threads with many commands. */
   readonly commits: Slices<Actor>;
   readonly supervisor: Supervisor;
   readonly maxResident: number;
   readonly secrets: Secrets;
-  /** Performs a thread's effects; called after each commit, and when there may be something to do. */
-  reconcile(actor: Actor, state: ThreadState, commit?: Commit): void;
-  /** Something has changed that may let a thread be unloaded. */
-  changed(actor: Actor): void;
-  unloaded(actor: Actor): void;
-  /** A thread is loaded, and has done nothing yet. */
-  loaded(state: ThreadState): void;
-  /** How far lists know each thread. */
+  /** The observers, in the order in which they are called. */
+  readonly observers: readonly ThreadObserver[];
+  readonly driver: Driver;
+  /** The last exclusive operation on a thread (`Actor.during`) has ended. */
+  visited(actor: Actor): void;
+  /**
+   * Called before a thread is unloaded. Resolves when everything that the thread started has ended; undefined if
+   * nothing runs.
+   */
+  leaving(actor: Actor, ending: boolean): Promise<void> | undefined;
+  /** The state of each thread in the index. */
   listed(): Promise<ReadonlyMap<string, KnownThread>>;
-  /** A thread of a host that is gone is loaded again, and nobody follows it. */
+  /** Called after a thread of a dead host was loaded without a subscriber. */
   adopted(actor: Actor): void;
 }
 
 const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
 
-/** Tells something about a thread that no record holds. */
+/** Sends a notification about a thread. It is not written to the journal, so a replay does not contain it. */
 export type Announce = <N extends NotificationName>(method: N, params: NotificationParams<N>) => void;
 
-/** What a load changes, for the thread and for good. */
-export interface LoadRequest {
-  changes(now: ThreadSettings, owner: string): Promise<Partial<ThreadSettings>>;
-  readonly load: LoadSettings;
-  docs(cwd: string, owner: string): Promise<readonly ProjectDoc[]>;
-  /** Told by a replay that the thread is loaded, so not by us. */
-  readonly replayed?: Recipient | undefined;
-}
+/** Work on the journal of a thread that is not loaded. */
+type StoredWork = (journal: ThreadJournal, head: Head, announce: Announce) => Promise<void>;
 
-/** All loaded threads: start, load, unload, and hibernate in between. */
+/** Called with the result of an edit. */
+type EditCallback = (state: ThreadState, place: JournalLocation, records: readonly ThreadRecord[]) => void;
+
+/** All loaded threads. Starts, loads, finds, edits, unloads and hibernates threads. */
 export class Registry {
   readonly #ports: RegistryPorts;
-  readonly #slots = new Slots();
-  readonly #residents: Residents;
-  readonly #stored: Stored;
-  readonly #family = new Family();
-  readonly #unloads: Unloads;
+  readonly #slots = new LoadedAndBusyThreads();
+  readonly #residents: HibernationOrder;
+  readonly #stored: StoredThreads;
+  readonly #family = new LoadedChildren();
+  readonly #loader: ThreadLoader;
+  readonly #unloader: ThreadUnloader;
   readonly #recovery: Recovery;
-  readonly #actorPorts: ActorPorts;
-  /** New threads on their way in; nobody knows their ids yet. */
-  readonly #starting = new Map<string, Promise<unknown>>();
   #closing = false;
 
   constructor(ports: RegistryPorts) {
     this.#ports = ports;
-    this.#residents = new Residents(ports.maxResident);
-    this.#stored = new Stored(ports, ports.platform.clock);
-    this.#unloads = new Unloads({
+    this.#residents = new HibernationOrder(ports.maxResident);
+    const observers = new Observers([this.#ownObserver(), ...ports.observers], ports.supervisor);
+    this.#stored = new StoredThreads({ ...ports, observers }, ports.platform);
+    const actorPorts: ActorPorts = {
+      platform: ports.platform,
+      commits: ports.commits,
+      broadcast: (actor, method, frame) => ports.broadcast(actor, method, frame),
+      durability: (commit, wantsSync) => durabilityOf(ports.journalSync, commit, wantsSync),
+      observers,
+      driver: ports.driver,
+      // Waking up is no activity, so the unload delay continues.
+      woken: (actor) => this.#resident(actor),
+      visited: (actor) => ports.visited(actor),
+      secretOf: (requestId) => ports.secrets.of(requestId),
+      supervise: (what, work) => ports.supervisor.take(what, work),
+    };
+    this.#loader = new ThreadLoader({
       ...ports,
+      clock: ports.platform.clock,
+      observers,
+      actorPorts,
+      slots: this.#slots,
+      stored: this.#stored,
+      family: this.#family,
+      ending: () => this.#closing,
+    });
+    this.#unloader = new ThreadUnloader({
+      ...ports,
+      observers,
       slots: this.#slots,
       stored: this.#stored,
       family: this.#family,
@@ -99,33 +116,24 @@ export class Registry {
       ...ports,
       slots: this.#slots,
       stored: this.#stored,
-      adopt: (held) => this.#adoptForNobody(held),
+      adopt: (held) => this.#loader.adoptForNobody(held),
       stopped: () => this.#closing,
-      starting: (id) => this.#starting.has(id),
     });
-    this.#actorPorts = {
-      platform: ports.platform,
-      commits: ports.commits,
-      broadcast: (actor, method, frame) => ports.broadcast(actor, method, frame),
-      mustSync: (commit, asked) => mustSync(ports.journalSync, commit, asked),
-      reconcile: (actor, state, commit) => ports.reconcile(actor, state, commit),
-      committed: (actor, commit, state) => {
-        if (!actor.ephemeral) ports.committed(commit, state, actor.journal);
-        this.#touched(actor);
+    ports.claims.onLost((threadId) => this.#lost(threadId));
+  }
+
+  /** Updates the hibernation order, and notifies clients of failed threads. */
+  #ownObserver(): ThreadObserver {
+    return {
+      loaded: (actor) => this.#resident(actor),
+      committed: (_commit, _state, { actor }) => {
+        if (actor !== undefined) this.#resident(actor);
       },
-      // To wake is not to change: a delay that runs goes on as if the thread had never slept.
-      woken: (actor) => this.#resident(actor),
-      visited: (actor) => ports.changed(actor),
       failed: (actor, cause) => {
-        ports.supervisor.report(`journal of thread ${actor.id}`, cause);
-        this.announce(actor, "thread/status/changed", {
-          threadId: actor.id,
-          status: { type: "systemError" },
-        });
-        ports.changed(actor);
+        this.#ports.supervisor.report(`journal of thread ${actor.id}`, cause);
+        const status = { type: "systemError" } as const;
+        this.announce(actor, "thread/status/changed", { threadId: actor.id, status });
       },
-      secretOf: (requestId) => ports.secrets.of(requestId),
-      supervise: (what, work) => ports.supervisor.take(what, work),
     };
   }
 
@@ -137,28 +145,30 @@ export class Registry {
     return this.#slots.size;
   }
 
-  /** How other hosts on the same home know this one. */
+  /** The ID of this host for other hosts with the same store. */
   get hostId(): string {
-    return this.#ports.journal.hostId;
+    return this.#ports.claims.hostId;
   }
 
-  /** Threads that are in memory. */
+  /** The number of threads in memory. */
   get residents(): number {
     return this.#residents.size;
   }
 
-  /** A thread that is loaded, and on its way neither in nor out. */
+  /** Returns a thread if it is loaded; undefined otherwise, also while it is being loaded or unloaded. */
   get(threadId: string): Actor | undefined {
     const slot = this.#slots.get(threadId);
     return slot?.kind === "loaded" ? slot.actor : undefined;
   }
 
-  /** The status of a thread that is loaded. */
+  /** The status of a loaded thread. */
   statusOf(threadId: string): ThreadStatus | undefined {
     return this.get(threadId)?.status;
   }
 
-  /** A loaded thread. One on its way in or out is waited for. */
+  /**
+   * Returns a loaded thread. Waits while the thread is being loaded or unloaded. Throws if the thread is not loaded.
+   */
   async find(threadId: string, access: Access): Promise<Actor> {
     const actor = await this.findLoaded(threadId, access);
     if (actor !== undefined) return actor;
@@ -168,14 +178,32 @@ export class Registry {
       : fault("heldElsewhere", parseThreadId(threadId), holder);
   }
 
-  /** The other host that has a thread loaded, if one does and the thread may be seen. */
+  /** The ID of the other host that has the thread loaded, if any. Only for callers that may see the thread. */
   holderOf(threadId: string, access: Access): Promise<string | undefined> {
     return this.#stored.holderOf(parseThreadId(threadId), access);
   }
 
-  /** The other hosts that have one of these threads loaded, by thread. */
+  /** The other hosts that have these threads loaded, by thread ID. */
   holders(threadIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return this.#ports.journal.holders(threadIds.filter((id) => this.#slots.get(id) === undefined));
+    return this.#ports.claims.holders(threadIds.filter((id) => this.#slots.get(id) === undefined));
+  }
+
+  /** The number of threads that each other living host has loaded, by host ID. */
+  async claimsOfOthers(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    const holders = await this.holders(await this.#ports.claims.held());
+    for (const hostId of holders.values()) counts.set(hostId, (counts.get(hostId) ?? 0) + 1);
+    return counts;
+  }
+
+  /** The thread that a journal's path may belong to, and the path in the store's notation. */
+  resolvePath(path: string): { readonly path: string; readonly threadId: string | undefined } {
+    return this.#ports.journal.resolvePath(path);
+  }
+
+  /** The loaded child threads of a loaded thread. */
+  childrenOf(actor: Actor): readonly Actor[] {
+    return this.#family.childrenOf(actor);
   }
 
   async findLoaded(threadId: string, access: Access): Promise<Actor | undefined> {
@@ -183,100 +211,71 @@ export class Registry {
     return actor !== undefined && access(actor.owner) ? actor : undefined;
   }
 
-  async #settled(threadId: string): Promise<Actor | undefined> {
-    const id = parseThreadId(threadId);
-    for (;;) {
-      const slot = this.#slots.get(id);
-      if (slot === undefined) return undefined;
-      if (slot.kind === "loaded") return slot.actor;
-      await slot.done;
-    }
+  #settled(threadId: string): Promise<Actor | undefined> {
+    return this.#slots.settled<Actor | undefined>(parseThreadId(threadId), itself, nobody);
   }
 
-  /** A new thread; what it starts with behind `created` is written a commit at a time. */
-  async start(request: StartRequest): Promise<Actor> {
-    if (this.#closing) throw fault("shuttingDown");
-    const { id } = request.facts;
-    const slot = this.#slots.get(id);
-    // Only a child has an id before it is started: someone may look after what is left of it.
-    const free = slot?.kind === "busy" ? slot.done : undefined;
-    const started = (async () => {
-      if (free !== undefined) await free;
-      return this.#enter(await this.#stored.create(request));
-    })();
-    const done = started.catch(() => {}).finally(() => this.#starting.delete(id));
-    this.#starting.set(id, done);
-    return started;
+  /** Creates a thread, with the history of the request. */
+  start(request: StartRequest, follower?: Follower): Promise<Actor> {
+    return this.#loader.start(request, follower);
   }
 
-  /** Makes sure that a thread is loaded. `cold`: it was not. */
-  async load(
-    threadId: string,
-    access: Access,
-    request: LoadRequest,
-  ): Promise<{ actor: Actor; cold: boolean }> {
-    const id = parseThreadId(threadId);
-    for (;;) {
-      const slot = this.#slots.get(id);
-      if (slot?.kind === "loaded") {
-        if (!access(slot.actor.owner)) throw fault("noRollout", id);
-        return { actor: slot.actor, cold: false };
-      }
-      if (slot === undefined) {
-        if (this.#closing) throw fault("shuttingDown");
-        return { actor: await this.#slots.occupy(id, () => this.#load(id, access, request)), cold: true };
-      }
-      await slot.done;
-    }
+  /** Loads a thread, if it is not loaded, and lets the follower join it. */
+  async load(threadId: string, access: Access, request: LoadRequest, follower: Follower): Promise<Actor> {
+    return this.#loader.load(parseThreadId(threadId), access, request, follower);
   }
 
   /**
-   * Runs a command on a thread whether or not it is loaded; one that is not stays so. `synced`: it is told only when it
-   * survives a power cut, which is so in any case for a thread that is not loaded.
+   * Runs a command on a thread without loading it. `synced`: the commit of a loaded thread is fsynced before the reply;
+   * a commit of a thread that is not loaded is fsynced in any case. The sync policy `never` overrides both.
    */
   async edit(
     threadId: string,
     access: Access,
     command: Command,
-    committed: (state: ThreadState, place: Place, records: readonly ThreadRecord[]) => void,
+    committed: EditCallback,
     synced = false,
   ): Promise<void> {
     const id = parseThreadId(threadId);
-    for (;;) {
-      const slot = this.#slots.get(id);
-      if (slot?.kind === "loaded") {
-        const { actor } = slot;
+    return this.#slots.settled(
+      id,
+      (actor) => {
         if (!access(actor.owner)) throw fault("noRollout", id);
-        const told: Committed = (state, records) => committed(state, actor.journal.place, records);
-        return actor.submit(command, told, synced);
-      }
-      if (slot !== undefined) {
-        await slot.done;
-        continue;
-      }
-      if (this.#closing) throw fault("shuttingDown");
-      const done = await this.#slots.occupy(id, async () => {
-        const opened = await this.#stored.open(id, access);
-        const { journal } = opened;
-        if (outlives(opened.head.state)) {
-          await this.#adoptForNobody(opened);
-          return false;
-        }
-        try {
-          const held = await this.#stored.end(opened);
-          await this.#stored.commit(held, command, (state, records) => {
-            committed({ ...state, status: NOT_LOADED }, journal.place, records);
-          });
-          return true;
-        } finally {
-          await this.#stored.giveBack(id, journal);
-        }
+        const onCommitted: CommitCallback = (state, records) =>
+          committed(state, actor.journal.place, records);
+        return actor.submit(command, onCommitted, synced);
+      },
+      async () => {
+        if (this.#closing) throw fault("shuttingDown");
+        const done = await this.#slots.occupy(id, () => this.#editStored(id, access, command, committed));
+        if (!done) await this.edit(id, access, command, committed, synced);
+      },
+    );
+  }
+
+  /**
+   * Edits a thread that is not loaded. Returns false if the thread was adopted instead of edited, because its host
+   * had died.
+   */
+  async #editStored(id: string, access: Access, command: Command, committed: EditCallback): Promise<boolean> {
+    const opened = await this.#stored.open(id, access);
+    const { journal } = opened;
+    if (outlives(opened.head.state)) {
+      await this.#loader.adoptForNobody(opened);
+      return false;
+    }
+    try {
+      const held = await this.#stored.end(opened);
+      await this.#stored.commit(held, command, (state, records) => {
+        committed({ ...state, status: NOT_LOADED }, journal.place, records);
       });
-      if (done) return;
+      return true;
+    } finally {
+      await this.#stored.closeAndRecover(id, journal);
     }
   }
 
-  /** Looks at a thread, loaded or not, without touching it. `heldBy`: another host has it loaded. */
+  /** Reads a thread, loaded or not. `heldBy`: the other host that has it loaded, if there is one. */
   async read<T>(
     threadId: string,
     access: Access,
@@ -289,81 +288,75 @@ export class Registry {
     }
     const id = parseThreadId(threadId);
     return this.#stored.read(id, access, async (journal, { state }) => {
-      const heldBy = actor === undefined ? await this.#ports.journal.holder(id) : undefined;
+      const heldBy = actor === undefined ? await this.#ports.claims.holder(id) : undefined;
       return look(journal, { ...state, status: actor?.status ?? NOT_LOADED }, heldBy);
     });
   }
 
   /**
-   * Ends a load: the last commit, everyone told, the thread given back by `release`. `committed` runs before
-   * anyone is told. Whoever comes meanwhile waits, and finds it not loaded.
+   * Unloads a thread: commits its close, calls `committed`, notifies clients, and passes the journal to `release`.
+   * Requests that arrive in between wait, and then find that the thread is not loaded.
    */
   unload(actor: Actor, reason: UnloadReason, committed?: () => void, release?: Release): Promise<void> {
-    return this.#unloads.unload(actor, reason, committed, release);
+    return this.#unloader.unload(actor, reason, committed, release);
   }
 
-  /** Works on a stored thread's journal while no one else can get at it. It is unloaded first. */
-  async withStored(
-    threadId: string,
-    access: Access,
-    reason: UnloadReason,
-    work: (journal: ThreadJournal, head: Head, announce: Announce) => Promise<void>,
-  ): Promise<void> {
+  /** Runs `work` with exclusive access to a thread's journal. Unloads the thread first. */
+  async withStored(threadId: string, access: Access, reason: UnloadReason, work: StoredWork): Promise<void> {
     const id = parseThreadId(threadId);
-    for (;;) {
-      const slot = this.#slots.get(id);
-      if (slot?.kind === "loaded") {
-        const { actor } = slot;
+    return this.#slots.settled(
+      id,
+      (actor) => {
         if (!access(actor.owner)) throw fault("noRollout", id);
         if (actor.ephemeral) throw fault("noRollout", threadId);
-        return this.unload(actor, reason, undefined, async (journal) => {
-          const done = closing(journal, async () => {
-            const head = await recall(journal);
-            if (head === undefined) throw fault("noRollout", threadId);
-            // Its journal took something that nobody was told of, before it took nothing more.
-            if (journal.undone) await this.#ports.recovering(id);
-            await work(journal, head, (method, params) => this.announce(actor, method, params));
-          });
-          await done.catch((cause: unknown) => {
-            // It is unloaded all the same, and neither archived nor deleted.
-            this.announce(actor, "thread/closed", { threadId: actor.id });
-            throw cause;
-          });
-        });
-      }
-      if (slot !== undefined) {
-        await slot.done;
-        continue;
-      }
-      return this.#slots.occupy(id, async () => {
-        const { journal, head } = await this.#stored.openEnded(id, access);
-        const done = closing(journal, () =>
-          work(journal, head, (method, params) => {
-            this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
-          }),
-        );
-        await done.finally(() => this.#stored.makeGood(id, journal));
-      });
-    }
+        return this.unload(actor, reason, undefined, (journal) => this.#released(actor, journal, work));
+      },
+      () => this.#slots.occupy(id, () => this.#workOnStored(id, access, work)),
+    );
+  }
+
+  /** Runs `work` on the journal of a thread that was just unloaded. */
+  async #released(actor: Actor, journal: ThreadJournal, work: StoredWork): Promise<void> {
+    const done = closing(journal, async () => {
+      const head = await readHead(journal);
+      if (head === undefined) throw fault("noRollout", actor.id);
+      // The last append failed. Its commit may be in the journal and missing in the index.
+      if (journal.needsRecovery) await this.#ports.recovering(actor.id);
+      await work(journal, head, (method, params) => this.announce(actor, method, params));
+    });
+    await done.catch((cause: unknown) => {
+      // The work failed, so the thread is neither archived nor deleted. It is unloaded all the same.
+      this.announce(actor, "thread/closed", { threadId: actor.id });
+      throw cause;
+    });
+  }
+
+  async #workOnStored(id: string, access: Access, work: StoredWork): Promise<void> {
+    const { journal, head } = await this.#stored.openEnded(id, access);
+    const done = closing(journal, () =>
+      work(journal, head, (method, params) => {
+        this.#ports.broadcast(head.state.facts, method, notificationFrame(method, params, this.#now()));
+      }),
+    );
+    await done.finally(() => this.#stored.tryRecovery(id, journal));
   }
 
   /**
-   * The end: what is on its way in is waited for, nothing new is taken. Threads that wait for an answer are left
-   * to the next host as they are.
+   * Unloads all threads at shutdown. Waits for threads that are being created or loaded, and accepts no new ones.
+   * Threads that wait for an answer are parked for the next host.
    */
   async unloadAll(reason: UnloadReason): Promise<ShutdownCounts> {
     this.#closing = true;
-    await Promise.all(this.#starting.values());
     for (const slot of [...this.#slots.values()]) if (slot.kind === "busy") await slot.done;
-    return this.#unloads.all([...this.loaded()], reason);
+    return this.#unloader.all([...this.loaded()], reason);
   }
 
-  /** What hosts left that ended without saying so. */
+  /** Recovers the threads of hosts that have died. */
   recover(): Promise<void> {
     return this.#recovery.run();
   }
 
-  /** Tells something about a thread that no record holds. */
+  /** Sends a notification about a thread. It is not written to the journal, so a replay does not contain it. */
   announce<N extends NotificationName>(
     actor: Actor,
     method: N,
@@ -372,66 +365,11 @@ export class Registry {
     actor.announce(method, notificationFrame(method, params, this.#now()));
   }
 
-  async #load(id: string, access: Access, request: LoadRequest): Promise<Actor> {
-    const held = await this.#stored.open(id, access);
-    const { journal, head } = held;
-    const told = { has: (recipient: Recipient) => recipient === request.replayed };
-    if (outlives(head.state)) return this.#adopt(held, told);
-    try {
-      if (journal.place.archived) throw fault("archived", id);
-      const { settings, facts } = head.state;
-      const changes = await request.changes(settings, facts.owner);
-      const docs = await request.docs(changes.cwd ?? settings.cwd, facts.owner);
-      const command: Command = { kind: "open", at: this.#now(), changes, load: request.load, docs };
-      return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
-    } catch (cause) {
-      await this.#stored.giveBack(id, journal);
-      throw cause;
-    }
-  }
-
-  /** A thread that was loaded when its host ended stays loaded. */
-  async #adopt(held: Held, told?: ThreadName["subscriptions"]): Promise<Actor> {
-    const { journal } = held;
-    try {
-      const { facts, requests } = held.head.state;
-      const sealed = requests.filter(({ aside }) => aside?.kind === "oauth").map(({ id }) => id);
-      await this.#ports.secrets.recall(facts.id, sealed);
-      const command: Command = { kind: "adopt", at: this.#now() };
-      return this.#enter({ journal, head: await this.#stored.commit(held, command, undefined, told) });
-    } catch (cause) {
-      // The claim stays: there is still something to go on with.
-      await journal.rest();
-      throw cause;
-    }
-  }
-
-  async #adoptForNobody(held: Held): Promise<void> {
-    const actor = await this.#adopt(held);
-    this.#ports.adopted(actor);
-    // Nobody comes to see it, and tool servers have sent it something, or may.
-    if (isLive(held.head.state)) actor.goOn();
-  }
-
-  #enter({ head, journal }: Held): Actor {
-    const actor = new Actor(head, journal, this.#actorPorts);
-    this.#ports.loaded(head.state);
-    this.#slots.enter(actor);
-    this.#family.enter(actor);
-    try {
-      // A turn that runs goes on at once; what is only due begins when whoever loads it is ready to see it.
-      if (head.state.turn !== null) this.#ports.reconcile(actor, head.state);
-      this.#touched(actor);
-    } catch (cause) {
-      // It is loaded, and can be unloaded again.
-      actor.fail(cause);
-    }
-    return actor;
-  }
-
-  #touched(actor: Actor): void {
-    this.#resident(actor);
-    this.#ports.changed(actor);
+  /** Parks a loaded thread that another host has taken over. */
+  #lost(threadId: string): void {
+    const actor = this.get(threadId);
+    if (actor === undefined) return;
+    this.#ports.supervisor.take(`leaving thread ${threadId} to another host`, this.#unloader.moved(actor));
   }
 
   #resident(actor: Actor): void {
@@ -443,7 +381,10 @@ export class Registry {
   }
 }
 
-/** However the work ends, the thread is given back. */
+const itself = (actor: Actor): Actor => actor;
+const nobody = (): undefined => undefined;
+
+/** Closes the journal after the work, even if the work fails. */
 async function closing(journal: ThreadJournal, work: () => Promise<void>): Promise<void> {
   try {
     await work();

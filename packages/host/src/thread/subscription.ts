@@ -1,18 +1,18 @@
 import type { NotificationName } from "@bobbin/protocol";
 import type { Frame } from "@bobbin/rpc";
-import type { Unfinished } from "./unfinished.ts";
+import type { UndeliveredSubscriptions } from "./undelivered-subscriptions.ts";
 
-/** A durable notification's place: the commit, and which of the commit's notifications it is. */
-export interface Position {
+/** The position of a durable notification: its commit, and its index among the commit's notifications. */
+export interface NotificationPosition {
   readonly seq: number;
   readonly index: number;
 }
 
 /**
- * What a client is given to come back with. The epoch tells whether the journal still has what the client saw:
- * after a power cut the same seq may be another commit.
+ * The cursor after which a client can resume. The epoch shows whether the journal still contains what the client got:
+ * after a power cut, another commit may have the same `seq`.
  */
-export interface Cursor extends Position {
+export interface Cursor extends NotificationPosition {
   readonly epoch: number;
 }
 
@@ -20,57 +20,63 @@ export function cursorText({ epoch, seq, index }: Cursor): string {
   return `${epoch}.${seq}.${index}`;
 }
 
-/** Undefined for what is no cursor of ours. */
+/** Undefined if the text is not a valid cursor. */
 export function parseCursor(text: string): Cursor | undefined {
   const found = /^(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/.exec(text);
   if (found === null) return undefined;
   return { epoch: Number(found[1]), seq: Number(found[2]), index: Number(found[3]) };
 }
 
-/** A connection as a thread sees it. */
+/** A connection that receives notifications of threads. */
 export interface Recipient {
   /** Whether durable notifications carry their cursor. */
   readonly wantsCursors: boolean;
-  /** False for methods that the client opted out of. */
+  /** Whether the client has the experimental capability. */
+  readonly isExperimental: boolean;
+  /** Whether the client wants this notification; false if it opted out. */
   wants(method: NotificationName): boolean;
-  /** Takes a frame; the outbox sends it, queues it, or drops it and lets the subscription lag. */
+  /** Sends a frame, queues it, or drops it. After a drop, the subscription lags. */
   deliver(subscription: Subscription, outgoing: Outgoing): void;
-  readonly unfinished: Unfinished;
-  /** True while frames wait: a subscription that catches up stops then and is called again. */
+  readonly undelivered: UndeliveredSubscriptions;
+  /**
+   * True while frames are queued. A subscription that catches up pauses then, and continues when the queue has room.
+   */
   readonly congested: boolean;
   waitForRoom(subscription: Subscription): void;
 }
 
-/** `before`: where the subscription stood before this frame, so that dropping it means going back there. */
+/** A frame for a subscriber. `before`: the progress to which the subscription returns if the frame is dropped. */
 export interface Outgoing {
   readonly frame: Frame;
-  readonly before: Standing;
+  readonly before: Progress;
   /** Set if the frame is text of one stream. */
   readonly delta?: TextDelta;
-  /** Set if the frame is in no record: it can not be made again, and waits for what is. */
-  readonly aside?: NotificationName;
+  /**
+   * The method of a notification that is not in the journal. It cannot be replayed, so it is sent after a replay.
+   */
+  readonly unrecorded?: NotificationName;
 }
 
-/** A piece of a running item's text. Neighbouring ones of the same stream may merge. */
+/** A piece of a running item's text. Adjacent pieces of the same stream may be merged. */
 export interface TextDelta {
-  readonly stream: TextStream;
+  readonly stream: ItemText;
   readonly text: string;
-  /** Nothing of the stream was sent before it. */
+  /** Whether this is the first piece of the stream. */
   readonly opens: boolean;
 }
 
-/** A text that an item grows: `head` is the JSON of its delta notification up to the text itself. */
-export interface TextStream {
+/** A growing text of an item. `head`: the JSON of its delta notification, up to the place of the text. */
+export interface ItemText {
   readonly itemId: string;
   readonly method: NotificationName;
   readonly head: string;
-  /** The JSON of a notification that tells the stream's beginning, up to its time; most have none. */
+  /** The JSON of the notification that starts the stream, up to the place of its time; undefined for most streams. */
   readonly opening: string | undefined;
-  /** All of it so far. */
+  /** The text so far. */
   text: string;
 }
 
-/** The messages that tell some text, given in pieces. */
+/** The delta notifications for pieces of text, as JSON. */
 export function deltaMessages({ stream, opens }: TextDelta, pieces: readonly string[], at: number): string[] {
   const messages = pieces.map((text) => `${stream.head}${JSON.stringify(text)}},"emittedAtMs":${at}}`);
   if (opens && stream.opening !== undefined) messages.unshift(`${stream.opening},"emittedAtMs":${at}}`);
@@ -78,46 +84,46 @@ export function deltaMessages({ stream, opens }: TextDelta, pieces: readonly str
 }
 
 /**
- * How far a subscriber is: the next durable notification it is due, how much running text it has, and which
- * questions it was asked.
+ * How far a subscriber has got: the next durable notification, the sent lengths of running texts, and the sent
+ * requests.
  */
-export interface Standing {
-  readonly next: Position;
-  readonly shown: ReadonlyMap<TextStream, number>;
+export interface Progress {
+  readonly next: NotificationPosition;
+  readonly shown: ReadonlyMap<ItemText, number>;
   readonly asked: readonly number[];
 }
 
-/** What a subscription is of. */
+/** The thread of a subscription. */
 interface Followed {
   readonly id: string;
   catchUp(subscription: Subscription): void;
 }
 
-const NOTHING_SHOWN: ReadonlyMap<TextStream, number> = new Map();
+const NOTHING_SHOWN: ReadonlyMap<ItemText, number> = new Map();
 const NONE: readonly never[] = [];
 
 /**
- * One connection's view of one thread. Either live, or lagging: then nothing is sent to it until its outbox
- * has room, and it catches up from where it stood. A load's end does not end that: what is left to tell is told.
+ * One connection's subscription to one thread, live or lagging. A lagging subscription sends nothing until the
+ * connection's outbox has room. Then it catches up from its progress, even after the end of the load.
  */
 export class Subscription {
   readonly recipient: Recipient;
   readonly #thread: Followed;
-  #next: Position;
-  /** There are as many of these as threads are followed: what most of them never need is made when they do. */
-  #shown: ReadonlyMap<TextStream, number> = NOTHING_SHOWN;
+  #next: NotificationPosition;
+  // Rarely used collections are created on demand, because a host has many subscriptions.
+  #shown: ReadonlyMap<ItemText, number> = NOTHING_SHOWN;
   #asked: readonly number[] = NONE;
-  /** Questions that this client can not answer. */
+  /** Requests that this client cannot answer. */
   #refused: readonly number[] = NONE;
   #lagging = false;
-  /** What is in no record and came while it lagged: the last of each kind. */
-  #aside: Map<NotificationName, Frame> | undefined;
+  /** Notifications without a record that came while the subscription lagged: the last one of each method. */
+  #unrecorded: Map<NotificationName, Frame> | undefined;
   #finished = false;
   #stopped = false;
-  /** The next load's, which takes over what this one has not told. */
+  /** The subscription to the next load, which takes over the undelivered notifications. */
   #successor: Subscription | undefined;
 
-  constructor(thread: Followed, recipient: Recipient, next: Position) {
+  constructor(thread: Followed, recipient: Recipient, next: NotificationPosition) {
     this.#thread = thread;
     this.recipient = recipient;
     this.#next = next;
@@ -127,12 +133,12 @@ export class Subscription {
     return this.#thread.id;
   }
 
-  /** Makes again what was missed. */
+  /** Replays the missed notifications from the journal. */
   catchUp(): void {
     this.#thread.catchUp(this);
   }
 
-  get next(): Position {
+  get next(): NotificationPosition {
     return this.#next;
   }
 
@@ -140,41 +146,41 @@ export class Subscription {
     return this.#lagging;
   }
 
-  /** Someone else tells the rest. */
+  /** True if another subscription delivers the rest, or if the client has disconnected. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** How much of a running text this subscriber has. */
-  shown(stream: TextStream): number {
+  /** The length of a running text that was sent to this subscriber. */
+  shown(stream: ItemText): number {
     return this.#shown.get(stream) ?? 0;
   }
 
   /** Sends a durable notification, unless it was sent before or the subscriber does not want it. */
-  durable(position: Position, method: NotificationName, frame: Frame): void {
+  durable(position: NotificationPosition, method: NotificationName, frame: Frame): void {
     if (isBefore(position, this.#next)) return;
-    const before = this.#standing();
+    const before = this.#progress();
     this.#next = { seq: position.seq, index: position.index + 1 };
     if (this.recipient.wants(method)) this.recipient.deliver(this, { frame, before });
   }
 
-  /** Sends running text; `frame` may hold it in several pieces, `delta` is all of it in one. */
+  /** Sends running text. `frame` contains the text in one or more pieces, `delta` as a whole. */
   text(delta: TextDelta, end: number, frame: Frame): void {
-    const before = this.#standing();
+    const before = this.#progress();
     this.#shownNow().set(delta.stream, end);
     if (!this.recipient.wants(delta.stream.method)) return;
     this.recipient.deliver(this, { frame, before, delta });
   }
 
-  /** Asks, unless it was asked before. */
+  /** Sends a server request, unless it was sent before. */
   ask(requestId: number, frame: Frame): void {
     if (this.#asked.includes(requestId)) return;
-    const before = this.#standing();
+    const before = this.#progress();
     this.#asked = [...this.#asked, requestId];
     this.recipient.deliver(this, { frame, before });
   }
 
-  /** It comes anew, and may have forgotten what it was asked. */
+  /** A client that resumes may have forgotten its requests, so they are sent again. */
   askAgain(): void {
     this.#asked = NONE;
     this.#refused = NONE;
@@ -193,27 +199,27 @@ export class Subscription {
     this.#refused = this.#refused.filter((id) => id !== requestId);
   }
 
-  /** Sends something that is in no record; behind all that is. */
-  aside(method: NotificationName, frame: Frame): void {
+  /** Sends a notification that is not in the journal, after all recorded notifications. */
+  unrecorded(method: NotificationName, frame: Frame): void {
     if (!this.recipient.wants(method)) return;
     if (!this.#lagging) {
-      return this.recipient.deliver(this, { frame, before: this.#standing(), aside: method });
+      return this.recipient.deliver(this, { frame, before: this.#progress(), unrecorded: method });
     }
-    this.#aside ??= new Map();
-    this.#aside.delete(method);
-    this.#aside.set(method, frame);
+    this.#unrecorded ??= new Map();
+    this.#unrecorded.delete(method);
+    this.#unrecorded.set(method, frame);
   }
 
-  /** The text is complete: how much of it was shown no longer matters. */
-  ended(stream: TextStream): void {
+  /** Called when a running text is complete. Its sent length is no longer needed. */
+  ended(stream: ItemText): void {
     if (this.#shown.has(stream)) this.#shownNow().delete(stream);
   }
 
   /**
-   * Called by the outbox when it drops a frame: everything from there on has to be made again. Gives the
-   * subscription that will.
+   * Called by the outbox when it drops a frame. Everything from that frame on has to be replayed. Returns the
+   * subscription that will do so.
    */
-  lag(before: Standing = { next: this.#next, shown: this.#shown, asked: this.#asked }): Subscription {
+  lag(before: Progress = { next: this.#next, shown: this.#shown, asked: this.#asked }): Subscription {
     if (this.#successor !== undefined) return this.#successor.lag(before);
     if (this.#lagging) return this;
     this.#lagging = true;
@@ -223,27 +229,27 @@ export class Subscription {
     return this;
   }
 
-  /** It has all that is in records. */
+  /** All recorded notifications were sent, so the subscription is live again. */
   caughtUp(): void {
     this.#lagging = false;
   }
 
-  /** What waited for it to catch up is sent. */
-  tellAside(): void {
-    for (const [method, frame] of this.#aside ?? NONE) {
+  /** Sends the notifications without a record that came while the subscription lagged. */
+  sendUnrecorded(): void {
+    for (const [method, frame] of this.#unrecorded ?? NONE) {
       if (this.#lagging) return;
-      this.#aside?.delete(method);
-      this.aside(method, frame);
+      this.#unrecorded?.delete(method);
+      this.unrecorded(method, frame);
     }
   }
 
-  /** The load is over: as long as something of it may be on its way, what else is told of the thread comes behind. */
+  /** The load is over. Later notifications about the thread wait until those of this load are delivered. */
   finish(): void {
     this.#finished = true;
-    if (!this.done) this.recipient.unfinished.add(this);
+    if (!this.done) this.recipient.undelivered.add(this);
   }
 
-  /** Nothing of it is on its way any more. */
+  /** Whether everything of this load was delivered. */
   get done(): boolean {
     return this.#finished && !this.#lagging && !this.recipient.congested;
   }
@@ -252,7 +258,10 @@ export class Subscription {
     this.#stopped = true;
   }
 
-  /** A new load is followed. `resumed`: it is told what this one has not told; else whoever asked said from where on. */
+  /**
+   * Ends this subscription, because the connection follows a new load of the thread. `resumed`: the successor also
+   * delivers what this subscription has not delivered. Otherwise the client named the cursor to start from.
+   */
   succeed(successor: Subscription, resumed: boolean): void {
     this.stop();
     if (!resumed) return;
@@ -260,19 +269,19 @@ export class Subscription {
     if (this.#lagging) successor.lag({ next: this.#next, shown: this.#shown, asked: [] });
   }
 
-  #shownNow(): Map<TextStream, number> {
+  #shownNow(): Map<ItemText, number> {
     if (this.#shown === NOTHING_SHOWN) this.#shown = new Map();
-    return this.#shown as Map<TextStream, number>;
+    return this.#shown as Map<ItemText, number>;
   }
 
-  /** Only a frame that has to wait can be dropped, so only then is a copy worth its cost. */
-  #standing(): Standing {
+  /** Copies the sent lengths only if the next frame has to wait, because only a waiting frame can be dropped. */
+  #progress(): Progress {
     const shown =
       this.recipient.congested && this.#shown !== NOTHING_SHOWN ? new Map(this.#shown) : this.#shown;
     return { next: this.#next, shown, asked: this.#asked };
   }
 }
 
-function isBefore(one: Position, other: Position): boolean {
+function isBefore(one: NotificationPosition, other: NotificationPosition): boolean {
   return one.seq < other.seq || (one.seq === other.seq && one.index < other.index);
 }

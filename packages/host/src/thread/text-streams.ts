@@ -1,23 +1,26 @@
 import type { NotificationName } from "@bobbin/protocol";
 import { Frame } from "@bobbin/rpc";
-import { outputStart, SAVED_OUTPUT } from "../core/terminals/saved-output.ts";
-import { type RunningText, type TextPart, textKey } from "../core/turn/texts.ts";
+import { outputStart, SAVED_OUTPUT } from "../core/terminals/output-tail.ts";
+import { type RunningText, type TextPart, textKey } from "../core/turn/item-texts.ts";
 import type { Clock, Platform, Timers } from "../platform/platform.ts";
-import { deltaMessages, type Subscription, type TextStream } from "./subscription.ts";
+import { deltaMessages, type ItemText, type Subscription } from "./subscription.ts";
 
-interface GrowingText extends TextStream {
+interface GrowingText extends ItemText {
   readonly part: TextPart | undefined;
-  /** How much of its beginning was dropped; of most texts nothing ever is. */
+  /** The number of characters dropped from the beginning; 0 for most texts. */
   dropped: number;
-  /** Set for the output of a command: only its end is kept, and it is saved less and less often. */
+  /**
+   * Set for the output of a command. Only the end of an output is kept in memory, and the interval between saves
+   * grows.
+   */
   readonly saves: { everyMs: number; at: number } | undefined;
-  /** How much of it is in the journal. */
+  /** The length that was saved to the journal. */
   saved: number;
-  /** How much of it was sent to those who follow. */
+  /** The length that was sent to live subscribers. */
   sent: number;
 }
 
-/** What one stream has grown by before another one did. */
+/** Consecutive pieces of one text that were not sent yet. */
 interface Growth {
   readonly stream: GrowingText;
   readonly pieces: string[];
@@ -25,17 +28,17 @@ interface Growth {
 
 interface RunningItem {
   turnId: string;
-  /** Its start was told, so its text may be. */
-  told: boolean;
-  /** Its end is decided: what comes later is not part of it. */
+  /** Whether `item/started` was sent. Deltas must come after it. */
+  isStartSent: boolean;
+  /** Whether the item's end is decided. Later deltas are ignored. */
   frozen: boolean;
   /** By `textKey`. */
   readonly streams: Map<string, GrowingText>;
 }
 
 /**
- * The running items' texts of one thread. What grows in one tick is encoded once, framed once, and written
- * once to each subscriber, however many pieces it came in.
+ * The texts of a thread's running items. The deltas of one tick are encoded once, framed once, and written once to each
+ * subscriber.
  */
 export class TextStreams {
   readonly #threadId: string;
@@ -43,7 +46,7 @@ export class TextStreams {
   readonly #timers: Timers;
   readonly #subscriptions: Iterable<Subscription>;
   readonly #items = new Map<string, RunningItem>();
-  /** What no one was sent yet, in the order in which it came. */
+  /** Text that was not sent yet, in the order of arrival. */
   #pending: Growth[] = [];
   #flushing = false;
 
@@ -58,21 +61,21 @@ export class TextStreams {
     this.#subscriptions = subscriptions;
   }
 
-  /** No item runs. */
+  /** Whether no item is running. */
   get empty(): boolean {
     return this.#items.size === 0;
   }
 
   begin(turnId: string, itemId: string): void {
-    this.#items.set(itemId, { turnId, told: false, frozen: false, streams: new Map() });
+    this.#items.set(itemId, { turnId, isStartSent: false, frozen: false, streams: new Map() });
   }
 
-  /** The item's start was told; its text may follow. */
-  told(itemId: string): void {
+  /** Called when `item/started` was sent. From now on the item's text may be sent. */
+  startSent(itemId: string): void {
     const item = this.#items.get(itemId);
     if (item === undefined) return;
-    item.told = true;
-    // The model may say nothing more for long: what came before the start was told must not wait for that.
+    item.isStartSent = true;
+    // Text that is already pending must not wait for the next delta, which may come much later.
     if (this.#pending.length > 0) this.#flushSoon();
   }
 
@@ -99,12 +102,12 @@ export class TextStreams {
     this.#flushSoon();
   }
 
-  /** Sends what has grown; called at the end of a tick, and before anything durable is told. */
+  /** Sends pending text. Called at the end of a tick, and before each durable notification. */
   flush(): void {
     this.#flushing = false;
     for (let first = this.#pending[0]; first !== undefined; first = this.#pending[0]) {
-      // What comes behind the text of an item whose start is not told yet waits for that, too.
-      if (this.#items.get(first.stream.itemId)?.told === false) return;
+      // Later text waits, too, until this item has started. Otherwise the order would change.
+      if (this.#items.get(first.stream.itemId)?.isStartSent === false) return;
       this.#pending.shift();
       this.#send(first);
     }
@@ -120,13 +123,15 @@ export class TextStreams {
     }
   }
 
-  /** Makes a subscriber live again that has all that is durable: one delta a stream with what it missed. */
+  /**
+   * Makes a subscriber live that has all durable notifications: sends it the missing text, as one delta per stream.
+   */
   bringUp(subscription: Subscription): void {
-    // Before it counts as live: what is pending is part of what it missed.
+    // Flushed first, because the subscriber also lacks the pending text.
     this.flush();
     subscription.caughtUp();
-    for (const { told, streams } of this.#items.values()) {
-      if (!told) continue;
+    for (const { isStartSent, streams } of this.#items.values()) {
+      if (!isStartSent) continue;
       for (const stream of streams.values()) {
         const shown = Math.max(subscription.shown(stream), stream.dropped);
         const text = stream.text.slice(shown - stream.dropped);
@@ -138,12 +143,12 @@ export class TextStreams {
     }
   }
 
-  /** What is not in the journal yet; it counts as saved from now on. */
+  /** Returns the text that is not in the journal yet, and marks it as saved. */
   takeUnsaved(): readonly UnsavedText[] {
     const unsaved: UnsavedText[] = [];
     const now = this.#clock.now();
     for (const [itemId, item] of this.#items) {
-      if (!item.told || item.frozen) continue;
+      if (!item.isStartSent || item.frozen) continue;
       for (const stream of item.streams.values()) {
         if (lengthOf(stream) === stream.saved || (stream.saves?.at ?? 0) > now) continue;
         const text = stream.text.slice(Math.max(0, stream.saved - stream.dropped));
@@ -155,7 +160,7 @@ export class TextStreams {
     return unsaved;
   }
 
-  /** Whether there is text that is not in the journal, and may get there. */
+  /** Whether there is text that still has to be saved to the journal. */
   get hasUnsaved(): boolean {
     for (const { frozen, streams } of this.#items.values()) {
       if (frozen) continue;
@@ -164,7 +169,7 @@ export class TextStreams {
     return false;
   }
 
-  /** The running items' texts as clients have them or are about to, by `textKey`. */
+  /** The texts of running items, as far as they have arrived, by `textKey`. */
   shown(): ReadonlyMap<string, string> {
     const shown = new Map<string, string>();
     for (const { streams } of this.#items.values()) {
@@ -190,8 +195,8 @@ export class TextStreams {
   }
 
   #stream({ method, params, part, opening, isOutput }: RunningText): GrowingText {
-    const told = { threadId: this.#threadId, ...params };
-    const json = (name: NotificationName) => JSON.stringify({ method: name, params: told });
+    const sentParams = { threadId: this.#threadId, ...params };
+    const json = (name: NotificationName) => JSON.stringify({ method: name, params: sentParams });
     return {
       itemId: params.itemId,
       method,
@@ -207,7 +212,7 @@ export class TextStreams {
   }
 }
 
-/** How long after one part of a command's output the next one is saved: at first, and at most. */
+/** The interval between saves of a command's output: the first one, and the maximum. */
 const FIRST_SAVE_MS = 1000;
 const LAST_SAVE_MS = 60_000;
 
@@ -216,7 +221,9 @@ function saveLater(saves: { everyMs: number; at: number }, now: number): void {
   saves.at = now + saves.everyMs;
 }
 
-/** Twice as much as is kept may be there, so that not every piece is a copy of all of it. */
+/**
+ * Drops the beginning of a long output. Holds up to twice the limit, so that the text is not copied at every delta.
+ */
 function dropBeginning(stream: GrowingText): void {
   if (stream.text.length <= 2 * SAVED_OUTPUT) return;
   const start = outputStart(stream.text);
@@ -224,7 +231,7 @@ function dropBeginning(stream: GrowingText): void {
   stream.dropped += start;
 }
 
-/** How long it is in all. */
+/** The length of the whole text, including its dropped beginning. */
 function lengthOf({ dropped, text }: GrowingText): number {
   return dropped + text.length;
 }

@@ -2,7 +2,7 @@ import { fault } from "../errors.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Ids are accepted as UUIDs are written: in capitals, without dashes, as a URN. */
+/** Parses a thread ID. Accepts every notation of a UUID: upper case, without dashes, as a URN. */
 export function parseThreadId(text: string): string {
   const plain = text.toLowerCase().replace(/^urn:uuid:/, "");
   const id = /^[0-9a-f]{32}$/.test(plain)

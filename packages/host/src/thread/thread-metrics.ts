@@ -1,14 +1,27 @@
 import type { Commit } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import type { Idle } from "./idle.ts";
+import type { Idle } from "./idle-unload.ts";
+import { loadReasons } from "./load-reasons.ts";
 import type { Registry } from "./registry.ts";
 
-/** Names that clients give themselves are counted apart, up to so many; the rest go together. */
+/**
+ * Limit on the service names with a counter of their own. Clients choose the names; further ones are counted as
+ * `other`.
+ */
 const MAX_SERVICES = 100;
 const MAX_NAME = 64;
 
-/** Turns that ended, by how and by the service that the thread was started for. */
+/** The values of the label `by` of reasons that are numbers. */
+const COUNTED_REASONS = [
+  ["subscribers", "subscribers"],
+  ["requests", "pendingRequests"],
+  ["subscriptions", "toolServerSubscriptions"],
+  ["children", "descendants"],
+  ["calls", "pendingCalls"],
+] as const;
+
+/** Counts ended turns by status and by the thread's service name. */
 export function turnCounter(metrics: Metrics): (commit: Commit, state: ThreadState) => void {
   const count = metrics.counter(
     "bobbin_turns_total",
@@ -26,7 +39,7 @@ export function turnCounter(metrics: Metrics): (commit: Commit, state: ThreadSta
   };
 }
 
-/** How many threads are loaded, how many of them are in memory, and what keeps each of them. */
+/** Gauges: loaded threads, threads in memory, and the reasons for which threads stay loaded. */
 export function threadGauges(
   metrics: Metrics,
   registry: Registry,
@@ -50,19 +63,17 @@ export function threadGauges(
   }
   metrics.gauges(
     "bobbin_thread_kept",
-    "What keeps a loaded thread: its subscribers, a running turn, its questions and tool calls, or the seconds that are left of its delay.",
+    "What keeps a loaded thread: retaining subscribers, a running turn or work that is due, questions, tool calls, subscriptions of tool servers, child threads, its parent, or the seconds that are left of its delay.",
     function* () {
       for (const actor of registry.loaded()) {
         const thread = actor.id;
-        if (actor.subscriptions.size > 0) yield [{ thread, by: "subscribers" }, actor.subscriptions.size];
-        if (actor.activeTurn !== undefined) yield [{ thread, by: "turn" }, 1];
-        if (actor.requests.length > 0) yield [{ thread, by: "requests" }, actor.requests.length];
-        const { subscriptions } = actor.outside;
-        if (subscriptions.length > 0) yield [{ thread, by: "subscriptions" }, subscriptions.length];
-        if (actor.children > 0) yield [{ thread, by: "children" }, actor.children];
-        if (actor.pendingCalls > 0) yield [{ thread, by: "calls" }, actor.pendingCalls];
-        const left = idle.remainingMs(actor);
-        if (left !== null) yield [{ thread, by: "delay" }, left / 1000];
+        const reasons = loadReasons(actor, idle);
+        for (const [by, field] of COUNTED_REASONS)
+          if (reasons[field] > 0) yield [{ thread, by }, reasons[field]];
+        if (reasons.turnId !== null) yield [{ thread, by: "turn" }, 1];
+        if (reasons.workDue) yield [{ thread, by: "due" }, 1];
+        if (reasons.isOpenHelper) yield [{ thread, by: "parent" }, 1];
+        if (reasons.unloadsInMs !== null) yield [{ thread, by: "delay" }, reasons.unloadsInMs / 1000];
       }
     },
   );

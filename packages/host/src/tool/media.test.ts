@@ -6,7 +6,7 @@ const PNG =
 const png = `data:image/png;base64,${PNG}`;
 
 describe("a picture in a data URL", () => {
-  it("is what it is, whatever it says that it is", () => {
+  it("gets the type that its bytes have, not the declared one", () => {
     expect(inlineMedia(png, "image")).toEqual({ url: png });
     expect(inlineMedia(`data:image/jpeg;base64,${PNG}`, "image")).toEqual({ url: png });
     expect(inlineMedia(`DATA:text/plain;x=y;base64,${PNG}`, "image")).toEqual({ url: png });
@@ -27,7 +27,7 @@ describe("a picture in a data URL", () => {
 });
 
 describe("a sound in a data URL", () => {
-  it("is one of the kinds that models hear", () => {
+  it("has one of the types that models accept", () => {
     expect(inlineMedia("data:audio/wav;base64,UklGRg==", "audio")).toHaveProperty("url");
     for (const url of ["https://a/b.wav", "data:audio/flac;base64,UklGRg==", "data:audio/mp3;base64,####"])
       expect(inlineMedia(url, "audio")).toHaveProperty("problem");

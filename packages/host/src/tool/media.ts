@@ -1,12 +1,12 @@
 import type { Files } from "../platform/platform.ts";
 
-/** A larger one is refused by every provider. */
+/** Limit on the bytes of an image or sound. Every provider refuses larger ones. */
 const MAX_BYTES = 20 * 1024 * 1024;
 
 type Kind = "image" | "audio";
 
-/** How files of each kind begin, in bytes as latin1; a dot is any byte. */
-const BEGINNINGS: { readonly [K in Kind]: readonly (readonly [string, string])[] } = {
+/** The first bytes of files of each type, as latin1; a dot matches any byte. */
+const SIGNATURES: { readonly [K in Kind]: readonly (readonly [string, string])[] } = {
   image: [
     ["\x89PNG", "image/png"],
     ["\xff\xd8\xff", "image/jpeg"],
@@ -38,7 +38,7 @@ interface Problem {
   readonly problem: string;
 }
 
-/** A picture or a sound as a data URL, or why not, for whoever asked for it. */
+/** Reads an image or audio file as a data URL. `problem`: why the file cannot be used. */
 export async function readMedia(
   path: string,
   kind: Kind,
@@ -57,6 +57,7 @@ export function dataUrl({ type, bytes }: Media): string {
   return `data:${type};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")}`;
 }
 
+/** Reads an image or audio file, and detects its type by its first bytes. */
 export async function readMediaFile(
   path: string,
   kind: Kind,
@@ -77,9 +78,10 @@ export async function readMediaFile(
   }
 }
 
+/** Detects the type of an image or sound by its first bytes. */
 export function mediaOf(bytes: Uint8Array, kind: Kind): Media | Problem {
   const start = Buffer.from(bytes.subarray(0, HEADER_BYTES)).toString("latin1");
-  const type = BEGINNINGS[kind].find(([pattern]) => begins(start, pattern))?.[1];
+  const type = SIGNATURES[kind].find(([pattern]) => begins(start, pattern))?.[1];
   if (type === undefined) return { problem: `it is no ${NAMES[kind]}` };
   return kind === "image" && !hasSize(type, start)
     ? { problem: "it ends where the picture should begin" }
@@ -88,7 +90,7 @@ export function mediaOf(bytes: Uint8Array, kind: Kind): Media | Problem {
 
 const HEADER_BYTES = 36;
 
-/** A picture of no size is none; providers refuse it together with the whole conversation. */
+/** Whether an image has a width and a height. Providers refuse a whole conversation that contains an empty image. */
 function hasSize(type: string, start: string): boolean {
   switch (type) {
     case "image/png":
@@ -100,26 +102,31 @@ function hasSize(type: string, start: string): boolean {
   }
 }
 
-/** What clients call the same sound. */
+/** Media types of sounds that clients use. */
 const SOUNDS = /^audio\/(wav|x-wav|wave|vnd\.wave|mpeg|mp3|mp4|m4a|x-m4a|webm|ogg)$/i;
 
-/** A picture or a sound that a client gave as a data URL, or why no model can be given it. */
+/** Checks an image or sound that a client sent as a data URL. `problem`: why it cannot be sent to models. */
 export function inlineMedia(url: string, kind: Kind): { readonly url: string } | Problem {
   if (isRemote(url)) return { problem: "it is somewhere else, and is not fetched" };
   const [, type = "", payload] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
   if (payload === undefined) return { problem: "it is no base64 data URL" };
   if (payload.length > (MAX_BYTES / 3) * 4) return { problem: `it is larger than ${MAX_BYTES} bytes` };
-  // A large one is not decoded for this, and this is done with every call of a model.
+  // Only the beginning is decoded, because this runs at every model call.
   const start = payload.slice(0, (HEADER_BYTES / 3) * 4);
   if (!/^[\w+/]+=*$/.test(start)) return { problem: "it is no base64" };
   if (kind === "audio") return SOUNDS.test(type) ? { url } : { problem: `it is no ${NAMES.audio}` };
   const read = mediaOf(Buffer.from(start, "base64"), kind);
   if ("problem" in read) return read;
-  // Providers compare what it says that it is with what it is.
+  // Providers require that the declared type matches the content.
   return { url: read.type === type ? url : `data:${read.type};base64,${payload}` };
 }
 
-/** Nothing is fetched for models. */
+/** The text for models in place of an image or sound that cannot be used. */
+export function invalidMediaNote(kind: Kind, problem: string): string {
+  return `(${kind} left out because it could not be processed: ${problem})`;
+}
+
+/** Whether a URL would have to be fetched. The host fetches nothing for models. */
 export function isRemote(url: string): boolean {
   return /^https?:/i.test(url);
 }

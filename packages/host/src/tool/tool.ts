@@ -1,96 +1,113 @@
+import { conforms } from "@bobbin/protocol/conforms";
+import type { Schema } from "@bobbin/protocol/schema";
 import type { Command } from "../core/commands.ts";
 import type { Effect } from "../core/next.ts";
+import type { Frozen } from "../core/record-check.ts";
 import type { Commit } from "../core/records.ts";
 import type { Ask, RequestAnswer } from "../core/requests/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import type { CallStep } from "../core/turn/calls.ts";
+import type { CallStep } from "../core/turn/call-stages.ts";
+import type { RunningText } from "../core/turn/item-texts.ts";
 import type { ToolCall } from "../core/turn/records.ts";
-import type { RunningText } from "../core/turn/texts.ts";
 import type { ToolSpec } from "../model/model.ts";
 
 /**
- * Something that a model can call. A call is taken step by step: each method says what comes next, the step becomes
- * durable, and only then is it performed. So a host that is lost in between is followed by one that calls the method
- * of the step that the journal knows. Only `perform` acts on the world; `heard` may save what the user decided, in a
- * way that can be repeated.
+ * A tool that a model can call. A call proceeds in steps: each method returns the next step, which is recorded before
+ * it is performed. After a crash, the next host continues with the recorded step. Only `perform` has external
+ * effects; `heard` may save the user's decision, in a way that can be repeated.
  */
 export interface Tool {
   readonly name: string;
   readonly namespace: string | null;
-  /** What models are told of it; null: it can be called, and is not shown. */
+  /** The definition for models; null if the tool can be called but is not listed. */
   readonly spec: ToolSpec | null;
-  /** A JSON Schema that the arguments keep to; undefined: it looks at them itself. */
+  /** The JSON Schema for validating arguments; undefined if the tool validates them itself. */
   readonly parameters?: unknown;
-  /** The tool server that its calls go to, if they go to one. */
+  /** The tool server that receives the calls, if there is one. */
   readonly via?: string;
+  /** The first step of a call. */
   begin(invocation: Invocation): Step | Promise<Step>;
-  /** Called with the answer to a question of the call. */
+  /** The step after the question of an `ask` step was answered. */
   heard?(invocation: Invocation, question: AskedQuestion, answer: RequestAnswer): Step | Promise<Step>;
-  /** After a `dispatch`. `signal` aborts when the call is given up. */
+  /** Performs the call after its `dispatch` is durable. `signal` aborts when the call is cancelled. */
   perform?(invocation: Invocation, signal: AbortSignal, live: LiveOutput): Promise<Step>;
-  /** A call that was told to wait has had its time. `acknowledged`: it is known that the tool had taken it. */
+  /** The step after the deadline of a waiting call. `acknowledged`: the tool had accepted the call. */
   late?(invocation: Invocation, acknowledged: boolean): Step;
 }
 
-/** One call. */
+/** One call of a tool. */
 export interface Invocation {
   readonly thread: ThreadState;
   readonly turnId: string;
   readonly call: ToolCall;
-  /** Read as JSON and held to `parameters`; the text itself for a custom tool. */
+  /** The parsed and validated JSON; the text itself for a custom tool. */
   readonly args: unknown;
-  /** What its dispatch was recorded with, if it was dispatched. */
+  /** The data recorded with the dispatch, if the call was dispatched. */
   readonly plan?: unknown;
-  /** When it was first shown, if it was. */
+  /** When clients first saw the call; the current time if they have not. */
   readonly startedAt: number;
   readonly now: number;
 }
 
-/** Shows clients a piece of a running item's text. Durable is only what the item completes with. */
+/** Sends a piece of a running item's text to subscribers. The piece is not durable; the completed item is. */
 export type LiveOutput = (text: RunningText, delta: string) => void;
 
-/** Which of a call's questions was answered: its name if the tool gave it one, and its kind. */
+/** The answered question: its method, and its name if the tool named it. */
 export interface AskedQuestion {
   readonly name: string | undefined;
   readonly method: Ask["method"];
 }
 
-/** What comes next; the id of a question is not the tool's to choose, and what it may change is saved by the host. */
+/** The next step of a call. The host adds the question's ID, and saves the files that may change. */
 export type Step =
   | Exclude<CallStep, { kind: "ask" | "dispatch" }>
   | Omit<Extract<CallStep, { kind: "ask" }>, "requestId" | "reviewId" | "fingerprint">
   | (Omit<Extract<CallStep, { kind: "dispatch" }>, "before"> & {
-      /** The files that `perform` may change, as paths, or whatever is in the workspace. */
+      /** The files that `perform` may change: their paths, or `workspace` for any file in the workspace. */
       readonly changes?: readonly string[] | "workspace" | undefined;
+      /** Whether the effect survives a power cut. If so, the record of the dispatch is synced to disk first. */
+      readonly lasting?: boolean | undefined;
     });
 
-/** Where a thread's tools come from: the host itself, the client, tool servers. */
+/** A source of tools: the host itself, the client, tool servers. */
 export interface ToolSource {
-  /** The tools that a thread has now. */
+  /** The tools of a thread at the moment. */
   tools(thread: ThreadState): readonly Tool[];
-  /** Resolves when `tools` is complete for the thread; undefined if it already is. */
-  ready?(thread: ThreadState): Promise<void> | undefined;
+  /**
+   * Resolves when `tools` is complete for the thread, or contains the tool of `call` if there is one; undefined if
+   * nothing has to be awaited.
+   */
+  ready?(thread: ThreadState, call?: ToolCall): Promise<void> | undefined;
   /** Called when a thread is loaded. */
   load?(thread: ThreadState): void;
-  /** Called when a thread is unloaded: the source gives up what it holds for it. */
+  /**
+   * Called before a thread is unloaded: ends the processes that the source runs for the thread. Resolves when they
+   * have ended or a time limit has passed; undefined if the source runs none.
+   */
+  leave?(threadId: string): Promise<void> | undefined;
+  /** Called when a thread is unloaded. The source frees its data about the thread. */
   unload?(threadId: string): void;
   /** Called after each commit of a thread. */
   committed?(commit: Commit, thread: ThreadState): void;
-  /** Whether the source has to be notified of the thread's closing. */
-  mustHearClosed?(thread: ThreadState): boolean;
-  /** Called once per closing, after its record is durable, if `mustHearClosed`. */
-  closed?(thread: ThreadState): void;
-  /** Performs effects of the source's own kinds, when they are due. */
+  /**
+   * Whether external servers have to be notified of cancellations and of the thread's close. `committed` notifies
+   * them.
+   */
+  mustNotify?(thread: ThreadState): boolean;
+  /** Performs the effects of the source's own kinds. */
   readonly effects?: SourceEffects;
-  /** Called once, when the host serves clients. */
+  /** Called once, when the host starts to serve clients. */
   start?(): void;
-  /** Called when the host ends: from here on nothing from outside is taken. */
+  /** Called when the host shuts down. From then on, the source accepts nothing from outside. */
   stop?(): Promise<void>;
   /** Called after the last thread was unloaded. */
   close?(): Promise<void>;
 }
 
-/** What a source does for an effect; the outcome goes back to the thread as a command. Throws only if `signal` aborts. */
+/**
+ * Functions that perform an effect. Each resolves to a command that reports the outcome to the thread, and throws
+ * only if `signal` aborts.
+ */
 export type SourceEffects = {
   readonly [K in Effect["kind"]]?: (
     effect: Extract<Effect, { kind: K }>,
@@ -100,7 +117,16 @@ export type SourceEffects = {
   ) => Promise<Command>;
 };
 
-/** Goes back to the model as what the call came to: it can do something about it. */
+/** Ends a call with a message for the model, which can react to it. */
 export function refusal(message: string): Step {
   return { kind: "settle", output: message, success: false };
 }
+
+/** The data recorded with the dispatch; undefined if a damaged journal contains something else. */
+export function planOf<T>(schema: Schema<T>, { plan }: Invocation): Frozen<T> | undefined {
+  return conforms(schema, plan) ? (plan as Frozen<T>) : undefined;
+}
+
+/** The output of a call whose recorded plan is damaged. */
+export const PLAN_DAMAGED =
+  "The journal is damaged where it said how to go on with the call, and whether it had its effect is not known. Look before you try again.";

@@ -4,10 +4,10 @@ import type { Commit } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import type { ToolSpec } from "../model/model.ts";
-import { violationOf } from "./json-schema.ts";
+import { violationOf } from "./json-schema-check.ts";
 import { type LiveOutput, refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
 
-/** All tool sources of the host as one. Where two tools have the same name, the first source's tool is called. */
+/** All tool sources of the host. If two tools have the same name, the one of the earlier source is used. */
 export class Toolbox {
   readonly #sources: readonly ToolSource[];
 
@@ -15,14 +15,21 @@ export class Toolbox {
     this.#sources = sources;
   }
 
-  /** Resolves when all of a thread's tools are known; undefined if they are. */
-  ready(thread: ThreadState): Promise<void> | undefined {
-    const waits = this.#sources.flatMap((source) => source.ready?.(thread) ?? []);
+  /**
+   * Resolves when all tools of a thread are known, or the tool of `call` is; undefined if nothing has to be awaited.
+   */
+  ready(thread: ThreadState, call?: ToolCall): Promise<void> | undefined {
+    const waits = this.#sources.flatMap((source) => source.ready?.(thread, call) ?? []);
     return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
   }
 
   load(thread: ThreadState): void {
     for (const source of this.#sources) source.load?.(thread);
+  }
+
+  leave(threadId: string): Promise<void> | undefined {
+    const waits = this.#sources.flatMap((source) => source.leave?.(threadId) ?? []);
+    return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
   }
 
   unload(threadId: string): void {
@@ -33,12 +40,8 @@ export class Toolbox {
     for (const source of this.#sources) source.committed?.(commit, thread);
   }
 
-  mustHearClosed(thread: ThreadState): boolean {
-    return this.#sources.some((source) => source.mustHearClosed?.(thread));
-  }
-
-  closed(thread: ThreadState): void {
-    for (const source of this.#sources) if (source.mustHearClosed?.(thread)) source.closed?.(thread);
+  mustNotify(thread: ThreadState): boolean {
+    return this.#sources.some((source) => source.mustNotify?.(thread));
   }
 
   start(): void {
@@ -53,7 +56,7 @@ export class Toolbox {
     await Promise.all(this.#sources.map(async (source) => source.close?.()));
   }
 
-  /** Performs an effect of a kind that one of the sources knows. */
+  /** Performs an effect, using the source that supports effects of this kind. */
   perform(effect: Effect, thread: ThreadState, signal: AbortSignal, live: LiveOutput): Promise<Command> {
     type Perform = (
       effect: Effect,
@@ -68,23 +71,23 @@ export class Toolbox {
     throw new Error(`no tool source performs effects of the kind ${effect.kind}`);
   }
 
-  /** What the model is shown. */
+  /** The tool definitions for the model. */
   specs(thread: ThreadState): readonly ToolSpec[] {
     return [...this.#tools(thread).values()].flatMap(({ spec }) => (spec === null ? [] : [spec]));
   }
 
-  /** The tool that a call names and what it is called with, or what the model has to hear. */
+  /** The tool that a call names and its parsed arguments, or the refusal for the model. */
   async find(
     thread: ThreadState,
     call: ToolCall,
   ): Promise<{ readonly tool: Tool; readonly args: unknown } | { readonly refused: Step }> {
-    await this.ready(thread);
+    await this.ready(thread, call);
     const tool = this.#tools(thread).get(keyOf(call));
     if (tool === undefined) return { refused: refusal(`There is no tool named ${shownName(call)}.`) };
     if (call.kind === "custom") return { tool, args: call.arguments };
     let args: unknown;
     try {
-      // Models that have nothing to say may say nothing.
+      // Some models send an empty text if there are no arguments.
       args = JSON.parse(call.arguments.trim() || "{}");
     } catch (cause) {
       return { refused: refusal(`The arguments are not valid JSON: ${(cause as Error).message}`) };

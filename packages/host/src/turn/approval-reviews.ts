@@ -1,41 +1,46 @@
 import type { TokenUsageBreakdown } from "@bobbin/protocol";
+import type { Verdict } from "../core/approval-reviews/records.ts";
 import type { ReviewEffect } from "../core/next.ts";
-import type { Verdict } from "../core/reviews/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import { addUsage } from "../core/turn/usage.ts";
 import { messageOf } from "../errors.ts";
 import type { ModelRequest } from "../model/model.ts";
 import type { Actor } from "../thread/actor.ts";
+import { waitUntil } from "./abortable-waits.ts";
 import { backoff } from "./backoff.ts";
-import { message } from "./context.ts";
-import { REVIEW_SCHEMA, readVerdict } from "./review-answer.ts";
-import { reviewInstructions } from "./review-policy.ts";
-import { transcriptOf } from "./review-transcript.ts";
+import { approvalReviewInstructions } from "./context/approval-review-instructions.ts";
+import { transcriptOf } from "./context/approval-review-transcript.ts";
+import { message } from "./context/conversation.ts";
 import type { RunnerPorts } from "./runner.ts";
-import type { ThreadModel } from "./thread-model.ts";
-import { waitUntil } from "./waiting.ts";
+import { readVerdict, VERDICT_SCHEMA } from "./stream/approval-review-verdict.ts";
+import type { ThreadModelClient } from "./thread-model-client.ts";
 
-/** How long a review may take, all attempts together. */
+/** Time limit of a review, including all attempts. */
 const REVIEW_MS = 90_000;
 const MAX_ATTEMPTS = 3;
-/** A verdict is short, but a model may think at length before it. */
+/** Limit on the reviewer's answer, in bytes. A verdict is short, but the model may reason at length before it. */
 const ANSWER_BYTES = 1024 * 1024;
-/** What a reviewer cannot be shown in full is not approved. */
+/**
+ * Limit on the characters of an action's description. An action with a longer one cannot be reviewed, and is denied.
+ */
 const ACTION_CHARACTERS = 200_000;
 
-/** One call of the reviewer: a verdict, or why there is none and whether another call can help. */
+/**
+ * The outcome of one model call of a review: a verdict, or a failure with the delay before a retry (null for no
+ * retry).
+ */
 type Attempt =
   | { readonly kind: "verdict"; readonly review: Verdict }
   | { readonly kind: "failed"; readonly problem: string; readonly retryMs: number | null };
 
-/** Has a model judge approvals of one thread. Whatever goes wrong denies. */
+/** Has a model review the approvals of one thread. If a review fails, the action is denied. */
 export class ApprovalReviews {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
-  readonly #model: ThreadModel;
+  readonly #model: ThreadModelClient;
 
-  constructor(actor: Actor, ports: RunnerPorts, model: ThreadModel) {
+  constructor(actor: Actor, ports: RunnerPorts, model: ThreadModelClient) {
     this.#actor = actor;
     this.#ports = ports;
     this.#model = model;
@@ -64,7 +69,7 @@ export class ApprovalReviews {
     this.#actor.offer({ kind: "reviewed", at: clock.now(), ...outcome });
   }
 
-  /** Rejects when `signal` aborts. */
+  /** Asks the model for a verdict, with retries. Rejects when `signal` aborts. */
   async #verdict(
     effect: ReviewEffect,
     state: ThreadState,
@@ -93,47 +98,48 @@ export class ApprovalReviews {
     attempt: number,
     spent: { usage: TokenUsageBreakdown | null },
   ): Promise<Attempt> {
-    const { platform, models } = this.#ports;
+    const { platform } = this.#ports;
     const again = (afterMs?: number) =>
       backoff({ of: MAX_ATTEMPTS, ...(afterMs !== undefined && { afterMs }) }, attempt - 1, platform.ids);
     const provider = this.#ports.provider(state.settings.modelProvider);
-    const { answerLimits } = models;
+    const { answerLimits } = this.#ports.modelsOf(this.#actor.id);
     const limits = {
       ...answerLimits,
       answerBytes: Math.min(answerLimits.answerBytes, ANSWER_BYTES),
       itemBytes: Math.min(answerLimits.itemBytes, ANSWER_BYTES),
     };
-    const said = await this.#model.words(provider, request, state, signal, limits);
-    if (said === undefined)
+    const answer = await this.#model.textOf(provider, request, state, signal, limits);
+    if (answer === undefined)
       return { kind: "failed", problem: "the reviewer's answer broke off", retryMs: again() };
-    if (said.kind === "failed") {
-      const { error, retry } = said.event;
+    if (answer.kind === "failed") {
+      const { error, retry } = answer.event;
       return {
         kind: "failed",
         problem: error.message,
         retryMs: retry === undefined ? null : again(retry.afterMs),
       };
     }
-    spent.usage = addUsage(spent.usage ?? undefined, said.event.usage);
+    spent.usage = addUsage(spent.usage ?? undefined, answer.event.usage);
     const problem = { kind: "failed", retryMs: again() } as const;
-    if (said.calledTools) return { ...problem, problem: "the reviewer called a tool in place of an answer" };
-    const read = readVerdict(said.final);
+    if (answer.calledTools)
+      return { ...problem, problem: "the reviewer called a tool in place of an answer" };
+    const read = readVerdict(answer.final);
     return "problem" in read ? { ...problem, ...read } : { kind: "verdict", review: read };
   }
 
   async #request(action: string, state: ThreadState): Promise<ModelRequest> {
-    const { models } = this.#ports;
+    const models = this.#ports.modelsOf(this.#actor.id);
     const { settings, facts } = state;
     const goal = JSON.stringify(state.goal?.goal.objective ?? null);
-    const transcript = transcriptOf(await this.#model.past(), facts.parentThreadId !== null);
+    const transcript = transcriptOf(await this.#model.history(), facts.parentThreadId !== null);
     return {
-      model: models.reviewModel ?? settings.model,
+      model: settings.reviewModel ?? models.reviewModel ?? settings.model,
       effort: settings.effort,
       summary: null,
       verbosity: null,
       serviceTier: settings.serviceTier,
-      outputSchema: REVIEW_SCHEMA,
-      instructions: reviewInstructions(models.approvalReviewPolicy),
+      outputSchema: VERDICT_SCHEMA,
+      instructions: approvalReviewInstructions(models.approvalReviewPolicy),
       context: [
         message("user", `{"goal":${goal},"transcript":${JSON.stringify(transcript)},"action":${action}}`),
       ],
@@ -145,7 +151,7 @@ export class ApprovalReviews {
   }
 }
 
-/** All that is known about an action before it is done. */
+/** The description of an action for the reviewer. */
 function actionOf(
   { call, callId, review }: ReviewEffect,
   { settings, turn, terminals }: ThreadState,
@@ -153,15 +159,22 @@ function actionOf(
   const { action, ask } = review;
   const open = turn?.open.find(({ id }) => id === callId);
   const item = open ?? terminals.find((terminal) => terminal.item.id === callId)?.item;
-  const params = ask.params as { readonly reason?: string | null; readonly additionalPermissions?: unknown };
+  const params = ask.params as {
+    readonly reason?: string | null;
+    readonly additionalPermissions?: unknown;
+    readonly _meta?: unknown;
+  };
+  const { tool_description: toolDescription } = Object(params._meta) as { tool_description?: unknown };
   return {
     ...action,
     ...(call !== null && { call: { tool: toolName(call), arguments: call.arguments } }),
-    // The command that is to be connected.
+    // The command that opens the connection.
     ...(call === null &&
       item?.type === "commandExecution" && { trigger: { command: item.command, cwd: item.cwd } }),
     ...(item?.type === "fileChange" && { changes: item.changes }),
     ...(params.additionalPermissions != null && { additionalPermissions: params.additionalPermissions }),
+    // The MCP server's description of its tool.
+    ...(action.type === "mcpToolCall" && { toolDescription }),
     whyAsked: params.reason ?? null,
     project: settings.roots ?? [settings.cwd],
     sandbox: settings.sandbox,

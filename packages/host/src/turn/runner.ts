@@ -1,168 +1,211 @@
-import { createHash } from "node:crypto";
 import type { RateLimitSnapshot } from "@bobbin/protocol";
-import type { Child } from "../core/children/records.ts";
+import type { Command } from "../core/commands.ts";
 import type {
   CallEffect,
-  ChildEffect,
   CommandEffect,
   ContinueGoalEffect,
   DiffEffect,
   Effect,
+  ExpireQuestionEffect,
   LateCallEffect,
   NetworkRuleEffect,
+  NoticesEffect,
   PostChoiceEffect,
   StartEventsEffect,
   StartQueuedEffect,
 } from "../core/next.ts";
 import type { ThreadState } from "../core/state.ts";
-import { threadTime } from "../core/thread-time.ts";
-import type { CallStep } from "../core/turn/calls.ts";
-import type { FilesBefore } from "../core/turn/changes.ts";
-import type { ToolCall } from "../core/turn/records.ts";
+import type { FilesBefore } from "../core/turn/file-changes.ts";
+import { stepState } from "../core/turn/turn-settings.ts";
 import { Fault } from "../errors.ts";
 import type { AnswerLimits } from "../model/answer-limits.ts";
 import type { ModelProvider } from "../model/model.ts";
 import type { Supervisor } from "../observe/supervise.ts";
+import type { Slices } from "../platform/event-loop-slices.ts";
 import type { Platform, ReadableFiles } from "../platform/platform.ts";
-import type { Slices } from "../platform/slices.ts";
 import type { Actor } from "../thread/actor.ts";
-import { keepMedia, namesMedia } from "../tool/kept-media.ts";
-import { keepOutput } from "../tool/kept-output.ts";
-import { retryDelay } from "../tool/retry-delay.ts";
+import { keepMedia, namesMedia } from "../tool/input-media-blobs.ts";
+import { keepOutcome } from "../tool/output-blobs.ts";
 import { type LiveOutput, refusal, type Step } from "../tool/tool.ts";
 import type { Toolbox } from "../tool/toolbox.ts";
 import type { WorkspaceChanges } from "../workspace/lazy-turn-files.ts";
+import { waitUntil } from "./abortable-waits.ts";
 import { ApprovalReviews } from "./approval-reviews.ts";
+import { type ChildEffectPorts, performForChild } from "./child-effects.ts";
+import type { ModelHistories } from "./context/model-history.ts";
+import { HookGates } from "./hook-gates.ts";
 import { ModelCalls } from "./model-calls.ts";
-import { nextStep } from "./next-step.ts";
-import type { Pasts } from "./past.ts";
-import { showChanges } from "./shown-changes.ts";
-import { ThreadModel } from "./thread-model.ts";
-import { waitUntil } from "./waiting.ts";
+import type { ModelFallbackWarnings } from "./model-fallback-warnings.ts";
+import { nextStep } from "./next-tool-step.ts";
+import { mustOutlivePower, questionFingerprint, recordableStep } from "./recordable-step.ts";
+import { ThreadModelClient } from "./thread-model-client.ts";
+import { ToolCallHooks } from "./tool-call-hooks.ts";
+import { sendTurnDiff } from "./turn-diff.ts";
+import type { TurnHookPorts } from "./turn-hook-ports.ts";
+import { TurnHooks } from "./turn-hooks.ts";
 
-/** What a runner needs from around it. */
-export interface RunnerPorts {
+/** The dependencies of a runner. */
+export interface RunnerPorts extends ChildEffectPorts, Pick<TurnHookPorts, "hooks"> {
   readonly platform: Platform;
-  /** Keeps threads with much work from holding up others. */
+  /** Shares the event loop among threads with much work. */
   readonly work: Slices<Actor>;
   readonly supervisor: Supervisor;
-  /** The shell that people use here, for the model to know. */
+  /** The user's shell. The instructions name it to the model. */
   readonly shell: string;
-  readonly pasts: Pasts;
+  readonly modelHistories: ModelHistories;
   readonly toolbox: Toolbox;
-  readonly models: ModelPolicy;
+  modelsOf(threadId: string): ModelPolicy;
+  readonly warnings: ModelFallbackWarnings;
   provider(id: string): ModelProvider;
+  /** The thread's state with the grants that a helper inherits from its parents. */
+  inherited(thread: ThreadState): Promise<ThreadState>;
   /** The files that an owner's threads may read. */
   filesOf(owner: string): ReadableFiles;
-  /** Makes a child, or looks whether one is over; what became of it, if that is to be told. */
-  child(parent: Actor, state: ThreadState, child: Child): Promise<"childMade" | "childEnded" | undefined>;
   readonly turnFiles: WorkspaceChanges;
-  /** Takes what providers say about limits. */
+  /** Receives the rate limits that providers report. */
   limits(snapshot: RateLimitSnapshot): void;
 }
 
-/** What is configured about calls of models, whichever model it is. */
+/** The configuration of model calls. */
 export interface ModelPolicy {
-  /** Whether models that can search the web by themselves may, and whether in what is there now. */
+  /** Whether models may use their built-in web search, live or in a cache; null if not. */
   readonly webSearch: "live" | "cached" | null;
-  /** How much the model takes in, where someone knows better than we do. */
+  /** The configured context window; null for the model's own. */
   readonly contextWindow: number | null;
-  /** From so many tokens on a conversation is made shorter; null: near the end of the window. */
+  /** The number of tokens at which a conversation is compacted; null for a share of the context window. */
   readonly autoCompactTokens: number | null;
-  /** What the model is asked that has to do it; null: our own words. */
+  /** The prompt for summaries; null for the built-in one. */
   readonly compactPrompt: string | null;
-  /** Which model reviews; null: the thread's own. */
+  /** The model for reviews; null for the thread's model. */
   readonly reviewModel: string | null;
-  /** What a model judges approvals by; null: our own policy. */
+  /** The policy for reviews of approvals; null for the built-in one. */
   readonly approvalReviewPolicy: string | null;
   readonly answerLimits: AnswerLimits;
 }
 
-/** How often a child is tried again before its parent does without it. */
-const CHILD_RETRIES = 4;
+interface RunningEffect {
+  readonly controller: AbortController;
+  readonly isExpiry: boolean;
+  /** The number of the last reconciliation (`#round`) that wanted the effect. */
+  wantedIn: number;
+}
 
-/** Why an effect is aborted: made once, because most have ended by then, and an error of their own would be for nobody. */
+/** The reason of all aborts. Created once, because an error per effect would cost time and no code reads it. */
 const OVER = new Error("no longer asked for");
 
 /**
- * Performs one thread's effects: what `next` names is started, what it no longer names is aborted, and every
- * outcome goes back to the thread as a command. Holds nothing that the journal does not know.
+ * Performs the effects of one thread. Starts the effects that `next` names, aborts the others, and submits each
+ * outcome to the thread as a command. The runner has no state that is not in the journal.
  */
 export class Runner {
   readonly #actor: Actor;
   readonly #ports: RunnerPorts;
   readonly #modelCalls: ModelCalls;
   readonly #reviews: ApprovalReviews;
-  /** `wantedIn`: the last round in which it was wanted. */
-  readonly #running = new Map<string, { readonly controller: AbortController; wantedIn: number }>();
-  /** Counts the calls of `reconcile`. */
+  readonly #hooks: TurnHooks;
+  readonly #toolCallHooks: ToolCallHooks;
+  readonly #running = new Map<string, RunningEffect>();
+  /** Counts the calls of `reconcile` and `reconcileExpiries`. */
   #round = 0;
-  /** Set while clients are to be shown what the turn has changed: it does not end before that. */
+  /** Set while the turn's file changes are being sent. The turn ends only afterwards. */
   #diffing: Promise<void> | undefined;
 
   constructor(actor: Actor, ports: RunnerPorts) {
     this.#actor = actor;
     this.#ports = ports;
-    const model = new ThreadModel(actor, ports);
-    this.#modelCalls = new ModelCalls(actor, ports, model, () => this.#diffing);
+    const model = new ThreadModelClient(actor, ports);
+    const gates = new HookGates(actor, ports);
+    this.#toolCallHooks = new ToolCallHooks(ports.hooks, gates);
+    this.#hooks = new TurnHooks(ports, gates, this.#toolCallHooks);
+    this.#modelCalls = new ModelCalls(actor, ports, model, this.#hooks, () => this.#diffing);
     this.#reviews = new ApprovalReviews(actor, ports, model);
   }
 
-  /** Shows clients what a tool does while it does it. */
+  /** Sends live output of a tool to clients. */
   readonly #live: LiveOutput = (text, delta) => this.#actor.text(text, delta);
 
-  /** Nothing is under way. */
+  /** Whether no effect is running. */
   get idle(): boolean {
     return this.#running.size === 0;
   }
 
-  /** Called after each change of the thread's state, with what that names. */
+  /** Called after each change of the state. `wanted`: the effects that the state names. */
   reconcile(state: ThreadState, wanted: readonly Effect[]): void {
     const { supervisor } = this.#ports;
+    for (const effect of this.#missing(wanted, false)) {
+      const signal = this.#begin(effect);
+      if (effect.kind === "startQueued")
+        supervisor.take(effect.key, this.#startQueued(effect, state, signal));
+      else if (effect.kind === "continueGoal") this.#continueGoal();
+      else if (effect.kind === "startEvents") this.#startEvents();
+      else if (effect.kind === "notices") this.#notifyToolServers(state);
+      else supervisor.take(effect.key, this.#perform(effect, state, signal));
+    }
+  }
+
+  /** Called when clients come and leave. `wanted`: the effects that depend on the presence of clients. */
+  reconcileExpiries(wanted: readonly ExpireQuestionEffect[]): void {
+    for (const effect of this.#missing(wanted, true))
+      this.#ports.supervisor.take(effect.key, this.#expireQuestion(effect, this.#begin(effect)));
+  }
+
+  /**
+   * Returns the wanted effects that are not running. Aborts running effects that are not wanted; with `expiries`,
+   * only those of that kind.
+   */
+  #missing<E extends Effect>(wanted: readonly E[], expiries: boolean): readonly E[] {
     this.#round++;
-    const missing: Effect[] = [];
+    const missing: E[] = [];
     for (const effect of wanted) {
       const running = this.#running.get(effect.key);
       if (running === undefined) missing.push(effect);
       else running.wantedIn = this.#round;
     }
-    for (const [key, { controller, wantedIn }] of this.#running) {
-      if (wantedIn === this.#round) continue;
+    for (const [key, { controller, wantedIn, isExpiry }] of this.#running) {
+      if (wantedIn === this.#round || (expiries && !isExpiry)) continue;
       this.#running.delete(key);
       controller.abort(OVER);
     }
-    for (const effect of missing) {
-      const controller = new AbortController();
-      this.#running.set(effect.key, { controller, wantedIn: this.#round });
-      const { signal } = controller;
-      if (effect.kind === "startQueued")
-        supervisor.take(effect.key, this.#startQueued(effect, state, signal));
-      else if (effect.kind === "continueGoal") this.#continueGoal();
-      else if (effect.kind === "startEvents") this.#startEvents();
-      else supervisor.take(effect.key, this.#perform(effect, state, signal));
-    }
+    return missing;
+  }
+
+  #begin({ key, kind }: Effect): AbortSignal {
+    const controller = new AbortController();
+    this.#running.set(key, { controller, isExpiry: kind === "expireQuestion", wantedIn: this.#round });
+    return controller.signal;
+  }
+
+  /** Aborts all effects. */
+  stop(): void {
+    for (const { controller } of this.#running.values()) controller.abort(OVER);
+    this.#running.clear();
   }
 
   #perform(
-    effect: Exclude<Effect, StartQueuedEffect | ContinueGoalEffect | StartEventsEffect>,
+    effect: Exclude<Effect, StartQueuedEffect | ContinueGoalEffect | StartEventsEffect | NoticesEffect>,
     state: ThreadState,
     signal: AbortSignal,
   ): Promise<void> {
     switch (effect.kind) {
       case "sample":
-        return this.#modelCalls.sample(effect, state, signal);
+        return this.#modelCalls.sample(effect, stepState(state), signal);
       case "compact":
-        return this.#modelCalls.compact(effect, state, signal);
+        return this.#modelCalls.compact(effect, stepState(state), signal);
       case "call":
         return effect.due === null
           ? this.#call(effect, state, signal)
           : this.#later(effect.due, state, signal, (later) => this.#call(effect, later, signal));
       case "review":
-        return this.#reviews.review(effect, state, signal);
+        return this.#reviews.review(effect, stepState(state), signal);
+      case "lastHooks":
+        return this.#hooks.atEnd(effect, stepState(state), signal);
       case "lateCall":
         return this.#expire(effect, state, signal);
+      case "expireQuestion":
+        return this.#expireQuestion(effect, signal);
       case "child":
-        return this.#child(effect, state, signal);
+      case "helper":
+        return performForChild(this.#actor, this.#ports, effect, signal);
       case "diff":
         return this.#diff(effect, state, signal);
       case "command":
@@ -176,7 +219,7 @@ export class Runner {
   }
 
   #diff(effect: DiffEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
-    const diffing = showChanges(this.#actor, this.#ports, effect, state, signal).finally(() => {
+    const diffing = sendTurnDiff(this.#actor, this.#ports, effect, state, signal).finally(() => {
       if (this.#diffing === diffing) this.#diffing = undefined;
     });
     this.#diffing = diffing;
@@ -202,37 +245,30 @@ export class Runner {
     this.#actor.offer({ kind: "startEvents", at: clock.now(), turnId: ids.uuid() });
   }
 
+  #notifyToolServers(state: ThreadState): void {
+    if (!this.#ports.toolbox.mustNotify(state)) return;
+    this.#actor.offer({ kind: "notifyToolServers", at: this.#ports.platform.clock.now() });
+  }
+
   #continueGoal(): void {
     const { clock, ids } = this.#ports.platform;
     this.#actor.offer({ kind: "continueGoal", at: clock.now(), turnId: ids.uuid() });
   }
 
-  /** A disk that is full, say, may have room later. */
-  async #child(effect: ChildEffect, state: ThreadState, signal: AbortSignal, failures = 0): Promise<void> {
-    const { platform, supervisor, child: perform } = this.#ports;
-    const { childId } = effect.child;
-    let done: Awaited<ReturnType<RunnerPorts["child"]>> | "childFailed";
-    try {
-      done = await perform(this.#actor, state, effect.child);
-    } catch (cause) {
-      if (signal.aborted || (cause instanceof Fault && cause.code === "shuttingDown")) return;
-      supervisor.report(`child ${childId}`, cause);
-      const due = threadTime(state, platform.clock.now()) + retryDelay(failures, platform.ids);
-      if (failures < CHILD_RETRIES)
-        return this.#later(due, state, signal, (later) => this.#child(effect, later, signal, failures + 1));
-      done = "childFailed";
-    }
-    if (done === undefined || signal.aborted) return;
-    this.#actor.offer({ kind: done, at: platform.clock.now(), childId });
-  }
-
-  /** An effect of a kind that belongs to a tool source. */
+  /** Performs an effect that belongs to a tool source. */
   async #bySource(
     effect: PostChoiceEffect | CommandEffect | NetworkRuleEffect,
     state: ThreadState,
     signal: AbortSignal,
   ): Promise<void> {
-    const command = await this.#ports.toolbox.perform(effect, state, signal, this.#live);
+    // As for a dispatched call: another host may have taken over the thread.
+    if (!(await this.#actor.journal.isHeld()) || signal.aborted) return;
+    return this.#offerOutcome(this.#ports.toolbox.perform(effect, state, signal, this.#live), signal);
+  }
+
+  /** References no state, so that the thread can hibernate: a background terminal may run for days. */
+  async #offerOutcome(outcome: Promise<Command>, signal: AbortSignal): Promise<void> {
+    const command = await outcome;
     if (!signal.aborted) this.#actor.offer(command);
   }
 
@@ -251,7 +287,18 @@ export class Runner {
     this.#actor.offer({ kind: "expireCall", at, callId, eventId: `late_${platform.ids.uuid()}` });
   }
 
-  /** Does what is due then. Holds no state meanwhile: most of a thread that waits can sleep. */
+  async #expireQuestion({ requestId, since, due }: ExpireQuestionEffect, signal: AbortSignal): Promise<void> {
+    const { platform } = this.#ports;
+    try {
+      await waitUntil(due, since, platform, signal);
+    } catch {
+      return;
+    }
+    const answer = { kind: "expired" } as const;
+    this.#actor.offer({ kind: "answer", at: platform.clock.now(), requestId, answer });
+  }
+
+  /** Runs work at a later time. References no state until then, so that the thread can hibernate. */
   async #later(
     due: number,
     { lastAt }: ThreadState,
@@ -263,22 +310,26 @@ export class Runner {
       const state = await this.#actor.peek();
       if (!signal.aborted) await run(state);
     } catch (cause) {
-      // Who asked for it, or the thread, has gone.
+      // The effect was aborted, or the thread is unloaded.
       if (!signal.aborted && !(cause instanceof Fault)) throw cause;
     }
   }
 
-  /** Large pictures go beside the journal, while there is room for them. */
+  /** Moves large media in a tool's output to blobs. If the blobs cannot be stored, the media stays in the journal. */
   async #kept(step: Step): Promise<Step> {
     const { ephemeral, journal } = this.#actor;
     if (step.kind !== "settle" || ephemeral) return step;
-    const kept = await keepOutput(step.output, (name, bytes) => journal.keep(name, bytes)).catch(
-      () => undefined,
-    );
-    return { ...step, ...kept };
+    const result = step.item?.type === "mcpToolCall" ? step.item.result : null;
+    const stored = await keepOutcome({ output: step.output, content: result?.content ?? [] }, (name, bytes) =>
+      journal.keep(name, bytes),
+    ).catch(() => undefined);
+    if (stored === undefined) return step;
+    const { output, content, blobs } = stored;
+    if (result === null || step.item?.type !== "mcpToolCall") return { ...step, output, blobs };
+    return { ...step, output, blobs, item: { ...step.item, result: { ...result, content: [...content] } } };
   }
 
-  /** Saves what a call is about to change, when clients were shown what the calls before it have changed. */
+  /** Saves the files that a call is about to change, after the diff of earlier calls was sent. */
   async #filesBefore(step: Step, signal: AbortSignal): Promise<FilesBefore | undefined> {
     if (step.kind !== "dispatch" || step.changes === undefined) return undefined;
     await this.#diffing?.catch(() => {});
@@ -286,8 +337,9 @@ export class Runner {
     return this.#ports.turnFiles.before(await this.#actor.peek(), journal, step.changes, signal);
   }
 
-  /** Takes a call one step further. Whatever a tool does, the model gets an answer. */
-  async #call(effect: CallEffect, state: ThreadState, signal: AbortSignal): Promise<void> {
+  /** Performs the next step of a tool call. If the tool fails, the model gets an error output. */
+  async #call(effect: CallEffect, thread: ThreadState, signal: AbortSignal): Promise<void> {
+    const state = stepState(thread);
     const { platform, supervisor, toolbox } = this.#ports;
     const { turnId, call, stage } = effect;
     const later = this.#ports.work.turn(this.#actor);
@@ -296,9 +348,21 @@ export class Runner {
     let step: Step;
     let before: FilesBefore | undefined;
     try {
+      if (!(await this.#toolCallHooks.beforeCall(effect, state, signal))) return;
+      const thread = this.#actor.parentId === null ? state : await this.#ports.inherited(state);
       step = await this.#kept(
-        await nextStep(toolbox, effect, state, platform.clock.now(), signal, this.#live),
+        await nextStep(
+          toolbox,
+          effect,
+          thread,
+          platform.clock.now(),
+          signal,
+          this.#live,
+          this.#actor.journal,
+        ),
       );
+      if (step.kind === "ask" && !(await this.#toolCallHooks.beforeQuestion(effect, step, state, signal)))
+        return;
       before = await this.#filesBefore(step, signal);
     } catch (cause) {
       if (signal.aborted) return;
@@ -312,50 +376,13 @@ export class Runner {
       turnId,
       callId: call.callId,
       from: stage.kind,
-      step: recordable(step, platform.ids, (asked) => fingerprintOf(call, state, asked), before),
+      step: recordableStep(
+        step,
+        platform.ids,
+        (question) => questionFingerprint(call, state, question),
+        before,
+      ),
     } as const;
     this.#actor.offer(command, mustOutlivePower(step));
   }
-}
-
-type AskStep = Extract<Step, { kind: "ask" }>;
-
-/** A step as the thread takes it. */
-function recordable(
-  step: Step,
-  ids: Platform["ids"],
-  fingerprint: (asked: AskStep) => string,
-  before: FilesBefore | undefined,
-): CallStep {
-  switch (step.kind) {
-    case "ask":
-      return { ...step, requestId: ids.integer(), reviewId: ids.uuid(), fingerprint: fingerprint(step) };
-    case "dispatch": {
-      const { changes: _, ...dispatch } = step;
-      return before === undefined ? dispatch : { ...dispatch, before };
-    }
-    default:
-      return step;
-  }
-}
-
-/** Equal for calls that ask for exactly the same in the same place, and for no others. */
-function fingerprintOf(
-  { namespace, name, arguments: args }: ToolCall,
-  { settings }: ThreadState,
-  { question, ask }: AskStep,
-): string {
-  // The name of a question, and permissions, stand for where paths of the arguments lead: a link may have been replaced since.
-  const { permissions } = ask.params as { readonly permissions?: unknown };
-  const exact = JSON.stringify([namespace, name, args, settings.cwd, question, permissions]);
-  return createHash("sha256").update(exact).digest("hex");
-}
-
-/**
- * Whether a power cut must not take the record: a tool server outlives one, and must not be sent the same call twice; and
- * so do files that a plan changes, which the next host goes on with. A process ends with the machine.
- */
-function mustOutlivePower(step: Step): boolean {
-  if (step.kind !== "dispatch") return false;
-  return step.again ? step.plan !== undefined : step.via !== undefined;
 }

@@ -1,7 +1,7 @@
 import type { TurnFiles, TurnFilesPorts } from "./turn-files.ts";
 
-/** What the rest of the host uses of `TurnFiles`. */
-export type WorkspaceChanges = Pick<TurnFiles, "before" | "diff" | "restore">;
+/** The part of `TurnFiles` that the rest of the host uses. */
+export type WorkspaceChanges = Pick<TurnFiles, "before" | "diff" | "restore" | "diffToRemote">;
 
 /** Loads `TurnFiles` when a turn is first about to change files. */
 export function lazyTurnFiles(ports: TurnFilesPorts): WorkspaceChanges {
@@ -14,5 +14,6 @@ export function lazyTurnFiles(ports: TurnFilesPorts): WorkspaceChanges {
     before: async (...args) => (await load()).before(...args),
     diff: async (...args) => (await load()).diff(...args),
     restore: async (...args) => (await load()).restore(...args),
+    diffToRemote: async (...args) => (await load()).diffToRemote(...args),
   };
 }

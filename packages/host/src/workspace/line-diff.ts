@@ -1,4 +1,7 @@
-/** A run of lines that differ: `old` lines from `at` of the old file are replaced by `now` lines from `nowAt` of the new. */
+/**
+ * A changed run of lines: `old` lines from `at` of the old file are replaced by `now` lines from `nowAt` of the new
+ * file.
+ */
 export interface LineChange {
   readonly at: number;
   readonly old: number;
@@ -6,10 +9,16 @@ export interface LineChange {
   readonly now: number;
 }
 
-/** Beyond this many differences the rest of a file counts as replaced as a whole: the search is quadratic in them. */
+/**
+ * Limit on the differences, because the search takes quadratic time in their number. Beyond it, the differing part
+ * counts as replaced as a whole.
+ */
 const MAX_DIFFERENCES = 1500;
 
-/** The shortest way from one list of lines to another, as runs in order. Lines include their ends. */
+/**
+ * The shortest edit from one list of lines to another (Myers' algorithm), as runs in order. Lines include their line
+ * ends.
+ */
 export function lineChanges(before: readonly string[], after: readonly string[]): readonly LineChange[] {
   let head = 0;
   const shorter = Math.min(before.length, after.length);
@@ -28,7 +37,7 @@ export function lineChanges(before: readonly string[], after: readonly string[])
   }));
 }
 
-/** Lines as numbers, equal ones the same: comparing them is what the search does most. */
+/** Maps equal lines to equal numbers, because comparing numbers is faster. */
 function numbered(...lists: readonly (readonly string[])[]): readonly Int32Array[] {
   const numbers = new Map<string, number>();
   return lists.map((list) =>
@@ -47,7 +56,10 @@ function changesOf(before: readonly string[], after: readonly string[]): readonl
   return runs(steps(reached, old.length, now.length));
 }
 
-/** For each number of differences, how far into the old file each diagonal comes. Undefined: there are too many. */
+/**
+ * For each number of differences, how far each diagonal reaches into the old file. Undefined if there are too many
+ * differences.
+ */
 function furthest(old: Int32Array, now: Int32Array): readonly Int32Array[] | undefined {
   const most = Math.min(old.length + now.length, MAX_DIFFERENCES);
   const rounds: Int32Array[] = [];
@@ -77,7 +89,7 @@ interface Step {
   readonly nowAt: number;
 }
 
-/** Walks back from the end of both files; gives the single lines removed and added, last first. */
+/** Traces back from the end of both files; returns the removed and added lines, last first. */
 function steps(reached: readonly Int32Array[], oldLength: number, nowLength: number): readonly Step[] {
   const found: Step[] = [];
   let x = oldLength;

@@ -1,7 +1,8 @@
-// Real git on real folders.
+// These tests run real git on real folders.
 import { execFileSync } from "node:child_process";
 import {
   chmod,
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -15,17 +16,17 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { newThread } from "../../../../test/support/test-thread.ts";
 import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import { newThread } from "../core/test-thread.ts";
-import type { FilesBefore, TurnChanges } from "../core/turn/changes.ts";
-import { MemoryJournal } from "../journal/memory.ts";
+import type { FilesBefore, TurnChanges } from "../core/turn/file-changes.ts";
 import { pinoLog } from "../observe/log.ts";
 import { Supervisor } from "../observe/supervise.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
+import { MemoryJournal } from "../store/memory/in-memory-journal.ts";
 import { type ThreadStore, TurnFiles } from "./turn-files.ts";
 
 const folders: string[] = [];
@@ -36,7 +37,7 @@ afterEach(async () => {
 const log = pinoLog({ level: "silent", format: "text", write() {} });
 const SIGNAL = new AbortController().signal;
 
-/** A workspace with what a turn does in it. */
+/** A workspace, and the operations of a turn in it. */
 class Stage {
   readonly work: string;
   readonly store: ThreadStore;
@@ -53,6 +54,8 @@ class Stage {
     this.store = {
       keep: (name, bytes) => journal.keep(name, bytes),
       blob: (name) => journal.blob(name),
+      blobs: (prefix) => journal.blobs(prefix),
+      removeBlob: (name) => journal.removeBlob(name),
       folder: join(folder, "thread"),
     };
     const real = nodePlatform();
@@ -99,13 +102,13 @@ class Stage {
     await writeFile(join(this.work, path), text);
   }
 
-  /** A command that does this. */
+  /** Runs a command that performs `act`. */
   async command(act: () => Promise<void>): Promise<void> {
     this.#before.push(await this.files.before(this.thread, this.store, "workspace", SIGNAL));
     await act();
   }
 
-  /** A patch that writes this. */
+  /** Applies a patch that writes a file, or with null removes it. */
   async patch(path: string, text: string | null): Promise<void> {
     const whole = join(this.work, path);
     this.#before.push(await this.files.before(this.thread, this.store, [whole], SIGNAL));
@@ -117,7 +120,7 @@ class Stage {
     return (await this.files.diff(this.thread, this.store, this.changes, SIGNAL)).diff;
   }
 
-  /** Ends the turn as it is now; the next one begins. */
+  /** Ends the current turn and starts the next one. */
   async endTurn(): Promise<void> {
     const { trees } = await this.files.diff(this.thread, this.store, this.changes, SIGNAL);
     this.#records.push({ type: "turnStarted", turnId: "t", at: 0, input: [], outputSchema: null });
@@ -127,7 +130,7 @@ class Stage {
     this.#before.splice(0);
   }
 
-  /** Restores files to before all turns that have ended. */
+  /** Restores the files to their state before all ended turns. */
   async restore({ force = false, allowed = true } = {}) {
     const options = { force, mayWrite: async () => allowed };
     const result = await this.files.restore(this.thread, this.store, this.#records, options, SIGNAL);
@@ -135,11 +138,13 @@ class Stage {
     return {
       restored: result.restored.map(short),
       removed: result.removed.map(short),
-      failed: result.failed.map(({ path, reason }) => `${short(path)}: ${reason}`),
+      failed: result.failed.map(
+        ({ path, reason, canForce }) => `${short(path)}: ${reason}${canForce ? " (can be forced)" : ""}`,
+      ),
     };
   }
 
-  /** Everything in `.git` but what git itself writes when it only looks. */
+  /** All files in `.git`, except those that git writes on read-only commands. */
   async state(): Promise<string> {
     const names = (await readdir(join(this.work, ".git"), { recursive: true })).sort();
     return [...names, await readFile(join(this.work, ".git", "index"), "latin1")].join("\n");
@@ -269,7 +274,7 @@ describe("a turn in a repository", () => {
     await stage.command(() => stage.put("a.txt", "changed\n"));
     expect(await stage.diff()).toContain("+changed\n");
     await expect(readFile(ran, "utf8")).rejects.toThrow("ENOENT");
-    // With the repository's own configuration it would have run.
+    // With the repository's own configuration the program would have run.
     stage.git("status");
     expect(await readFile(ran, "utf8")).toContain("program.sh");
   });
@@ -298,6 +303,23 @@ describe("a turn in a repository", () => {
     expect(diff).toContain("# Not in this diff: huge.bin: it is larger than");
   });
 
+  it("[DIFF-5] leaves out a file that cannot be read, and says so", async () => {
+    const { work } = await repository();
+    const stage = new Stage(join(work, ".."), "", ({ files }) => ({
+      files: Object.assign(Object.create(files) as typeof files, {
+        openRead: async (path: string) => {
+          if (path.endsWith("secret.txt")) throw Object.assign(new Error("no"), { code: "EACCES" });
+          return files.openRead(path);
+        },
+      }),
+    }));
+    await stage.put("secret.txt", "secret\n");
+    await stage.command(() => stage.put("a.txt", "changed\n"));
+    const diff = await stage.diff();
+    expect(diff).toContain("+changed\n");
+    expect(diff).toContain("# Not in this diff: secret.txt: it cannot be read");
+  });
+
   it("[DIFF-5] is cut where it is too long, and says so", async () => {
     const stage = await repository();
     await stage.command(() => stage.put("long.txt", "a line\n".repeat(100_000)));
@@ -323,9 +345,29 @@ describe("a turn in a repository", () => {
     expect(stage.spawned).toHaveLength(1);
   });
 
+  it("[DIFF-5] gives up when the new files are too many to look at in time", async () => {
+    const { work } = await repository();
+    let now = 0;
+    const stage = new Stage(join(work, ".."), "", ({ clock, files }) => ({
+      clock: { ...clock, monotonic: () => now },
+      files: Object.assign(Object.create(files) as typeof files, {
+        openRead: (path: string) => {
+          if (path.includes("/new/")) now += 1000;
+          return files.openRead(path);
+        },
+      }),
+    }));
+    for (let nth = 0; nth < 40; nth++) await stage.put(`new/${nth}.txt`, "");
+    await stage.command(() => stage.put("a.txt", "changed\n"));
+    expect(await stage.diff()).toMatch(
+      /^# Not in this diff: .*: looking at 40 new or changed files took longer/,
+    );
+    expect(stage.spawned).toHaveLength(1);
+  });
+
   it("[DIFF-5] says why it cannot show what commands changed", async () => {
     const stage = await repository();
-    // Where the store should be is a file: nothing can be written.
+    // A file is where the store's folder should be, so nothing can be written.
     await writeFile(join(stage.work, "..", "thread"), "");
     await stage.command(() => stage.put("a.txt", "changed\n"));
     expect(await stage.diff()).toContain("# Not in this diff: what commands change in ");
@@ -342,6 +384,14 @@ describe("a turn outside of a repository", () => {
     const diff = await stage.diff();
     expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-1\n+2\n");
     expect(diff).not.toContain("b.txt b/b.txt");
+    expect(stage.spawned).toEqual([]);
+  });
+
+  it("[DIFF-3] takes an empty folder `.git` for none", async () => {
+    const stage = await Stage.at();
+    await mkdir(join(stage.work, "..", ".git"));
+    await stage.command(() => stage.put("b.txt", "by a command\n"));
+    expect(await stage.diff()).toBe("");
     expect(stage.spawned).toEqual([]);
   });
 });
@@ -380,7 +430,7 @@ describe("restoring files to before a turn", () => {
     expect(await text(stage, "mine.txt")).toBe("changed by hand between the turns\n");
     expect(await text(stage, "ignored.log")).toBe("x\n");
     expect(await stage.state()).toBe(state);
-    // Again, it has nothing left to do.
+    // A second restore has nothing left to do.
     expect(await stage.restore()).toEqual({ restored: [], removed: [], failed: [] });
   });
 
@@ -397,7 +447,7 @@ describe("restoring files to before a turn", () => {
     expect(refused).toEqual({
       restored: [],
       removed: [],
-      failed: ["a.txt: it was changed since; restore it with `force`"],
+      failed: ["a.txt: it was changed since (can be forced)"],
     });
     expect(await text(stage, "a.txt")).toBe("by hand\n");
     expect((await stage.restore({ force: true })).restored).toEqual(["a.txt"]);
@@ -428,7 +478,7 @@ describe("restoring files to before a turn", () => {
     expect(await stage.restore()).toEqual({
       restored: ["a.txt"],
       removed: [],
-      failed: [`${outside}: it is outside of the workspace`],
+      failed: [`${outside}: it is outside the workspace`],
     });
     expect(await readFile(outside, "utf8")).toBe("new\n");
   });
@@ -446,6 +496,114 @@ describe("restoring files to before a turn", () => {
     expect(restored).toEqual([]);
     expect(failed).toHaveLength(1);
     expect(await readFile(join(outside, "b.txt"), "utf8")).toBe("changed\n");
+  });
+
+  it("[UNDO-3] does not write through a link that replaced a file or a folder", async () => {
+    const stage = await repository();
+    await stage.put("other/b.txt", "other\n");
+    await stage.command(async () => {
+      await rm(join(stage.work, "a.txt"));
+      await symlink("other/b.txt", join(stage.work, "a.txt"));
+      await rm(join(stage.work, "sub"), { recursive: true });
+      await symlink("other", join(stage.work, "sub"));
+    });
+    await stage.endTurn();
+    expect(await stage.restore()).toEqual({
+      restored: ["a.txt", "sub/b.txt"],
+      removed: ["sub"],
+      failed: [],
+    });
+    expect((await lstat(join(stage.work, "a.txt"))).isFile()).toBe(true);
+    expect(await text(stage, "a.txt")).toBe("one\ntwo\nthree\n");
+    expect(await text(stage, "sub/b.txt")).toBe("b\n");
+    expect(await text(stage, "other/b.txt")).toBe("other\n");
+  });
+
+  it("[UNDO-3] does not write through a link that replaced a patched file since", async () => {
+    const stage = await Stage.at();
+    await stage.put("a.txt", "old\n");
+    await stage.put("mine.txt", "new\n");
+    await stage.patch("a.txt", "new\n");
+    await stage.endTurn();
+    await rm(join(stage.work, "a.txt"));
+    await symlink("mine.txt", join(stage.work, "a.txt"));
+    expect(await stage.restore({ force: true })).toEqual({
+      restored: [],
+      removed: [],
+      failed: [`a.txt: a symlink leads from it to ${join(stage.work, "mine.txt")}`],
+    });
+    expect(await text(stage, "mine.txt")).toBe("new\n");
+  });
+
+  it("[UNDO-1] removes links that commands made, wherever they lead", async () => {
+    const stage = await repository();
+    await stage.command(async () => {
+      await symlink("a.txt", join(stage.work, "to-file"));
+      await symlink("sub", join(stage.work, "to-folder"));
+      await symlink("nowhere", join(stage.work, "to-nothing"));
+    });
+    await stage.endTurn();
+    expect(await stage.restore()).toEqual({
+      restored: [],
+      removed: ["to-file", "to-folder", "to-nothing"],
+      failed: [],
+    });
+    expect((await readdir(stage.work)).sort()).toEqual([".git", ".gitignore", "a.txt", "sub"]);
+    expect(await text(stage, "sub/b.txt")).toBe("b\n");
+  });
+
+  it("[UNDO-2] does not remove what git ignored before the turn, even if it is forced to", async () => {
+    const stage = await repository();
+    await stage.put("sub/.gitignore", "/vendor/\n");
+    await stage.put("mine.log", "mine\n");
+    await stage.put("sub/vendor/lib.js", "mine\n");
+    await stage.command(async () => {
+      await rm(join(stage.work, ".gitignore"));
+      await stage.put("sub/.gitignore", "");
+      await stage.put("new.txt", "new\n");
+    });
+    await stage.endTurn();
+    const reason = "git ignored it before the turn, so it may be older";
+    expect(await stage.restore({ force: true })).toEqual({
+      restored: [".gitignore", "sub/.gitignore"],
+      removed: ["new.txt"],
+      failed: [`mine.log: ${reason}`, `sub/vendor/lib.js: ${reason}`],
+    });
+    expect(await text(stage, "mine.log")).toBe("mine\n");
+    expect(await text(stage, "sub/vendor/lib.js")).toBe("mine\n");
+  });
+
+  it("[UNDO-4] says which files were too large to be saved, and leaves them as they are", async () => {
+    const stage = await repository();
+    const large = "x".repeat(9 * 1024 * 1024);
+    for (const path of ["a.txt", "removed.bin", "untouched.bin"]) await stage.put(path, large);
+    await stage.command(async () => {
+      await stage.put("a.txt", "short\n");
+      await rm(join(stage.work, "removed.bin"));
+      await stage.put("sub/b.txt", "changed\n");
+    });
+    const [shown, ...rest] = (await stage.diff()).split("# Not in this diff: ");
+    expect(shown).toMatch(/^diff --git a\/sub\/b\.txt/);
+    expect(shown!.split("diff --git")).toHaveLength(2);
+    expect(rest.join("")).toContain("a.txt: it is larger than");
+    await stage.endTurn();
+    const reason = "it was not saved, because it was too large or could not be read";
+    expect(await stage.restore({ force: true })).toEqual({
+      restored: ["sub/b.txt"],
+      removed: [],
+      failed: [`a.txt: ${reason}`, `removed.bin: ${reason}`],
+    });
+    expect(await text(stage, "a.txt")).toBe("short\n");
+  });
+
+  it("[UNDO-2] overwrites a file that became too large to compare only if it is forced to", async () => {
+    const stage = await repository();
+    await stage.command(() => stage.put("a.txt", "x".repeat(9 * 1024 * 1024)));
+    expect(await stage.diff()).toMatch(/^# Not in this diff: a.txt: it is larger/);
+    await stage.endTurn();
+    expect((await stage.restore()).failed).toEqual([expect.stringContaining("a.txt: ")]);
+    expect((await stage.restore({ force: true })).restored).toEqual(["a.txt"]);
+    expect(await text(stage, "a.txt")).toBe("one\ntwo\nthree\n");
   });
 
   it("[UNDO-4] says what cannot be restored because it was not saved, or is gone", async () => {

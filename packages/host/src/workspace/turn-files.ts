@@ -1,16 +1,16 @@
 import { isAbsolute, relative, sep } from "node:path";
 import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
-import type { FileBefore, FilesBefore, TurnChanges, WorkingTree } from "../core/turn/changes.ts";
+import type { FileBefore, FilesBefore, TurnChanges, WorkingTree } from "../core/turn/file-changes.ts";
 import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
-import { type FileChange, fileDiffs } from "./diff-text.ts";
-import { GitError } from "./git.ts";
-import { findRepository } from "./repository.ts";
-import { type Restored, restoreFiles } from "./restore.ts";
-import { type BlobStore, readFile, savedFile, saveFiles } from "./saved-files.ts";
-import { SavedPacks } from "./saved-packs.ts";
-import { touchesOf } from "./touched-files.ts";
-import { diffRoom, diffWithin, digestOf } from "./turn-diff.ts";
+import { BackupRetention } from "./backup-retention.ts";
+import { type BlobStore, readFile, savedFile, saveFiles } from "./file-backups.ts";
+import { type FileChange, fileDiffs } from "./git-diff-text.ts";
+import { findRepository } from "./git-repository-folders.ts";
+import { touchesOf } from "./recorded-file-changes.ts";
+import { diffToRemote, type RemoteDiff } from "./remote-diff.ts";
+import { type Restored, restoreFiles } from "./restore-files.ts";
+import { GitError } from "./run-git.ts";
 import {
   pathFrom,
   pathsIn,
@@ -19,47 +19,48 @@ import {
   type TrackedRepository,
   type TreePorts,
   treeDiff,
-} from "./working-trees.ts";
+} from "./tree-snapshots.ts";
+import { diffRoom, diffWithin, digestOf } from "./turn-diff-limits.ts";
 
-/** What a call may change: these files, or whatever is in the workspace. */
+/** The files that a call may change: a list, or everything in the workspace. */
 export type FileScope = readonly string[] | "workspace";
 
-/** What a thread keeps beside its journal. `folder`: where other programs may write; undefined if there is none. */
+/** A thread's storage beside its journal. `folder`: a folder in which git may write; null if there is none. */
 export interface ThreadStore extends BlobStore {
-  readonly folder: string | undefined;
+  readonly folder: string | null;
 }
 
-/** What a turn has changed, as clients are shown it. */
+/** The changes of a turn, as shown to clients. */
 export interface ShownChanges {
   readonly diff: string;
   readonly digest: string;
   readonly trees: readonly WorkingTree[];
 }
 
-export interface TurnFilesPorts extends Omit<TreePorts, "heldTrees"> {
+export interface TurnFilesPorts extends Omit<TreePorts, "latestTrees"> {
   readonly workspace: WorkspaceFiles;
-  filesOf(owner: string): Pick<ReadableFiles, "openRead" | "readText" | "exists">;
+  filesOf(owner: string): Pick<ReadableFiles, "openRead" | "readText" | "exists" | "list">;
 }
 
-/** A repository that took too long, or has too much in it, is not looked at for so long. */
-const REST_MS = 10 * 60_000;
+/** How long a repository is skipped after a snapshot took too long or was too large. */
+const SKIP_MS = 10 * 60_000;
 
-/** Saves files before calls change them, and says what a turn has made of them. */
+/** Saves files before tool calls change them, and shows or undoes the changes of turns. */
 export class TurnFiles {
   readonly #ports: TurnFilesPorts & TreePorts;
-  /** By the folder that it is kept in: one run of git at a time has an index. */
+  /** The running git work, by git folder: only one git run at a time may use an index. */
   readonly #busy = new Map<string, Promise<unknown>>();
-  /** Tops of repositories that are left alone for a while, and why. */
-  readonly #resting = new Map<string, string>();
+  /** Repositories that are skipped for a while, by top folder, with the reason. */
+  readonly #skipped = new Map<string, string>();
 
-  readonly #packs: SavedPacks;
+  readonly #backups: BackupRetention;
 
   constructor(ports: TurnFilesPorts) {
-    this.#ports = { ...ports, heldTrees: new Map() };
-    this.#packs = new SavedPacks(ports.files, () => ports.platform.clock.now());
+    this.#ports = { ...ports, latestTrees: new Map() };
+    this.#backups = new BackupRetention(() => ports.platform.clock.now());
   }
 
-  /** Saves what a call may change. Never throws: a call is not held up by what cannot be saved. */
+  /** Saves the files that a call may change. Never throws: a failed backup does not stop the call. */
   async before(
     thread: ThreadState,
     store: ThreadStore,
@@ -69,7 +70,7 @@ export class TurnFiles {
     try {
       if (scope !== "workspace") {
         const { before, bytes } = await saveFiles(this.#ports, thread, store, scope);
-        if (store.folder !== undefined && bytes > 0) await this.#packs.saved(store.folder, bytes);
+        if (bytes > 0) await this.#backups.saved(thread.facts.id, store, bytes);
         return before;
       }
       const { trees, missing } = await this.#saveTrees(thread, store, signal);
@@ -79,7 +80,7 @@ export class TurnFiles {
     }
   }
 
-  /** The diff of a turn: its files as they were before it, against what they are now. Says what it cannot show. */
+  /** The diff between the files before a turn and now. The text also names changes that it cannot show. */
   async diff(
     thread: ThreadState,
     store: ThreadStore,
@@ -96,7 +97,7 @@ export class TurnFiles {
       try {
         const old = await savedFile(store, pack, file);
         const now = await readFile(this.#ports, thread.facts.owner, file.path);
-        if (old === undefined) missing.add(`${file.path}: what was saved of it is gone`);
+        if (old === undefined) missing.add(`${file.path}: its saved content no longer exists`);
         else found.push({ path: bytesOf(shownPath(file.path, tops, thread)), before: old, after: now });
       } catch (cause) {
         missing.add(`${file.path}: ${(cause as Error).message}`);
@@ -111,10 +112,21 @@ export class TurnFiles {
     };
   }
 
-  /** What git says of the repositories that were saved as a whole. `covers`: whether it speaks for a file. */
+  /**
+   * The diff between the working tree around a folder and the newest commit that a remote has. Throws a `GitError` if
+   * that cannot be determined.
+   */
+  diffToRemote(owner: string, cwd: string, store: string, signal: AbortSignal): Promise<RemoteDiff> {
+    return diffToRemote(this.#ports, this.#ports.filesOf(owner), { cwd, store }, signal);
+  }
+
+  /**
+   * The changes in repositories that were saved as a whole, from git's diff. `covers`: whether that diff includes a
+   * file.
+   */
   async #byGit(
     thread: ThreadState,
-    repositories: readonly Found[],
+    repositories: readonly FoundRepository[],
     changes: TurnChanges,
     room: number,
     missing: Set<string>,
@@ -134,9 +146,9 @@ export class TurnFiles {
       const before = changes.before[nth]?.trees.find((tree) => tree.top === top)?.tree;
       if (before === undefined) continue;
       try {
-        const after = await this.#alone(tracked, () => saveTree(this.#ports, view, tracked, signal));
+        const after = await this.#exclusively(tracked, () => saveTree(this.#ports, view, tracked, signal));
         for (const what of after.missing) missing.add(what);
-        // Files that were patched before it: they are compared with what they were then.
+        // Files that were patched before this snapshot are compared with their own backups instead.
         const earlier = pathsBelow(top, changes.before.slice(0, nth));
         const found = await treeDiff(
           this.#ports,
@@ -148,7 +160,7 @@ export class TurnFiles {
         diffs.push(...found.diffs);
         if (found.cut) missing.add("more than there is room for");
         trees.push({ top, tree: after.tree });
-        // Files that were patched since: git speaks for those that it knows.
+        // Of the files patched since, git covers those that its trees contain.
         const later = pathsBelow(top, changes.before.slice(nth)).filter((path) => !earlier.includes(path));
         for (const tree of [before, after.tree])
           for (const path of await pathsIn(this.#ports, tracked, tree, later, signal))
@@ -172,13 +184,13 @@ export class TurnFiles {
       const { top } = tracked.repository;
       if (thread.turn?.changes?.before.some((before) => before.trees.some((tree) => tree.top === top)))
         continue;
-      const resting = this.#resting.get(top);
-      if (resting !== undefined) {
-        missing.push(resting);
+      const skipReason = this.#skipped.get(top);
+      if (skipReason !== undefined) {
+        missing.push(skipReason);
         continue;
       }
       try {
-        const saved: SavedTree = await this.#alone(tracked, () =>
+        const saved: SavedTree = await this.#exclusively(tracked, () =>
           saveTree(this.#ports, view, tracked, signal),
         );
         trees.push({ top, tree: saved.tree });
@@ -186,18 +198,22 @@ export class TurnFiles {
       } catch (cause) {
         const why = `what commands change in ${top}: ${(cause as Error).message}`;
         missing.push(why);
-        if (cause instanceof GitError && !signal.aborted) this.#rest(top, why);
+        if (cause instanceof GitError && !signal.aborted) this.#skipForAWhile(top, why);
       }
     }
     return { trees, missing };
   }
 
-  /** Makes files what they were before what turns have done to them. `records`: of those turns, oldest first. */
+  /** Restores files to their content before some turns. `records`: the records of those turns, oldest first. */
   async restore(
     thread: ThreadState,
     store: ThreadStore,
     records: Iterable<ThreadRecord>,
-    options: { readonly force: boolean; mayWrite(path: string): Promise<boolean> },
+    options: {
+      readonly force: boolean;
+      readonly dryRun?: boolean;
+      mayWrite(path: string): Promise<boolean>;
+    },
     signal: AbortSignal,
   ): Promise<Restored> {
     const found = await this.#repositories(thread, store);
@@ -206,24 +222,24 @@ export class TurnFiles {
     const allowed = await Promise.all(real.map((root) => options.mayWrite(root)));
     const roots = real.filter((_, nth) => allowed[nth]);
     const repositories = found.map(({ tracked }) => tracked);
-    const scope = { roots, force: options.force };
+    const scope = { roots, force: options.force, dryRun: options.dryRun ?? false };
     const touches = touchesOf(records);
     const view = this.#ports.filesOf(thread.facts.owner);
     const treeNow = (tracked: TrackedRepository): Promise<SavedTree> =>
-      this.#alone(tracked, () => saveTree(this.#ports, view, tracked, signal));
+      this.#exclusively(tracked, () => saveTree(this.#ports, view, tracked, signal));
     return restoreFiles({ ...this.#ports, treeNow }, thread, store, repositories, touches, scope, signal);
   }
 
-  #rest(top: string, why: string): void {
-    this.#resting.set(top, why);
-    this.#ports.platform.timers.after(REST_MS, () => this.#resting.delete(top));
+  #skipForAWhile(top: string, why: string): void {
+    this.#skipped.set(top, why);
+    this.#ports.platform.timers.after(SKIP_MS, () => this.#skipped.delete(top));
   }
 
-  /** The repositories of a thread's workspace. None where nothing can be kept, as in ephemeral threads. */
-  async #repositories(thread: ThreadState, { folder }: ThreadStore): Promise<readonly Found[]> {
+  /** The repositories in a thread's workspace. None for threads without a storage folder, such as ephemeral ones. */
+  async #repositories(thread: ThreadState, { folder }: ThreadStore): Promise<readonly FoundRepository[]> {
     const { settings, facts } = thread;
-    const found: Found[] = [];
-    if (folder === undefined) return found;
+    const found: FoundRepository[] = [];
+    if (folder === null) return found;
     const view = this.#ports.filesOf(facts.owner);
     for (const named of settings.roots ?? [settings.cwd]) {
       const root = await this.#ports.files.realPath(named).catch(() => named);
@@ -239,8 +255,8 @@ export class TurnFiles {
     return found;
   }
 
-  /** Runs while nothing else runs for the same repository of the same thread. */
-  async #alone<T>({ store, repository }: TrackedRepository, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` while no other work runs for the same repository of the same thread. */
+  async #exclusively<T>({ store, repository }: TrackedRepository, work: () => Promise<T>): Promise<T> {
     const key = `${store}\n${repository.top}`;
     const before = this.#busy.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
@@ -253,12 +269,12 @@ export class TurnFiles {
   }
 }
 
-interface Found {
+interface FoundRepository {
   readonly tracked: TrackedRepository;
   readonly roots: string[];
 }
 
-/** Each saved file as it was first, but for those that git speaks for. */
+/** The first backup of each file, except of files that git's diff covers. */
 function firstSaved(
   { before }: TurnChanges,
   covers: (path: string, nth: number) => boolean,
@@ -271,7 +287,7 @@ function firstSaved(
   return [...first.values()];
 }
 
-/** The saved files in a folder, from there. */
+/** The saved files in a folder, by their paths relative to it. */
 function pathsBelow(top: string, before: readonly FilesBefore[]): readonly string[] {
   return [...new Set(before.flatMap(({ files }) => files.flatMap(({ path }) => pathFrom(top, path) ?? [])))];
 }
@@ -280,7 +296,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** Names files as git does: from the top of their repository, else from the workspace's folder. */
+/** The path of a file as a diff shows it: relative to the top of its repository, else to the workspace folder. */
 function shownPath(path: string, tops: readonly string[], { settings }: ThreadState): string {
   for (const top of [...tops, ...(settings.roots ?? [settings.cwd])]) {
     const name = relative(top, path);

@@ -20,7 +20,7 @@ const compiled = (files: Map<string, string>, path: string) =>
 describe.each([true, false])("JSON Schema, experimental %s", (experimental) => {
   const files = jsonSchemaFiles({ experimental });
 
-  it("is valid, and every reference is found in its own file", () => {
+  it("is valid, and every reference resolves within its own file", () => {
     const ajv = new Ajv(OPTIONS);
     for (const [path, text] of files) {
       const schema = JSON.parse(text);
@@ -31,7 +31,7 @@ describe.each([true, false])("JSON Schema, experimental %s", (experimental) => {
     }
   });
 
-  it("lies where the peer's lies", () => {
+  it("has the same files as the Codex CLI's", () => {
     const paths = ["ClientRequest", "ServerNotification", "ServerRequest", "ClientNotification", "RequestId"]
       .concat([
         "JSONRPCMessage",
@@ -43,7 +43,7 @@ describe.each([true, false])("JSON Schema, experimental %s", (experimental) => {
     for (const path of paths) expect([...files.keys()]).toContain(`${path}.json`);
   });
 
-  it("holds requests to their params", () => {
+  it("checks the params of requests", () => {
     const validate = compiled(files, "ClientRequest.json");
     expect(validate({ id: 1, method: "thread/read", params: { threadId: "t" } })).toBe(true);
     expect(validate({ id: 1, method: "thread/read", params: {} })).toBe(false);

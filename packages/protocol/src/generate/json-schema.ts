@@ -1,5 +1,5 @@
-// Prints the table as JSON Schema (draft 7), in the files that the peer's generate-json-schema writes.
-import { type Node, nodeOf, optionsOf, type Shape, shapeOf, variantsOf } from "../schema.ts";
+// Generates JSON Schema (draft 7) from the protocol table, in the same files as the Codex CLI's generate-json-schema.
+import { type Node, nodeOf, optionsOf, type Shape, shapeOf, variantsOf } from "../schema-language.ts";
 import { RequestId } from "../types/rpc.ts";
 import {
   folderOf,
@@ -19,7 +19,7 @@ export type { GenerateOptions } from "./named-types.ts";
 type Json = boolean | { [key: string]: unknown };
 
 const DRAFT = "http://json-schema.org/draft-07/schema#";
-// The peer's name for the bundle whose definitions are all on one level.
+// The Codex CLI's name for the file that contains all definitions.
 const BUNDLE = "codex_app_server_protocol.v2.schemas.json";
 
 export function jsonSchemaFiles(options: GenerateOptions): Map<string, string> {
@@ -120,13 +120,13 @@ function body(node: Node, options: GenerateOptions): Json {
     case "object":
       return {
         ...objectSchema(shapeOf(node), options),
-        ...(node.open && { additionalProperties: true }),
+        ...(node.others !== "dropped" && { additionalProperties: node.others === "kept" }),
       };
     case "tagged": {
       const variants = [...variantsOf(node)].flatMap(([tag, shapes]) =>
         shapes.map((shape) => objectSchema(shape, options, { key: node.tag, value: tag })),
       );
-      // With alternatives inside a variant a value may fit two of them.
+      // If a variant has alternatives, a value may match two of them, which `oneOf` would forbid.
       const isExclusive = [...variantsOf(node).values()].every((shapes) => shapes.length === 1);
       return isExclusive ? { oneOf: variants } : { anyOf: variants };
     }

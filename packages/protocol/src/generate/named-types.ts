@@ -1,4 +1,4 @@
-// Walks the table for the generators: which named types a schema needs, and what belongs into the output.
+// Walks the protocol table for the generators: which named types a schema needs, and which messages are generated.
 
 import {
   type EnumNode,
@@ -13,12 +13,12 @@ import {
   type TaggedNode,
   type UnionNode,
   variantsOf,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { methods, notifications, serverRequests } from "../table.ts";
 import * as rpc from "../types/rpc.ts";
 
 export interface GenerateOptions {
-  /** Whether experimental methods and fields are in. */
+  /** Whether to include experimental methods and fields. */
   experimental: boolean;
 }
 export type NamedNode = EnumNode | ObjectNode | TaggedNode | UnionNode;
@@ -55,7 +55,7 @@ export function childrenOf(node: Node, options: GenerateOptions): Node[] {
   }
 }
 
-/** Every named type that `roots` need, themselves included, by name. */
+/** Every named type that `roots` refer to, directly or not, by name. Includes the roots. */
 export function reachable(roots: readonly Node[], options: GenerateOptions): Map<string, NamedNode> {
   const found = new Map<string, NamedNode>();
   const waiting = [...roots];
@@ -75,7 +75,7 @@ export interface Message {
   result?: Node;
 }
 
-/** The three families of messages with those left out that are not to be shown. */
+/** The messages to generate, in their three families. */
 export function messages(options: GenerateOptions): Record<MessageFamily, Message[]> {
   const shown = ([, entry]: [string, { stability: string }]) =>
     options.experimental || entry.stability === "stable";
@@ -98,10 +98,10 @@ function toMessage([method, entry]: [
   };
 }
 
-/** Params that a client may leave out altogether. */
+/** Whether a client may leave out the params altogether. */
 export const mayOmitParams = (node: Node): boolean => node.kind === "nothing" || node.kind === "nullable";
 
-/** Frames and ids: not reached from any method, but part of the contract. */
+/** JSON-RPC frames and ids. No method refers to them, but they are part of the protocol. */
 export const rpcNodes: readonly Node[] = Object.values(rpc).map((schema) => nodeOf(schema));
 
 const SERVER_REQUEST_TYPES = () =>
@@ -111,7 +111,7 @@ const SERVER_REQUEST_TYPES = () =>
     ),
   );
 
-/** The folder that the peer writes a message's type to; build steps of clients look there. */
+/** The folder to which the Codex CLI writes a type. Build steps of clients expect it there. */
 export function folderOf(name: string): "" | "v1/" | "v2/" {
   if (/^Initialize(Params|Response)$/.test(name)) return "v1/";
   return SERVER_REQUEST_TYPES().has(name) || rpcNodes.some((node) => isNamed(node) && node.name === name)

@@ -1,5 +1,5 @@
-// Prints the table as TypeScript, one file a type, in the folders that the peer's generate-ts writes.
-import { type Node, optionsOf, type Shape, shapeOf, variantsOf } from "../schema.ts";
+// Generates TypeScript from the protocol table, one file per type, in the same folders as the Codex CLI's generate-ts.
+import { type Node, optionsOf, type Shape, shapeOf, variantsOf } from "../schema-language.ts";
 import {
   childrenOf,
   type GenerateOptions,
@@ -16,7 +16,7 @@ export type { GenerateOptions } from "./named-types.ts";
 
 const HEADER = "// Generated from Bobbin's protocol table. Do not edit by hand.\n\n";
 
-// Types that the peer keeps above v2/: clients import them from there.
+// Types that the Codex CLI writes to the top folder instead of v2/. Clients import them from there.
 const TOP = new Set([
   "AuthMode",
   "AutoCompactTokenLimitScope",
@@ -108,7 +108,7 @@ function imports(folder: "" | "v2/", own: string, needed: Iterable<string>): str
   return lines.length ? `${lines.join("")}\n` : "";
 }
 
-/** The named types that the text of `node` mentions, without those behind them. */
+/** The named types that the generated text of `node` mentions directly. */
 function directNames(node: Node, options: GenerateOptions, isReference = false): Set<string> {
   const found = new Set<string>();
   const visit = (inner: Node, isOwn: boolean): void => {
@@ -146,7 +146,7 @@ function body(node: Node, options: GenerateOptions): string {
       return typeOf(node.inner, options);
     case "object": {
       const own = objectType(shapeOf(node), options);
-      return node.open ? `${own} & { [key: string]: unknown }` : own;
+      return node.others === "kept" ? `${own} & { [key: string]: unknown }` : own;
     }
     case "tagged":
       return [...variantsOf(node)]

@@ -1,12 +1,19 @@
-import { global, method, NONE } from "../entry.ts";
-import { nullable } from "../schema.ts";
+import { nothing, nullable } from "../schema-language.ts";
+import { global, method, NONE } from "../table-entry.ts";
 import {
   BedrockCheckGovCloudRequirementsParams,
   BedrockCheckGovCloudRequirementsResponse,
+  CancelLoginAccountParams,
+  CancelLoginAccountResponse,
   GetAccountParams,
   GetAccountRateLimitsParams,
   GetAccountRateLimitsResponse,
   GetAccountResponse,
+  GetAccountTokenUsageParams,
+  GetAccountTokenUsageResponse,
+  LoginAccountParams,
+  LoginAccountResponse,
+  LogoutAccountResponse,
 } from "../types/account.ts";
 
 export const accountMethods = {
@@ -16,9 +23,33 @@ export const accountMethods = {
     scope: global("account-auth"),
     stability: "stable",
   }),
+  "account/login/start": method({
+    params: LoginAccountParams,
+    result: LoginAccountResponse,
+    scope: global("account-auth"),
+    stability: "stable",
+  }),
+  "account/login/cancel": method({
+    params: CancelLoginAccountParams,
+    result: CancelLoginAccountResponse,
+    scope: global("account-auth"),
+    stability: "stable",
+  }),
+  "account/logout": method({
+    params: nothing(),
+    result: LogoutAccountResponse,
+    scope: global("account-auth"),
+    stability: "stable",
+  }),
   "account/rateLimits/read": method({
     params: nullable(GetAccountRateLimitsParams),
     result: GetAccountRateLimitsResponse,
+    scope: NONE,
+    stability: "stable",
+  }),
+  "account/usage/read": method({
+    params: nullable(GetAccountTokenUsageParams),
+    result: GetAccountTokenUsageResponse,
     scope: NONE,
     stability: "stable",
   }),

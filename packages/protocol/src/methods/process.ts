@@ -1,4 +1,4 @@
-import { method, NONE } from "../entry.ts";
+import { method, NONE } from "../table-entry.ts";
 import {
   ProcessKillParams,
   ProcessKillResponse,

@@ -1,6 +1,12 @@
-import { method, NONE } from "../entry.ts";
+import { method, NONE } from "../table-entry.ts";
 import { ServerDiagnosticsParams, ServerDiagnosticsResponse } from "../types/diagnostics.ts";
-import { FeedbackUploadParams, FeedbackUploadResponse } from "../types/feedback.ts";
+import {
+  FeedbackSaveParams,
+  FeedbackSaveResponse,
+  FeedbackUploadParams,
+  FeedbackUploadResponse,
+} from "../types/feedback.ts";
+import { ServerHostsListParams, ServerHostsListResponse } from "../types/hosts-of-home.ts";
 import { InitializeParams, InitializeResponse } from "../types/initialize.ts";
 import {
   ModelListParams,
@@ -8,6 +14,8 @@ import {
   ModelProviderCapabilitiesReadParams,
   ModelProviderCapabilitiesReadResponse,
 } from "../types/model.ts";
+import { ServerLogsReadParams, ServerLogsReadResponse } from "../types/server-logs.ts";
+import { ServerSetupReadParams, ServerSetupReadResponse } from "../types/server-setup-report.ts";
 
 export const serverMethods = {
   initialize: method({
@@ -28,9 +36,36 @@ export const serverMethods = {
     scope: NONE,
     stability: "experimental",
   }),
+  "server/logs/read": method({
+    params: ServerLogsReadParams,
+    result: ServerLogsReadResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
+  }),
+  "server/hosts/list": method({
+    params: ServerHostsListParams,
+    result: ServerHostsListResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
+  }),
+  "server/setup/read": method({
+    params: ServerSetupReadParams,
+    result: ServerSetupReadResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
+  }),
   "modelProvider/capabilities/read": method({
     params: ModelProviderCapabilitiesReadParams,
     result: ModelProviderCapabilitiesReadResponse,
+    scope: NONE,
+    stability: "stable",
+  }),
+  "feedback/save": method({
+    params: FeedbackSaveParams,
+    result: FeedbackSaveResponse,
     scope: NONE,
     stability: "stable",
   }),

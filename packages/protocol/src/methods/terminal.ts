@@ -1,4 +1,4 @@
-import { method, THREAD } from "../entry.ts";
+import { method, THREAD } from "../table-entry.ts";
 import {
   ThreadBackgroundTerminalsCleanParams,
   ThreadBackgroundTerminalsCleanResponse,

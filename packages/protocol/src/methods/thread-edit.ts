@@ -1,4 +1,4 @@
-import { global, method, sharedGlobal, THREAD } from "../entry.ts";
+import { global, method, sharedGlobal, THREAD } from "../table-entry.ts";
 import {
   ThreadApproveGuardianDeniedActionParams,
   ThreadApproveGuardianDeniedActionResponse,
@@ -16,6 +16,8 @@ import {
   ThreadInjectItemsResponse,
   ThreadMetadataUpdateParams,
   ThreadMetadataUpdateResponse,
+  ThreadReadStateUpdateParams,
+  ThreadReadStateUpdateResponse,
   ThreadRevertParams,
   ThreadRevertResponse,
   ThreadRollbackParams,
@@ -42,6 +44,12 @@ export const threadEditMethods = {
     result: ThreadSetNameResponse,
     scope: THREAD,
     stability: "stable",
+  }),
+  "thread/readState/update": method({
+    params: ThreadReadStateUpdateParams,
+    result: ThreadReadStateUpdateResponse,
+    scope: THREAD,
+    stability: "experimental",
   }),
   "thread/metadata/update": method({
     params: ThreadMetadataUpdateParams,

@@ -1,12 +1,22 @@
-import { method, NONE, THREAD } from "../entry.ts";
+import { method, NONE, THREAD } from "../table-entry.ts";
 import { ThreadReadParams, ThreadReadResponse } from "../types/thread-edit.ts";
+import {
+  ThreadJournalReadParams,
+  ThreadJournalReadResponse,
+  TurnTimelineReadParams,
+  TurnTimelineReadResponse,
+} from "../types/thread-journal.ts";
 import {
   ThreadItemsListParams,
   ThreadItemsListResponse,
+  ThreadItemsReadParams,
+  ThreadItemsReadResponse,
   ThreadListParams,
   ThreadListResponse,
   ThreadLoadedListParams,
   ThreadLoadedListResponse,
+  ThreadSearchOccurrencesParams,
+  ThreadSearchOccurrencesResponse,
   ThreadSearchParams,
   ThreadSearchResponse,
   ThreadTurnsListParams,
@@ -32,6 +42,12 @@ export const threadReadMethods = {
     scope: NONE,
     stability: "experimental",
   }),
+  "thread/searchOccurrences": method({
+    params: ThreadSearchOccurrencesParams,
+    result: ThreadSearchOccurrencesResponse,
+    scope: NONE,
+    stability: "experimental",
+  }),
   "thread/loaded/list": method({
     params: ThreadLoadedListParams,
     result: ThreadLoadedListResponse,
@@ -49,5 +65,25 @@ export const threadReadMethods = {
     result: ThreadItemsListResponse,
     scope: NONE,
     stability: "stable",
+  }),
+  "thread/items/read": method({
+    params: ThreadItemsReadParams,
+    result: ThreadItemsReadResponse,
+    scope: NONE,
+    stability: "experimental",
+  }),
+  "thread/journal/read": method({
+    params: ThreadJournalReadParams,
+    result: ThreadJournalReadResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
+  }),
+  "turn/timeline/read": method({
+    params: TurnTimelineReadParams,
+    result: TurnTimelineReadResponse,
+    scope: NONE,
+    stability: "experimental",
+    ours: true,
   }),
 };

@@ -1,8 +1,10 @@
-import { method, THREAD } from "../entry.ts";
+import { method, THREAD } from "../table-entry.ts";
 import { ReviewStartParams, ReviewStartResponse } from "../types/review.ts";
 import {
   TurnInterruptParams,
   TurnInterruptResponse,
+  TurnSettingsUpdateParams,
+  TurnSettingsUpdateResponse,
   TurnStartParams,
   TurnStartResponse,
   TurnSteerParams,
@@ -27,6 +29,12 @@ export const turnMethods = {
     result: TurnInterruptResponse,
     scope: THREAD,
     stability: "stable",
+  }),
+  "turn/settings/update": method({
+    params: TurnSettingsUpdateParams,
+    result: TurnSettingsUpdateResponse,
+    scope: THREAD,
+    stability: "experimental",
   }),
   "review/start": method({
     params: ReviewStartParams,

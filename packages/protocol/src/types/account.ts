@@ -7,12 +7,13 @@ import {
   nullable,
   object,
   omittable,
+  optional,
   record,
   type Static,
   string,
   tagged,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const Account = tagged("Account", "type", () => ({
   apiKey: {},
@@ -22,6 +23,14 @@ export const Account = tagged("Account", "type", () => ({
 }));
 export type Account = Static<typeof Account>;
 
+export const AccountLoginCompletedNotification = object("AccountLoginCompletedNotification", () => ({
+  loginId: nullable(string()),
+  success: boolean(),
+  error: nullable(string()),
+  onboardingEntrypoint: nullable(DesktopOnboardingEntrypoint),
+}));
+export type AccountLoginCompletedNotification = Static<typeof AccountLoginCompletedNotification>;
+
 export const AccountRateLimitsUpdatedNotification = object("AccountRateLimitsUpdatedNotification", () => ({
   rateLimits: RateLimitSnapshot,
 }));
@@ -29,6 +38,21 @@ export type AccountRateLimitsUpdatedNotification = Static<typeof AccountRateLimi
 
 export const AccountRoutingOverride = enumeration("AccountRoutingOverride", ["NO_CONSTRAINT", "us", "us_cr"]);
 export type AccountRoutingOverride = Static<typeof AccountRoutingOverride>;
+
+export const AccountTokenUsageDailyBucket = object("AccountTokenUsageDailyBucket", () => ({
+  startDate: string(),
+  tokens: integer(),
+}));
+export type AccountTokenUsageDailyBucket = Static<typeof AccountTokenUsageDailyBucket>;
+
+export const AccountTokenUsageSummary = object("AccountTokenUsageSummary", () => ({
+  currentStreakDays: nullable(integer()),
+  lifetimeTokens: nullable(integer()),
+  longestRunningTurnSec: nullable(integer()),
+  longestStreakDays: nullable(integer()),
+  peakDailyTokens: nullable(integer()),
+}));
+export type AccountTokenUsageSummary = Static<typeof AccountTokenUsageSummary>;
 
 export const AccountUpdatedNotification = object("AccountUpdatedNotification", () => ({
   authMode: nullable(AuthMode),
@@ -62,12 +86,42 @@ export type BedrockCheckGovCloudRequirementsResponse = Static<
   typeof BedrockCheckGovCloudRequirementsResponse
 >;
 
+export const CancelLoginAccountParams = object("CancelLoginAccountParams", () => ({ loginId: string() }));
+export type CancelLoginAccountParams = Static<typeof CancelLoginAccountParams>;
+
+export const CancelLoginAccountResponse = object("CancelLoginAccountResponse", () => ({
+  status: CancelLoginAccountStatus,
+}));
+export type CancelLoginAccountResponse = Static<typeof CancelLoginAccountResponse>;
+
+export const CancelLoginAccountStatus = enumeration("CancelLoginAccountStatus", ["canceled", "notFound"]);
+export type CancelLoginAccountStatus = Static<typeof CancelLoginAccountStatus>;
+
+export const ChatgptAuthTokensRefreshParams = object("ChatgptAuthTokensRefreshParams", () => ({
+  reason: ChatgptAuthTokensRefreshReason,
+  previousAccountId: optional(string()),
+}));
+export type ChatgptAuthTokensRefreshParams = Static<typeof ChatgptAuthTokensRefreshParams>;
+
+export const ChatgptAuthTokensRefreshReason = enumeration("ChatgptAuthTokensRefreshReason", ["unauthorized"]);
+export type ChatgptAuthTokensRefreshReason = Static<typeof ChatgptAuthTokensRefreshReason>;
+
+export const ChatgptAuthTokensRefreshResponse = object("ChatgptAuthTokensRefreshResponse", () => ({
+  accessToken: string(),
+  chatgptAccountId: string(),
+  chatgptPlanType: optional(string()),
+}));
+export type ChatgptAuthTokensRefreshResponse = Static<typeof ChatgptAuthTokensRefreshResponse>;
+
 export const CreditsSnapshot = object("CreditsSnapshot", () => ({
   balance: nullable(string()),
   hasCredits: boolean(),
   unlimited: boolean(),
 }));
 export type CreditsSnapshot = Static<typeof CreditsSnapshot>;
+
+export const DesktopOnboardingEntrypoint = enumeration("DesktopOnboardingEntrypoint", ["life_sciences"]);
+export type DesktopOnboardingEntrypoint = Static<typeof DesktopOnboardingEntrypoint>;
 
 export const GetAccountParams = object("GetAccountParams", () => ({ refreshToken: omittable(boolean()) }));
 export type GetAccountParams = Static<typeof GetAccountParams>;
@@ -94,6 +148,70 @@ export const GetAccountResponse = object("GetAccountResponse", () => ({
   workspaceRouting: experimental(WorkspaceRouting),
 }));
 export type GetAccountResponse = Static<typeof GetAccountResponse>;
+
+export const GetAccountTokenUsageParams = object("GetAccountTokenUsageParams", () => ({
+  threadId: optional(string()),
+}));
+export type GetAccountTokenUsageParams = Static<typeof GetAccountTokenUsageParams>;
+
+export const GetAccountTokenUsageResponse = object("GetAccountTokenUsageResponse", () => ({
+  dailyUsageBuckets: nullable(array(AccountTokenUsageDailyBucket)),
+  summary: AccountTokenUsageSummary,
+  threadUsage: nullable(ThreadUsage),
+  /** Usage per model. */
+  models: experimental.omittable(array(ModelUsage), { ours: true }),
+  /** The usage limit that is configured. */
+  limit: experimental(UsageLimit, { ours: true }),
+}));
+export type GetAccountTokenUsageResponse = Static<typeof GetAccountTokenUsageResponse>;
+
+export const LoginAccountParams = tagged("LoginAccountParams", "type", () => ({
+  apiKey: { apiKey: string() },
+  chatgpt: {
+    appBrand: optional(LoginAppBrand),
+    codexStreamlinedLogin: omittable(boolean()),
+    useHostedLoginSuccessPage: omittable(boolean()),
+  },
+  chatgptDeviceCode: {},
+  chatgptAuthTokens: {
+    accessToken: string(),
+    chatgptAccountId: string(),
+    chatgptPlanType: optional(string()),
+  },
+  amazonBedrock: { apiKey: string(), region: string() },
+  amazonBedrockAccessKeys: {
+    accessKeyId: string(),
+    region: string(),
+    secretAccessKey: string(),
+    sessionToken: optional(string()),
+  },
+}));
+export type LoginAccountParams = Static<typeof LoginAccountParams>;
+
+export const LoginAccountResponse = tagged("LoginAccountResponse", "type", () => ({
+  apiKey: {},
+  chatgpt: { authUrl: string(), loginId: string() },
+  chatgptDeviceCode: { loginId: string(), userCode: string(), verificationUrl: string() },
+  chatgptAuthTokens: {},
+}));
+export type LoginAccountResponse = Static<typeof LoginAccountResponse>;
+
+export const LoginAppBrand = enumeration("LoginAppBrand", ["codex", "chatgpt"]);
+export type LoginAppBrand = Static<typeof LoginAppBrand>;
+
+export const LogoutAccountResponse = object("LogoutAccountResponse", () => ({}));
+export type LogoutAccountResponse = Static<typeof LogoutAccountResponse>;
+
+export const ModelUsage = object("ModelUsage", () => ({
+  modelProvider: string(),
+  model: string(),
+  inputTokens: integer(),
+  cachedInputTokens: integer(),
+  outputTokens: integer(),
+  /** Null if no price is configured for the model. */
+  costUsdMicros: nullable(integer()),
+}));
+export type ModelUsage = Static<typeof ModelUsage>;
 
 export const PlanType = enumeration("PlanType", [
   "free",
@@ -184,6 +302,38 @@ export const SpendControlLimitSnapshot = object("SpendControlLimitSnapshot", () 
   used: string(),
 }));
 export type SpendControlLimitSnapshot = Static<typeof SpendControlLimitSnapshot>;
+
+export const ThreadUsage = object("ThreadUsage", () => ({
+  estimatedUsageCreditsMicros: integer(),
+  estimatedUsageUsdMicros: nullable(integer()),
+  groups: array(ThreadUsageBreakdownGroup),
+  nativeUsageUsdMicros: nullable(integer()),
+  threadId: string(),
+}));
+export type ThreadUsage = Static<typeof ThreadUsage>;
+
+export const ThreadUsageBreakdownGroup = object("ThreadUsageBreakdownGroup", () => ({
+  cachedInputTokens: nullable(integer()),
+  estimatedUsageCreditsMicros: integer(),
+  inputTokens: nullable(integer()),
+  model: nullable(string()),
+  netNewInputTokens: nullable(integer()),
+  outputTokens: nullable(integer()),
+  reasoningEffort: nullable(string()),
+  speed: nullable(string()),
+  totalTokens: nullable(integer()),
+}));
+export type ThreadUsageBreakdownGroup = Static<typeof ThreadUsageBreakdownGroup>;
+
+export const UsageLimit = object("UsageLimit", () => ({
+  dailyTokens: nullable(integer()),
+  dailyCostUsdMicros: nullable(integer()),
+  usedTokens: integer(),
+  usedCostUsdMicros: integer(),
+  /** Seconds since the epoch. */
+  resetsAt: integer(),
+}));
+export type UsageLimit = Static<typeof UsageLimit>;
 
 export const WorkspaceRouting = object("WorkspaceRouting", () => ({
   accountRoutingOverride: AccountRoutingOverride,

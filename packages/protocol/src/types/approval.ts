@@ -13,7 +13,7 @@ import {
   type Static,
   string,
   union,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { CommandAction } from "./item-part.ts";
 import {
   AdditionalPermissionProfile,

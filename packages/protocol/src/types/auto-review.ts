@@ -8,7 +8,7 @@ import {
   string,
   tagged,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { NetworkApprovalProtocol } from "./approval.ts";
 import { RequestPermissionProfile } from "./permission.ts";
 

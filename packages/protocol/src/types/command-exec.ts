@@ -3,6 +3,7 @@ import {
   boolean,
   enumeration,
   experimental,
+  filePath,
   integer,
   nullable,
   object,
@@ -11,7 +12,7 @@ import {
   record,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { SandboxPolicy } from "./permission.ts";
 
 export const CommandExecOutputStream = enumeration("CommandExecOutputStream", ["stdout", "stderr"]);
@@ -25,7 +26,7 @@ export type CommandExecTerminalSize = Static<typeof CommandExecTerminalSize>;
 
 export const CommandExecParams = object("CommandExecParams", () => ({
   command: array(string()),
-  cwd: optional(string()),
+  cwd: optional(filePath()),
   disableOutputCap: omittable(boolean()),
   disableTimeout: omittable(boolean()),
   env: optional(record(nullable(string()))),

@@ -2,15 +2,19 @@ import {
   array,
   boolean,
   enumeration,
+  integer,
   nullable,
   object,
   open,
+  optional,
   record,
   type Static,
   string,
-} from "../schema.ts";
-import { AllowDenyRequirement } from "./config-requirements.ts";
+} from "../schema-language.ts";
 import { ApprovalsReviewer } from "./settings.ts";
+
+export const AllowDenyRequirement = enumeration("AllowDenyRequirement", ["allow", "deny"]);
+export type AllowDenyRequirement = Static<typeof AllowDenyRequirement>;
 
 export const AnalyticsConfig = open(object("AnalyticsConfig", () => ({ enabled: nullable(boolean()) })));
 export type AnalyticsConfig = Static<typeof AnalyticsConfig>;
@@ -70,6 +74,55 @@ export const ComputerUseWindowsExeConfig = object("ComputerUseWindowsExeConfig",
   publisher_name: string(),
 }));
 export type ComputerUseWindowsExeConfig = Static<typeof ComputerUseWindowsExeConfig>;
+
+export const ExperimentalFeature = object("ExperimentalFeature", () => ({
+  announcement: nullable(string()),
+  defaultEnabled: boolean(),
+  description: nullable(string()),
+  displayName: nullable(string()),
+  enabled: boolean(),
+  name: string(),
+  stage: ExperimentalFeatureStage,
+}));
+export type ExperimentalFeature = Static<typeof ExperimentalFeature>;
+
+export const ExperimentalFeatureEnablementSetParams = object(
+  "ExperimentalFeatureEnablementSetParams",
+  () => ({
+    enablement: record(boolean()),
+  }),
+);
+export type ExperimentalFeatureEnablementSetParams = Static<typeof ExperimentalFeatureEnablementSetParams>;
+
+export const ExperimentalFeatureEnablementSetResponse = object(
+  "ExperimentalFeatureEnablementSetResponse",
+  () => ({ enablement: record(boolean()) }),
+);
+export type ExperimentalFeatureEnablementSetResponse = Static<
+  typeof ExperimentalFeatureEnablementSetResponse
+>;
+
+export const ExperimentalFeatureListParams = object("ExperimentalFeatureListParams", () => ({
+  cursor: optional(string()),
+  limit: optional(integer("uint32")),
+  threadId: optional(string()),
+}));
+export type ExperimentalFeatureListParams = Static<typeof ExperimentalFeatureListParams>;
+
+export const ExperimentalFeatureListResponse = object("ExperimentalFeatureListResponse", () => ({
+  data: array(ExperimentalFeature),
+  nextCursor: nullable(string()),
+}));
+export type ExperimentalFeatureListResponse = Static<typeof ExperimentalFeatureListResponse>;
+
+export const ExperimentalFeatureStage = enumeration("ExperimentalFeatureStage", [
+  "beta",
+  "underDevelopment",
+  "stable",
+  "deprecated",
+  "removed",
+]);
+export type ExperimentalFeatureStage = Static<typeof ExperimentalFeatureStage>;
 
 export const ToolsV2 = object("ToolsV2", () => ({ web_search: nullable(WebSearchToolConfig) }));
 export type ToolsV2 = Static<typeof ToolsV2>;

@@ -13,15 +13,12 @@ import {
   string,
   union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { CliAuthCredentialsStoreMode, ForcedLoginMethod, WindowsSandboxImplementation } from "./config.ts";
-import { WebSearchMode } from "./config-feature.ts";
+import { AllowDenyRequirement, WebSearchMode } from "./config-feature.ts";
 import { ManagedHooksRequirements } from "./hook.ts";
 import { RequestHeader } from "./initialize.ts";
 import { ApprovalsReviewer, AskForApproval, ReasoningEffort, SandboxMode } from "./settings.ts";
-
-export const AllowDenyRequirement = enumeration("AllowDenyRequirement", ["allow", "deny"]);
-export type AllowDenyRequirement = Static<typeof AllowDenyRequirement>;
 
 export const ApplicationNetworkRequirements = object("ApplicationNetworkRequirements", () => ({
   domains: record(NetworkDomainPermission),
@@ -136,6 +133,7 @@ export const ConfigRequirements = object("ConfigRequirements", () => ({
   hooks: experimental(ManagedHooksRequirements),
   inAppBrowser: nullable(InAppBrowserRequirements),
   logDir: nullable(string()),
+  mcpServers: experimental(record(unknown()), { ours: true, gated: false }),
   modelCatalogJson: nullable(string()),
   modelProvider: nullable(string()),
   modelProviders: nullable(record(unknown())),

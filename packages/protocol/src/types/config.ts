@@ -3,6 +3,7 @@ import {
   boolean,
   enumeration,
   experimental,
+  filePath,
   integer,
   nullable,
   object,
@@ -15,7 +16,7 @@ import {
   tagged,
   union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import {
   AnalyticsConfig,
   AppsConfig,
@@ -82,7 +83,7 @@ export type Config = Static<typeof Config>;
 export const ConfigBatchWriteParams = object("ConfigBatchWriteParams", () => ({
   edits: array(ConfigEdit),
   expectedVersion: optional(string()),
-  filePath: optional(string()),
+  filePath: optional(filePath()),
   reloadUserConfig: omittable(boolean()),
 }));
 export type ConfigBatchWriteParams = Static<typeof ConfigBatchWriteParams>;
@@ -122,7 +123,7 @@ export const ConfigLayerSource = tagged("ConfigLayerSource", "type", () => ({
 export type ConfigLayerSource = Static<typeof ConfigLayerSource>;
 
 export const ConfigReadParams = object("ConfigReadParams", () => ({
-  cwd: optional(string()),
+  cwd: optional(filePath()),
   includeLayers: omittable(boolean()),
 }));
 export type ConfigReadParams = Static<typeof ConfigReadParams>;
@@ -136,7 +137,7 @@ export type ConfigReadResponse = Static<typeof ConfigReadResponse>;
 
 export const ConfigValueWriteParams = object("ConfigValueWriteParams", () => ({
   expectedVersion: optional(string()),
-  filePath: optional(string()),
+  filePath: optional(filePath()),
   keyPath: string(),
   mergeStrategy: MergeStrategy,
   value: unknown(),

@@ -1,4 +1,6 @@
-import { experimental, string } from "../schema.ts";
+import { experimental, string } from "../schema-language.ts";
 
-/** Where a durable notification stands in its thread's journal; only sent to who asked for cursors. */
+/**
+ * Position of a durable notification in its thread's journal. Sent only to clients with the capability `eventCursor`.
+ */
 export const cursor = () => ({ cursor: experimental(string(), { ours: true }) });

@@ -12,7 +12,7 @@ import {
   tagged,
   union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const DynamicToolCallOutputContentItem = tagged("DynamicToolCallOutputContentItem", "type", () => ({
   inputText: { text: string() },
@@ -60,7 +60,7 @@ export const DynamicToolSpec = tagged("DynamicToolSpec", "type", () => ({
 }));
 export type DynamicToolSpec = Static<typeof DynamicToolSpec>;
 
-/** How clients named their tools before there were kinds of them. */
+/** The older form of a dynamic tool, from before tools had a `type`. */
 export const LegacyDynamicTool = object("LegacyDynamicTool", () => ({
   type: refused(),
   name: string(),

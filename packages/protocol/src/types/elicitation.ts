@@ -13,7 +13,7 @@ import {
   tagged,
   union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const McpElicitationArrayType = enumeration("McpElicitationArrayType", ["array"]);
 export type McpElicitationArrayType = Static<typeof McpElicitationArrayType>;

@@ -1,4 +1,4 @@
-import { array, enumeration, integer, nullable, object, type Static, string } from "../schema.ts";
+import { array, enumeration, integer, nullable, object, type Static, string } from "../schema-language.ts";
 
 export const ThreadGrantKind = enumeration("ThreadGrantKind", [
   "command",

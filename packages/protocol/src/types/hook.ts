@@ -2,6 +2,7 @@ import {
   array,
   boolean,
   enumeration,
+  filePath,
   integer,
   nullable,
   object,
@@ -12,7 +13,7 @@ import {
   string,
   tagged,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const ConfiguredHookHandler = tagged("ConfiguredHookHandler", "type", () => ({
   command: {
@@ -93,6 +94,71 @@ export const HookMetadata = tagged(
 );
 export type HookMetadata = Static<typeof HookMetadata>;
 
+export const HookExecutionMode = enumeration("HookExecutionMode", ["sync", "async"]);
+export type HookExecutionMode = Static<typeof HookExecutionMode>;
+
+export const HookHandlerType = enumeration("HookHandlerType", ["command", "mcpTool", "prompt", "agent"]);
+export type HookHandlerType = Static<typeof HookHandlerType>;
+
+export const HookOutputEntryKind = enumeration("HookOutputEntryKind", [
+  "warning",
+  "stop",
+  "feedback",
+  "context",
+  "error",
+]);
+export type HookOutputEntryKind = Static<typeof HookOutputEntryKind>;
+
+export const HookOutputEntry = object("HookOutputEntry", () => ({
+  kind: HookOutputEntryKind,
+  text: string(),
+}));
+export type HookOutputEntry = Static<typeof HookOutputEntry>;
+
+export const HookRunStatus = enumeration("HookRunStatus", [
+  "running",
+  "completed",
+  "failed",
+  "blocked",
+  "stopped",
+]);
+export type HookRunStatus = Static<typeof HookRunStatus>;
+
+export const HookRunSummary = object("HookRunSummary", () => ({
+  completedAt: nullable(integer()),
+  displayOrder: integer(),
+  durationMs: nullable(integer()),
+  entries: array(HookOutputEntry),
+  eventName: HookEventName,
+  executionMode: HookExecutionMode,
+  handlerType: HookHandlerType,
+  id: string(),
+  scope: HookScope,
+  source: HookSource,
+  sourcePath: string(),
+  startedAt: integer(),
+  status: HookRunStatus,
+  statusMessage: nullable(string()),
+}));
+export type HookRunSummary = Static<typeof HookRunSummary>;
+
+export const HookScope = enumeration("HookScope", ["thread", "turn"]);
+export type HookScope = Static<typeof HookScope>;
+
+export const HookStartedNotification = object("HookStartedNotification", () => ({
+  run: HookRunSummary,
+  threadId: string(),
+  turnId: nullable(string()),
+}));
+export type HookStartedNotification = Static<typeof HookStartedNotification>;
+
+export const HookCompletedNotification = object("HookCompletedNotification", () => ({
+  run: HookRunSummary,
+  threadId: string(),
+  turnId: nullable(string()),
+}));
+export type HookCompletedNotification = Static<typeof HookCompletedNotification>;
+
 export const HookSource = enumeration("HookSource", [
   "system",
   "user",
@@ -125,7 +191,7 @@ export const HooksListEntry = object("HooksListEntry", () => ({
 export type HooksListEntry = Static<typeof HooksListEntry>;
 
 export const HooksListParams = object("HooksListParams", () => ({
-  cwds: omittable(array(string())),
+  cwds: omittable(array(filePath())),
   threadId: optional(string()),
 }));
 export type HooksListParams = Static<typeof HooksListParams>;

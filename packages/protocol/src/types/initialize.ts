@@ -10,7 +10,7 @@ import {
   type Static,
   string,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const ClientInfo = object("ClientInfo", () => ({
   name: string(),

@@ -1,4 +1,4 @@
-import { integer, object, type Static, string } from "../schema.ts";
+import { integer, object, type Static, string } from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 import { ThreadItem } from "./item.ts";
 

@@ -10,7 +10,7 @@ import {
   tagged,
   union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const AgentMessageDelivery = enumeration("AgentMessageDelivery", ["async"]);
 export type AgentMessageDelivery = Static<typeof AgentMessageDelivery>;

@@ -10,7 +10,7 @@ import {
   string,
   tagged,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { DynamicToolCallOutputContentItem } from "./dynamic-tool.ts";
 import {
   AgentMessageDelivery,

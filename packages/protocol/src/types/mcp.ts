@@ -1,6 +1,8 @@
 import {
   array,
+  boolean,
   enumeration,
+  inline,
   integer,
   nullable,
   object,
@@ -8,8 +10,9 @@ import {
   record,
   type Static,
   string,
+  union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const ListMcpServerStatusParams = object("ListMcpServerStatusParams", () => ({
   cursor: optional(string()),
@@ -35,6 +38,28 @@ export const McpAuthStatus = enumeration("McpAuthStatus", [
 ]);
 export type McpAuthStatus = Static<typeof McpAuthStatus>;
 
+export const McpResourceReadParams = object("McpResourceReadParams", () => ({
+  connectorId: optional(string()),
+  originCallId: optional(string()),
+  server: string(),
+  target: optional(McpResourceReadTarget),
+  threadId: optional(string()),
+  uri: string(),
+}));
+export type McpResourceReadParams = Static<typeof McpResourceReadParams>;
+
+export const McpResourceReadResponse = object("McpResourceReadResponse", () => ({
+  contents: array(ResourceContent),
+  originCallId: optional(string()),
+}));
+export type McpResourceReadResponse = Static<typeof McpResourceReadResponse>;
+
+export const McpResourceReadTarget = object("McpResourceReadTarget", () => ({
+  connectorId: string(),
+  linkId: nullable(string()),
+}));
+export type McpResourceReadTarget = Static<typeof McpResourceReadTarget>;
+
 export const McpServerConnectionStatus = enumeration("McpServerConnectionStatus", [
   "notStarted",
   "starting",
@@ -55,6 +80,45 @@ export const McpServerInfo = object("McpServerInfo", () => ({
   websiteUrl: nullable(string()),
 }));
 export type McpServerInfo = Static<typeof McpServerInfo>;
+
+export const McpServerOauthClientRegistration = enumeration("McpServerOauthClientRegistration", [
+  "auto",
+  "cimd",
+  "dcr",
+]);
+export type McpServerOauthClientRegistration = Static<typeof McpServerOauthClientRegistration>;
+
+export const McpServerOauthLoginCompletedNotification = object(
+  "McpServerOauthLoginCompletedNotification",
+  () => ({
+    error: optional(string()),
+    loginId: nullable(string()),
+    name: string(),
+    success: boolean(),
+    threadId: nullable(string()),
+  }),
+);
+export type McpServerOauthLoginCompletedNotification = Static<
+  typeof McpServerOauthLoginCompletedNotification
+>;
+
+export const McpServerOauthLoginParams = object("McpServerOauthLoginParams", () => ({
+  clientRegistration: optional(McpServerOauthClientRegistration),
+  name: string(),
+  scopes: optional(array(string())),
+  threadId: optional(string()),
+  timeoutSecs: optional(integer("int64")),
+}));
+export type McpServerOauthLoginParams = Static<typeof McpServerOauthLoginParams>;
+
+export const McpServerOauthLoginResponse = object("McpServerOauthLoginResponse", () => ({
+  authorizationUrl: string(),
+  loginId: nullable(string()),
+}));
+export type McpServerOauthLoginResponse = Static<typeof McpServerOauthLoginResponse>;
+
+export const McpServerRefreshResponse = object("McpServerRefreshResponse", () => ({}));
+export type McpServerRefreshResponse = Static<typeof McpServerRefreshResponse>;
 
 export const McpServerStartupFailureReason = enumeration("McpServerStartupFailureReason", [
   "reauthenticationRequired",
@@ -97,6 +161,23 @@ export const McpServerStatusUpdatedNotification = object("McpServerStatusUpdated
 }));
 export type McpServerStatusUpdatedNotification = Static<typeof McpServerStatusUpdatedNotification>;
 
+export const McpServerToolCallParams = object("McpServerToolCallParams", () => ({
+  _meta: optional(unknown()),
+  arguments: optional(unknown()),
+  server: string(),
+  threadId: string(),
+  tool: string(),
+}));
+export type McpServerToolCallParams = Static<typeof McpServerToolCallParams>;
+
+export const McpServerToolCallResponse = object("McpServerToolCallResponse", () => ({
+  _meta: optional(unknown()),
+  content: array(unknown()),
+  isError: optional(boolean()),
+  structuredContent: optional(unknown()),
+}));
+export type McpServerToolCallResponse = Static<typeof McpServerToolCallResponse>;
+
 export const Resource = object("Resource", () => ({
   _meta: optional(unknown()),
   annotations: optional(unknown()),
@@ -109,6 +190,22 @@ export const Resource = object("Resource", () => ({
   uri: string(),
 }));
 export type Resource = Static<typeof Resource>;
+
+export const ResourceContent = union("ResourceContent", () => [
+  inline(() => ({
+    _meta: optional(unknown()),
+    mimeType: optional(string()),
+    text: string(),
+    uri: string(),
+  })),
+  inline(() => ({
+    _meta: optional(unknown()),
+    blob: string(),
+    mimeType: optional(string()),
+    uri: string(),
+  })),
+]);
+export type ResourceContent = Static<typeof ResourceContent>;
 
 export const ResourceTemplate = object("ResourceTemplate", () => ({
   annotations: optional(unknown()),

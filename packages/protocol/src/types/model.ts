@@ -8,7 +8,7 @@ import {
   optional,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 import { CyberAccessProgram, ReasoningEffort } from "./settings.ts";
 

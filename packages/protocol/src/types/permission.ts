@@ -2,6 +2,7 @@ import {
   array,
   boolean,
   enumeration,
+  filePath,
   integer,
   nullable,
   object,
@@ -10,7 +11,7 @@ import {
   type Static,
   string,
   tagged,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const ActivePermissionProfile = object("ActivePermissionProfile", () => ({
   extends: nullable(string()),
@@ -43,7 +44,7 @@ export const FileSystemAccessMode = enumeration("FileSystemAccessMode", ["read",
 export type FileSystemAccessMode = Static<typeof FileSystemAccessMode>;
 
 export const FileSystemPath = tagged("FileSystemPath", "type", () => ({
-  path: { path: string() },
+  path: { path: filePath() },
   glob_pattern: { pattern: string() },
   special: { value: FileSystemSpecialPath },
 }));
@@ -81,7 +82,7 @@ export type NetworkAccess = Static<typeof NetworkAccess>;
 
 export const PermissionProfileListParams = object("PermissionProfileListParams", () => ({
   cursor: optional(string()),
-  cwd: optional(string()),
+  cwd: optional(filePath()),
   limit: optional(integer("uint32")),
 }));
 export type PermissionProfileListParams = Static<typeof PermissionProfileListParams>;
@@ -113,7 +114,7 @@ export const SandboxPolicy = tagged("SandboxPolicy", "type", () => ({
     excludeSlashTmp: omittable(boolean()),
     excludeTmpdirEnvVar: omittable(boolean()),
     networkAccess: omittable(boolean()),
-    writableRoots: omittable(array(string())),
+    writableRoots: omittable(array(filePath())),
   },
 }));
 export type SandboxPolicy = Static<typeof SandboxPolicy>;

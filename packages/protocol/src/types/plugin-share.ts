@@ -1,4 +1,4 @@
-import { array, boolean, enumeration, nullable, object, type Static, string } from "../schema.ts";
+import { array, boolean, enumeration, nullable, object, type Static, string } from "../schema-language.ts";
 
 export const PluginShareContext = object("PluginShareContext", () => ({
   canPublishToWorkspace: nullable(boolean()),

@@ -2,6 +2,7 @@ import {
   array,
   boolean,
   enumeration,
+  filePath,
   integer,
   nullable,
   object,
@@ -10,7 +11,7 @@ import {
   type Static,
   string,
   tagged,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { PluginShareContext } from "./plugin-share.ts";
 
 export const MarketplaceInterface = object("MarketplaceInterface", () => ({
@@ -84,7 +85,7 @@ export const PluginListMarketplaceKind = enumeration("PluginListMarketplaceKind"
 export type PluginListMarketplaceKind = Static<typeof PluginListMarketplaceKind>;
 
 export const PluginListParams = object("PluginListParams", () => ({
-  cwds: optional(array(string())),
+  cwds: optional(array(filePath())),
   forceRefetch: omittable(boolean()),
   marketplaceKinds: optional(array(PluginListMarketplaceKind)),
 }));

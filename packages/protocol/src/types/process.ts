@@ -2,6 +2,7 @@ import {
   array,
   boolean,
   enumeration,
+  filePath,
   integer,
   nullable,
   object,
@@ -10,7 +11,7 @@ import {
   record,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 const environment = () => optional(record(nullable(string())));
 
@@ -25,7 +26,7 @@ export type ProcessTerminalSize = Static<typeof ProcessTerminalSize>;
 
 export const ProcessSpawnParams = object("ProcessSpawnParams", () => ({
   command: array(string()),
-  cwd: string(),
+  cwd: filePath(),
   env: environment(),
   outputBytesCap: omittable(nullable(integer("uint64"))),
   processHandle: string(),

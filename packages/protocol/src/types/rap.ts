@@ -9,7 +9,7 @@ import {
   type Static,
   string,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 
 export const RapServer = object("RapServer", () => ({

@@ -1,4 +1,4 @@
-import { enumeration, object, optional, type Static, string, tagged } from "../schema.ts";
+import { enumeration, object, optional, type Static, string, tagged } from "../schema-language.ts";
 import { Turn } from "./turn.ts";
 
 export const ReviewDelivery = enumeration("ReviewDelivery", ["inline", "detached"]);

@@ -1,5 +1,5 @@
-// The frames that everything travels in. `jsonrpc` is left out on the wire.
-import { integer, object, optional, type Static, string, union, unknown } from "../schema.ts";
+// The JSON-RPC frames of all messages. As in the Codex CLI, the member `jsonrpc` is omitted.
+import { integer, object, optional, type Static, string, union, unknown } from "../schema-language.ts";
 
 export const RequestId = union("RequestId", () => [string(), integer()]);
 export type RequestId = Static<typeof RequestId>;

@@ -2,13 +2,14 @@ import {
   array,
   boolean,
   enumeration,
+  filePath,
   integer,
   nullable,
   object,
   optional,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const RuleDecision = enumeration("RuleDecision", ["allow", "prompt", "forbidden"]);
 export type RuleDecision = Static<typeof RuleDecision>;
@@ -30,6 +31,7 @@ export const NetworkHostRule = object("NetworkHostRule", () => ({
   justification: nullable(string()),
   file: string(),
   line: integer("uint32"),
+  revocable: boolean(),
 }));
 export type NetworkHostRule = Static<typeof NetworkHostRule>;
 
@@ -47,7 +49,7 @@ export const ProjectRules = object("ProjectRules", () => ({
 }));
 export type ProjectRules = Static<typeof ProjectRules>;
 
-export const RulesListParams = object("RulesListParams", () => ({ cwd: optional(string()) }));
+export const RulesListParams = object("RulesListParams", () => ({ cwd: optional(filePath()) }));
 export type RulesListParams = Static<typeof RulesListParams>;
 
 export const RulesListResponse = object("RulesListResponse", () => ({

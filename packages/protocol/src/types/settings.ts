@@ -11,9 +11,9 @@ import {
   type Static,
   string,
   union,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
-// Older clients and documents say these words; `on-failure` is gone and asking is its closest kin.
+// Values that older clients and documents use. `on-failure` no longer exists; `on-request` is the closest value.
 const APPROVAL_ALIASES = {
   unlessTrusted: "untrusted",
   "unless-trusted": "untrusted",

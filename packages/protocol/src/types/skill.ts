@@ -2,13 +2,14 @@ import {
   array,
   boolean,
   enumeration,
+  filePath,
   nullable,
   object,
   omittable,
   optional,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const SkillDependencies = object("SkillDependencies", () => ({ tools: array(SkillToolDependency) }));
 export type SkillDependencies = Static<typeof SkillDependencies>;
@@ -65,10 +66,30 @@ export const SkillsListEntry = object("SkillsListEntry", () => ({
 export type SkillsListEntry = Static<typeof SkillsListEntry>;
 
 export const SkillsListParams = object("SkillsListParams", () => ({
-  cwds: omittable(array(string())),
+  cwds: omittable(array(filePath())),
   forceReload: omittable(boolean()),
 }));
 export type SkillsListParams = Static<typeof SkillsListParams>;
 
 export const SkillsListResponse = object("SkillsListResponse", () => ({ data: array(SkillsListEntry) }));
 export type SkillsListResponse = Static<typeof SkillsListResponse>;
+
+export const SkillsConfigWriteParams = object("SkillsConfigWriteParams", () => ({
+  enabled: boolean(),
+  name: optional(string()),
+  path: optional(filePath()),
+}));
+export type SkillsConfigWriteParams = Static<typeof SkillsConfigWriteParams>;
+
+export const SkillsConfigWriteResponse = object("SkillsConfigWriteResponse", () => ({
+  effectiveEnabled: boolean(),
+}));
+export type SkillsConfigWriteResponse = Static<typeof SkillsConfigWriteResponse>;
+
+export const SkillsExtraRootsSetParams = object("SkillsExtraRootsSetParams", () => ({
+  extraRoots: array(filePath()),
+}));
+export type SkillsExtraRootsSetParams = Static<typeof SkillsExtraRootsSetParams>;
+
+export const SkillsExtraRootsSetResponse = object("SkillsExtraRootsSetResponse", () => ({}));
+export type SkillsExtraRootsSetResponse = Static<typeof SkillsExtraRootsSetResponse>;

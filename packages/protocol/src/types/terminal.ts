@@ -8,7 +8,7 @@ import {
   optional,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 
 export const ThreadShellCommandParams = object("ThreadShellCommandParams", () => ({
   command: string(),

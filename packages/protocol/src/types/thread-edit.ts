@@ -10,8 +10,9 @@ import {
   optional,
   type Static,
   string,
+  tagged,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { Thread, ThreadReadState } from "./thread.ts";
 
 export const ThreadArchiveParams = object("ThreadArchiveParams", () => ({ threadId: string() }));
@@ -61,6 +62,24 @@ export const ThreadMetadataUpdateResponse = object("ThreadMetadataUpdateResponse
 }));
 export type ThreadMetadataUpdateResponse = Static<typeof ThreadMetadataUpdateResponse>;
 
+export const ThreadReadStateOperation = tagged("ThreadReadStateOperation", "type", () => ({
+  read: {},
+  unread: {},
+}));
+export type ThreadReadStateOperation = Static<typeof ThreadReadStateOperation>;
+
+export const ThreadReadStateUpdateParams = object("ThreadReadStateUpdateParams", () => ({
+  expectedRevision: string(),
+  operation: ThreadReadStateOperation,
+  threadId: string(),
+}));
+export type ThreadReadStateUpdateParams = Static<typeof ThreadReadStateUpdateParams>;
+
+export const ThreadReadStateUpdateResponse = object("ThreadReadStateUpdateResponse", () => ({
+  readState: ThreadReadState,
+}));
+export type ThreadReadStateUpdateResponse = Static<typeof ThreadReadStateUpdateResponse>;
+
 export const ThreadReadParams = object("ThreadReadParams", () => ({
   includeTurns: omittable(boolean()),
   threadId: string(),
@@ -75,21 +94,28 @@ export type ThreadReadResponse = Static<typeof ThreadReadResponse>;
 
 export const ThreadFilesRestoreParams = object("ThreadFilesRestoreParams", () => ({
   threadId: string(),
-  /** Files are restored to what they were before this turn changed them, or a later one. */
+  /** Undoes the file changes of this turn and of all later turns. */
   beforeTurnId: string(),
-  /** Overwrites files that someone else has changed since. */
+  /** Also overwrites files that were changed by others since. */
   force: omittable(boolean()),
+  /** Only replies with what would be done. */
+  dryRun: omittable(boolean()),
 }));
 export type ThreadFilesRestoreParams = Static<typeof ThreadFilesRestoreParams>;
 
-export const UnrestoredFile = object("UnrestoredFile", () => ({ path: string(), reason: string() }));
+export const UnrestoredFile = object("UnrestoredFile", () => ({
+  path: string(),
+  reason: string(),
+  /** Whether the file was only left unchanged because others changed it since: with `force` it is overwritten. */
+  canForce: boolean(),
+}));
 
 export const ThreadFilesRestoreResponse = object("ThreadFilesRestoreResponse", () => ({
-  /** Files that have their content of before again. */
+  /** Files whose earlier content was restored. */
   restored: array(string()),
-  /** Files that were not there before, and are gone again. */
+  /** Files that did not exist before the turns, and were deleted again. */
   removed: array(string()),
-  /** Files that are as they were before the request, and why. */
+  /** Files that could not be restored and were left unchanged, with the reason. */
   failed: array(UnrestoredFile),
 }));
 export type ThreadFilesRestoreResponse = Static<typeof ThreadFilesRestoreResponse>;
@@ -97,7 +123,7 @@ export type ThreadFilesRestoreResponse = Static<typeof ThreadFilesRestoreRespons
 export const ThreadRevertParams = object("ThreadRevertParams", () => ({
   beforeTurnId: string(),
   threadId: string(),
-  /** Files that the dropped turns changed are restored, too, as `thread/files/restore` does it. */
+  /** Also restores the files that the dropped turns changed, like `thread/files/restore`. */
   restoreFiles: experimental.omittable(boolean(), { ours: true }),
 }));
 export type ThreadRevertParams = Static<typeof ThreadRevertParams>;
@@ -106,7 +132,7 @@ export const ThreadRevertResponse = object("ThreadRevertResponse", () => ({
   itemsBackwardsCursor: nullable(string()),
   thread: Thread,
   turnsBackwardsCursor: nullable(string()),
-  /** What became of the files, if they were to be restored. */
+  /** Outcome of the restore, if `restoreFiles` was set. */
   files: experimental.omittable(ThreadFilesRestoreResponse, { ours: true }),
 }));
 export type ThreadRevertResponse = Static<typeof ThreadRevertResponse>;

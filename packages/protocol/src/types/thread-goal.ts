@@ -1,4 +1,13 @@
-import { boolean, enumeration, integer, nullable, object, optional, type Static, string } from "../schema.ts";
+import {
+  boolean,
+  enumeration,
+  integer,
+  nullable,
+  object,
+  optional,
+  type Static,
+  string,
+} from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 
 export const ThreadGoal = object("ThreadGoal", () => ({

@@ -3,6 +3,7 @@ import {
   boolean,
   enumeration,
   experimental,
+  filePath,
   integer,
   nullable,
   object,
@@ -13,7 +14,7 @@ import {
   string,
   tagged,
   union,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { ThreadItem } from "./item.ts";
 import { Thread, ThreadReadState } from "./thread.ts";
 import { Turn, TurnItemsView } from "./turn.ts";
@@ -53,7 +54,19 @@ export const ThreadItemsListResponse = object("ThreadItemsListResponse", () => (
 }));
 export type ThreadItemsListResponse = Static<typeof ThreadItemsListResponse>;
 
-export const ThreadListCwdFilter = union("ThreadListCwdFilter", () => [string(), array(string())]);
+export const ThreadItemsReadParams = object("ThreadItemsReadParams", () => ({
+  itemIds: array(string()),
+  threadId: string(),
+  turnId: string(),
+}));
+export type ThreadItemsReadParams = Static<typeof ThreadItemsReadParams>;
+
+export const ThreadItemsReadResponse = object("ThreadItemsReadResponse", () => ({
+  data: array(ThreadItemEntry),
+}));
+export type ThreadItemsReadResponse = Static<typeof ThreadItemsReadResponse>;
+
+export const ThreadListCwdFilter = union("ThreadListCwdFilter", () => [filePath(), array(filePath())]);
 export type ThreadListCwdFilter = Static<typeof ThreadListCwdFilter>;
 
 export const ThreadListParams = object("ThreadListParams", () => ({
@@ -66,6 +79,8 @@ export const ThreadListParams = object("ThreadListParams", () => ({
   limit: optional(integer("uint32")),
   modelProviders: optional(array(string())),
   originators: optional(array(string())),
+  /** Only threads of this owner, as `Thread.owner` names it. */
+  owner: experimental(string(), { ours: true }),
   parentThreadId: experimental(string()),
   projectId: experimental(string()),
   searchTerm: optional(string()),
@@ -103,6 +118,35 @@ export const ThreadResumeInitialTurnsPageParams = object("ThreadResumeInitialTur
   sortDirection: optional(SortDirection),
 }));
 export type ThreadResumeInitialTurnsPageParams = Static<typeof ThreadResumeInitialTurnsPageParams>;
+
+export const ThreadSearchOccurrencesParams = object("ThreadSearchOccurrencesParams", () => ({
+  cursor: optional(string()),
+  limit: optional(integer("uint32")),
+  searchTerm: string(),
+  threadId: string(),
+}));
+export type ThreadSearchOccurrencesParams = Static<typeof ThreadSearchOccurrencesParams>;
+
+export const ThreadSearchTextRange = object("ThreadSearchTextRange", () => ({
+  end: integer("uint32"),
+  start: integer("uint32"),
+}));
+export type ThreadSearchTextRange = Static<typeof ThreadSearchTextRange>;
+
+export const ThreadSearchOccurrence = object("ThreadSearchOccurrence", () => ({
+  itemId: string(),
+  snippet: string(),
+  snippetMatchRange: ThreadSearchTextRange,
+  turnCursor: string(),
+  turnId: string(),
+}));
+export type ThreadSearchOccurrence = Static<typeof ThreadSearchOccurrence>;
+
+export const ThreadSearchOccurrencesResponse = object("ThreadSearchOccurrencesResponse", () => ({
+  data: array(ThreadSearchOccurrence),
+  nextCursor: nullable(string()),
+}));
+export type ThreadSearchOccurrencesResponse = Static<typeof ThreadSearchOccurrencesResponse>;
 
 export const ThreadSearchParams = object("ThreadSearchParams", () => ({
   archived: optional(boolean()),

@@ -1,6 +1,6 @@
-import { object, optional, type Static, string } from "../schema.ts";
+import { nullable, object, optional, type Static, string } from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
-import { Thread, ThreadStatus } from "./thread.ts";
+import { Thread, ThreadReadState, ThreadStatus } from "./thread.ts";
 import { ThreadTokenUsage } from "./thread-usage.ts";
 
 export const ContextCompactedNotification = object("ContextCompactedNotification", () => ({
@@ -35,11 +35,26 @@ export const ThreadNameUpdatedNotification = object("ThreadNameUpdatedNotificati
 }));
 export type ThreadNameUpdatedNotification = Static<typeof ThreadNameUpdatedNotification>;
 
+export const ThreadReadStateChangedNotification = object("ThreadReadStateChangedNotification", () => ({
+  readState: ThreadReadState,
+  threadId: string(),
+  ...cursor(),
+}));
+export type ThreadReadStateChangedNotification = Static<typeof ThreadReadStateChangedNotification>;
+
 export const ThreadRevertedNotification = object("ThreadRevertedNotification", () => ({
   threadId: string(),
   ...cursor(),
 }));
 export type ThreadRevertedNotification = Static<typeof ThreadRevertedNotification>;
+
+/** The thread was moved to a section, within it, or (null) out of it. */
+export const ThreadSectionMovedNotification = object("ThreadSectionMovedNotification", () => ({
+  sectionId: nullable(string()),
+  threadId: string(),
+  ...cursor(),
+}));
+export type ThreadSectionMovedNotification = Static<typeof ThreadSectionMovedNotification>;
 
 export const ThreadStartedNotification = object("ThreadStartedNotification", () => ({
   thread: Thread,

@@ -1,4 +1,13 @@
-import { array, boolean, integer, nullable, object, optional, type Static, string } from "../schema.ts";
+import {
+  array,
+  boolean,
+  integer,
+  nullable,
+  object,
+  optional,
+  type Static,
+  string,
+} from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 import { Turn } from "./turn.ts";
 import { UserInput } from "./turn-input.ts";

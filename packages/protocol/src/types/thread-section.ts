@@ -1,4 +1,4 @@
-import { array, integer, nullable, object, optional, type Static, string } from "../schema.ts";
+import { array, integer, nullable, object, optional, type Static, string } from "../schema-language.ts";
 
 export const ThreadSection = object("ThreadSection", () => ({
   appearance: nullable(ThreadSectionAppearance),
@@ -12,6 +12,12 @@ export const ThreadSectionAppearance = object("ThreadSectionAppearance", () => (
   icon: optional(string()),
 }));
 export type ThreadSectionAppearance = Static<typeof ThreadSectionAppearance>;
+
+/** The section was created, changed or deleted: a client that shows sections lists them again. */
+export const ThreadSectionChangedNotification = object("ThreadSectionChangedNotification", () => ({
+  sectionId: string(),
+}));
+export type ThreadSectionChangedNotification = Static<typeof ThreadSectionChangedNotification>;
 
 export const ThreadSectionCreateParams = object("ThreadSectionCreateParams", () => ({
   appearance: optional(ThreadSectionAppearance),

@@ -2,12 +2,13 @@ import {
   array,
   enumeration,
   experimental,
+  filePath,
   nullable,
   object,
   optional,
   type Static,
   string,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 import { ActivePermissionProfile, SandboxPolicy } from "./permission.ts";
 import {
@@ -54,7 +55,7 @@ export const ThreadSettingsUpdateParams = object("ThreadSettingsUpdateParams", (
   approvalPolicy: optional(AskForApproval),
   approvalsReviewer: optional(ApprovalsReviewer),
   collaborationMode: optional(CollaborationMode),
-  cwd: optional(string()),
+  cwd: optional(filePath()),
   disabledPluginIds: optional(array(string())),
   effort: optional(ReasoningEffort),
   model: optional(string()),

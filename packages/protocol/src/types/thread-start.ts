@@ -3,6 +3,7 @@ import {
   boolean,
   enumeration,
   experimental,
+  filePath,
   inline,
   nullable,
   object,
@@ -14,7 +15,7 @@ import {
   string,
   tagged,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { DynamicToolInput } from "./dynamic-tool.ts";
 import { ActivePermissionProfile, SandboxPolicy } from "./permission.ts";
 import {
@@ -29,9 +30,10 @@ import {
 } from "./settings.ts";
 import { Thread } from "./thread.ts";
 import { ThreadResumeInitialTurnsPageParams, TurnsPage } from "./thread-list.ts";
+import { TurnEnvironmentParams } from "./turn.ts";
 
 export const CapabilityRootLocation = tagged("CapabilityRootLocation", "type", () => ({
-  environment: { environmentId: string(), path: string() },
+  environment: { environmentId: string(), path: filePath() },
 }));
 export type CapabilityRootLocation = Static<typeof CapabilityRootLocation>;
 
@@ -41,25 +43,25 @@ export const SelectedCapabilityRoot = object("SelectedCapabilityRoot", () => ({
 }));
 export type SelectedCapabilityRoot = Static<typeof SelectedCapabilityRoot>;
 
-/** What whoever loads a thread may set for it, whichever way it is loaded. */
+/** Settings that a client may override when it loads a thread by start, resume or fork. */
 const loadOverrides = () => ({
   approvalPolicy: optional(AskForApproval),
   approvalsReviewer: optional(ApprovalsReviewer),
   baseInstructions: optional(string()),
   config: optional(record(unknown())),
-  cwd: optional(string()),
+  cwd: optional(filePath()),
   developerInstructions: optional(string()),
   model: optional(string()),
   modelProvider: optional(string()),
   permissionProfile: retired(),
   permissions: experimental(string()),
-  runtimeWorkspaceRoots: experimental(array(string())),
+  runtimeWorkspaceRoots: experimental(array(filePath())),
   sandbox: optional(SandboxMode),
   serviceTier: optional(string()),
   toolServers: experimental(record(unknown()), { ours: true, gated: false }),
 });
 
-/** What a reply says of a thread that was loaded. */
+/** Fields of every reply that loads a thread. */
 const loadedThread = () => ({
   activePermissionProfile: experimental(ActivePermissionProfile),
   approvalPolicy: AskForApproval,
@@ -87,7 +89,7 @@ export const ThreadForkParams = object("ThreadForkParams", () => ({
   experimentalDisablePredictionMcp: experimental.omittable(boolean()),
   experimentalPredictionMode: experimental.omittable(boolean()),
   lastTurnId: optional(string()),
-  path: experimental(string()),
+  path: experimental(filePath()),
   threadId: string(),
   threadSource: optional(string()),
 }));
@@ -101,7 +103,7 @@ export const ThreadResumeParams = object("ThreadResumeParams", () => ({
   excludeTurns: omittable(boolean()),
   history: experimental(array(unknown())),
   initialTurnsPage: experimental(ThreadResumeInitialTurnsPageParams),
-  path: experimental(string()),
+  path: experimental(filePath()),
   personality: optional(Personality),
   threadId: string(),
   afterCursor: experimental(string(), { ours: true }),
@@ -147,10 +149,3 @@ export type ThreadStartResponse = Static<typeof ThreadStartResponse>;
 
 export const ThreadStartSource = enumeration("ThreadStartSource", ["startup", "clear"]);
 export type ThreadStartSource = Static<typeof ThreadStartSource>;
-
-export const TurnEnvironmentParams = object("TurnEnvironmentParams", () => ({
-  cwd: string(),
-  environmentId: string(),
-  runtimeWorkspaceRoots: optional(array(string())),
-}));
-export type TurnEnvironmentParams = Static<typeof TurnEnvironmentParams>;

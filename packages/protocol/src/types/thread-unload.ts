@@ -11,7 +11,7 @@ import {
   type Static,
   string,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { DynamicToolInput } from "./dynamic-tool.ts";
 import { ThreadMemoryMode } from "./thread-settings.ts";
 
@@ -59,7 +59,7 @@ export type ThreadUnloadParams = Static<typeof ThreadUnloadParams>;
 export const ThreadUnloadResponse = object("ThreadUnloadResponse", () => ({
   status: ThreadUnloadStatus,
   blockedBy: experimental(ThreadUnloadBlockers, { ours: true }),
-  /** With `notLoaded`: another host on the same home has the thread loaded. */
+  /** With status `notLoaded`: id of another host on the same home directory that has the thread loaded. */
   heldBy: experimental(string(), { ours: true }),
 }));
 export type ThreadUnloadResponse = Static<typeof ThreadUnloadResponse>;

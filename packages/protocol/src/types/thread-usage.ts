@@ -1,4 +1,4 @@
-import { integer, nullable, object, type Static } from "../schema.ts";
+import { integer, nullable, object, type Static } from "../schema-language.ts";
 
 export const ThreadTokenUsage = object("ThreadTokenUsage", () => ({
   last: TokenUsageBreakdown,

@@ -11,7 +11,7 @@ import {
   string,
   tagged,
   union,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { ReasoningEffort, ThreadHistoryMode } from "./settings.ts";
 import { ThreadSection } from "./thread-section.ts";
 import { LoadSettings } from "./thread-unload.ts";
@@ -80,8 +80,10 @@ export const Thread = object("Thread", () => ({
   turns: array(Turn),
   updatedAt: integer(),
   pendingLoadSettings: experimental(LoadSettings, { ours: true }),
-  /** Another host on the same home that has the thread loaded; its status is then that of this host. */
+  /** Id of another host on the same home directory that has the thread loaded. `status` is still this host's view. */
   heldBy: experimental(string(), { ours: true }),
+  /** Whose thread it is: `local` for the host's own user, `subject:NAME` for a subject. Only the host's own user gets it. */
+  owner: experimental(string(), { ours: true }),
 }));
 export type Thread = Static<typeof Thread>;
 

@@ -1,6 +1,7 @@
 import {
   array,
   enumeration,
+  filePath,
   integer,
   object,
   omittable,
@@ -8,7 +9,7 @@ import {
   type Static,
   string,
   tagged,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { ImageDetail } from "./item-part.ts";
 
 export const AdditionalContextEntry = object("AdditionalContextEntry", () => ({
@@ -36,10 +37,10 @@ export const UserInput = tagged("UserInput", "type", () => ({
     { detail: optional(ImageDetail), url: string() },
     { detail: optional(ImageDetail), fileId: string() },
   ],
-  localImage: { detail: optional(ImageDetail), path: string() },
+  localImage: { detail: optional(ImageDetail), path: filePath() },
   audio: { url: string() },
-  localAudio: { path: string() },
-  skill: { name: string(), path: string() },
-  mention: { name: string(), path: string() },
+  localAudio: { path: filePath() },
+  skill: { name: string(), path: filePath() },
+  mention: { name: string(), path: filePath() },
 }));
 export type UserInput = Static<typeof UserInput>;

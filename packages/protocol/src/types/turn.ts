@@ -2,7 +2,9 @@ import {
   array,
   boolean,
   enumeration,
+  exact,
   experimental,
+  filePath,
   inline,
   integer,
   nullable,
@@ -15,7 +17,7 @@ import {
   string,
   union,
   unknown,
-} from "../schema.ts";
+} from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 import { ThreadItem } from "./item.ts";
 import { FunctionCallOutputBody } from "./item-part.ts";
@@ -30,7 +32,6 @@ import {
   ReasoningEffort,
   ReasoningSummary,
 } from "./settings.ts";
-import { TurnEnvironmentParams } from "./thread-start.ts";
 import { AdditionalContextEntry, UserInput } from "./turn-input.ts";
 
 export const CodexErrorInfo = union("CodexErrorInfo", () => [
@@ -111,7 +112,7 @@ export type TurnDiffUpdatedNotification = Static<typeof TurnDiffUpdatedNotificat
 
 export const TurnError = object("TurnError", () => ({
   additionalDetails: nullable(string()),
-  // Set where the error catalogue has a code for it.
+  // Stable code of the error, if the host's error catalogue has one for it.
   code: experimental(string(), { ours: true }),
   codexErrorInfo: nullable(CodexErrorInfo),
   message: string(),
@@ -146,13 +147,44 @@ export const TurnPlanUpdatedNotification = object("TurnPlanUpdatedNotification",
 }));
 export type TurnPlanUpdatedNotification = Static<typeof TurnPlanUpdatedNotification>;
 
+export const TurnSettingsUpdateParams = exact(
+  object("TurnSettingsUpdateParams", () => ({
+    approvalsReviewer: optional(ApprovalsReviewer),
+    effort: optional(ReasoningEffort),
+    model: optional(string()),
+    serviceTier: optional(string()),
+    summary: optional(ReasoningSummary),
+    threadId: string(),
+    turnId: string(),
+  })),
+);
+export type TurnSettingsUpdateParams = Static<typeof TurnSettingsUpdateParams>;
+
+export const TurnSettingsUpdateStatus = enumeration("TurnSettingsUpdateStatus", [
+  "applied",
+  "targetUnavailable",
+]);
+export type TurnSettingsUpdateStatus = Static<typeof TurnSettingsUpdateStatus>;
+
+export const TurnSettingsUpdateResponse = object("TurnSettingsUpdateResponse", () => ({
+  status: TurnSettingsUpdateStatus,
+}));
+export type TurnSettingsUpdateResponse = Static<typeof TurnSettingsUpdateResponse>;
+
+export const TurnEnvironmentParams = object("TurnEnvironmentParams", () => ({
+  cwd: filePath(),
+  environmentId: string(),
+  runtimeWorkspaceRoots: optional(array(filePath())),
+}));
+export type TurnEnvironmentParams = Static<typeof TurnEnvironmentParams>;
+
 export const TurnStartParams = object("TurnStartParams", () => ({
   additionalContext: experimental(record(AdditionalContextEntry)),
   approvalPolicy: optional(AskForApproval),
   approvalsReviewer: optional(ApprovalsReviewer),
   clientUserMessageId: optional(string()),
   collaborationMode: experimental(CollaborationMode),
-  cwd: optional(string()),
+  cwd: optional(filePath()),
   cyberAccessProgram: experimental(CyberAccessProgram),
   disabledPluginIds: optional(array(string())),
   effort: optional(ReasoningEffort),
@@ -168,7 +200,7 @@ export const TurnStartParams = object("TurnStartParams", () => ({
   responsesapiClientMetadata: experimental(record(string())),
   responsesapiClientMetadataPatch: experimental(record(string())),
   rootTurnId: optional(string()),
-  runtimeWorkspaceRoots: experimental(array(string())),
+  runtimeWorkspaceRoots: experimental(array(filePath())),
   sandboxPolicy: optional(SandboxPolicy),
   serviceTier: optional(string()),
   serviceTierForTurn: optional(string()),

@@ -41,7 +41,7 @@ describe("discovery", () => {
     });
   });
 
-  it("[RAPR-21] [RAPR-22] takes a toolset whole or not at all", async () => {
+  it("[RAPR-21] [RAPR-22] refuses a toolset as a whole if one tool is invalid", async () => {
     const server = await FakeToolServer.start();
     const good = toolset(server.url, { look: {} });
     const tool = (more: object) => ({ ...good, tools: [{ ...(good.tools as object[])[0], ...more }] });
@@ -53,7 +53,7 @@ describe("discovery", () => {
       [tool({ description: undefined }), /description must be a string/],
       [tool({ inputSchema: { type: "nothing" } }), /inputSchema\.type/],
       [tool({ inputSchema: { $ref: "#/nowhere" } }), /schema of look/],
-      [tool({ inputSchema: { $ref: "#" } }), /schema of look can not be used: it goes too deep/],
+      [tool({ inputSchema: { $ref: "#" } }), /schema of look cannot be used: it goes too deep/],
       [{ ...good, tools: [...(good.tools as []), ...(good.tools as [])] }, /unique/],
       ["{ not json", /not JSON/],
     ];
@@ -64,12 +64,12 @@ describe("discovery", () => {
     }
   });
 
-  it("[RAPR-30] refuses the reserved name of events", async () => {
+  it("[RAPR-30] refuses a tool with the name that is reserved for events", async () => {
     const server = await FakeToolServer.start({ receive_event__injected: {} });
     expect(await ask(at(server.url))).toEqual({ kind: "invalid", says: expect.stringMatching(/reserved/) });
   });
 
-  it("[RAPR-28] follows redirects of the server to itself, a few, and none to anyone else", async () => {
+  it("[RAPR-28] follows a few redirects to the server's own origin, and none to others", async () => {
     const other = await FakeToolServer.start({ look: {} });
     const server = await FakeToolServer.start();
     server.on.set("/moved", json(toolset(server.url, { look: {} })));
@@ -103,7 +103,7 @@ describe("discovery", () => {
     expect((await ask(at(server.url, allowed))).kind).toBe("ready");
   });
 
-  it("is bounded in time and size", async () => {
+  it("has a limit in time and size", async () => {
     const server = await FakeToolServer.start();
     for (const behave of [hang, drip]) {
       server.on.set(TOOLSET, behave);
@@ -127,7 +127,7 @@ describe("discovery", () => {
     });
   });
 
-  it("has one time for all of it, redirects included", async () => {
+  it("has one time limit for everything, redirects included", async () => {
     let now = 0;
     const timers = new Set<{ readonly at: number; readonly run: () => void }>();
     const slow: RuntimePorts = {
@@ -149,7 +149,7 @@ describe("discovery", () => {
     expect(timers.size).toBe(0);
   });
 
-  it("tells a server that is down from one that refuses, and from one that says nonsense", async () => {
+  it("distinguishes a server that is down, one that refuses the credentials, and one with an invalid toolset", async () => {
     const server = await FakeToolServer.start();
     for (const [behave, kind] of [
       [reset, "unreachable"],

@@ -9,27 +9,37 @@ import {
   type Toolset,
   underBase,
 } from "../wire/index.ts";
-import { isOwn, type ServerAddress } from "./address.ts";
-import { type Answer, discard, exchange, type NoAnswer, type RuntimePorts, readAnswer } from "./http.ts";
+import {
+  type Answer,
+  discard,
+  exchange,
+  type NoAnswer,
+  type RuntimePorts,
+  readAnswer,
+} from "./http-exchange.ts";
+import { isOwnUrl, type ServerAddress } from "./server-address.ts";
 
-/** A toolset, and the text that it was read from: the same text gives the same toolset. */
+/** A parsed toolset with the JSON text that it was parsed from. An equal text need not be parsed again. */
 export interface KnownToolset {
+  /** The JSON text of the toolset. */
   readonly text: string;
+  /** The toolset that was parsed from `text`. */
   readonly toolset: Toolset;
 }
 
+/** What came of asking a tool server for its tools. */
 export type Discovery =
   | ({ readonly kind: "ready" } & KnownToolset)
   /**
-   * Unreachable: it did not say what it has. Refused: it does not accept the credentials. Invalid: what it says cannot be
-   * used.
+   * `unreachable`: the server sent no toolset (no connection, a timeout, an error status). `refused`: the server does
+   * not accept the credentials. `invalid`: the toolset that the server sent cannot be used.
    */
   | { readonly kind: "unreachable" | "refused" | "invalid"; readonly says: string };
 
 export interface DiscoveryOptions {
-  /** How long all of it may take, redirects included. */
+  /** Time limit for the whole discovery, redirects included. */
   readonly timeoutMs: number;
-  /** What was read before. */
+  /** The toolset of an earlier discovery. It is returned if the server sends the same text again. */
   readonly known?: KnownToolset | undefined;
   readonly signal?: AbortSignal;
 }
@@ -37,7 +47,7 @@ export interface DiscoveryOptions {
 const MAX_REDIRECTS = 3;
 
 /**
- * Asks a tool server for its toolset, whole or not at all.
+ * Asks a tool server for its toolset. A toolset with one bad tool is invalid as a whole.
  *
  * @example
  * const found = await discover(server, ports, { timeoutMs: 5000 });
@@ -51,13 +61,13 @@ export async function discover(
   const late = new AbortController();
   const cancel = ports.after(options.timeoutMs, () => late.abort());
   try {
-    return await followed(server, ports, options, late.signal);
+    return await fetchToolset(server, ports, options, late.signal);
   } finally {
     cancel();
   }
 }
 
-async function followed(
+async function fetchToolset(
   server: ServerAddress,
   ports: RuntimePorts,
   { timeoutMs, known, signal }: DiscoveryOptions,
@@ -67,32 +77,32 @@ async function followed(
   const headers = { ...server.headers, accept: "application/json" };
   const cut = signal === undefined ? late : AbortSignal.any([signal, late]);
   for (let redirects = 0; ; redirects++) {
-    const ask = () => exchange(ports, url, { method: "GET", headers }, timeoutMs, take, cut);
+    const ask = () => exchange(ports, url, { method: "GET", headers }, timeoutMs, readResponse, cut);
     const first = await ask();
-    // A connection that was kept open may be lost with the server's last process. Asking changes nothing there.
-    const got = first.kind === "failed" && first.left ? await ask() : first;
+    // A pooled connection may have died when the server restarted. A GET can be repeated without harm.
+    const got = first.kind === "failed" && first.mayHaveArrived ? await ask() : first;
     if (got.kind !== "answered")
-      return { kind: "unreachable", says: noAnswer(late.aborted ? { kind: "timedOut" } : got) };
+      return { kind: "unreachable", says: noAnswerText(late.aborted ? { kind: "timedOut" } : got) };
     if ("text" in got.value) return readToolset(server, got.value.text, known);
     if (!("location" in got.value)) return got.value;
     const { location } = got.value;
-    // The address is pinned: whoever is at the other one was not configured.
+    // Redirects to other origins are not followed: only configured origins may supply tools.
     if (
       redirects === MAX_REDIRECTS ||
       !URL.canParse(location, url.href) ||
-      !isOwn(server, new URL(location, url).href)
+      !isOwnUrl(server, new URL(location, url).href)
     )
       return { kind: "unreachable", says: "it redirects to another address, which is not followed" };
     url = new URL(location, url);
   }
 }
 
-type Taken =
+type ResponseContent =
   | { readonly text: string }
   | { readonly location: string }
   | Exclude<Discovery, { kind: "ready" }>;
 
-async function take(answer: Answer): Promise<Taken> {
+async function readResponse(answer: Answer): Promise<ResponseContent> {
   const { status, headers } = answer;
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
@@ -103,7 +113,7 @@ async function take(answer: Answer): Promise<Taken> {
     await discard(answer);
     return { kind: "refused", says: `it does not accept the credentials (status ${status})` };
   }
-  // Whoever answers so does not say what there is: it may be a proxy, or a limit.
+  // Any other status may come from a proxy or a rate limit, and says nothing about the toolset.
   if (status !== 200) {
     await discard(answer);
     return { kind: "unreachable", says: `it answered with status ${status}` };
@@ -122,42 +132,47 @@ async function take(answer: Answer): Promise<Taken> {
   }
 }
 
-/** A toolset from a text that was kept: of this server, or of whoever was at its address then. */
+/**
+ * Parses and checks the text of a toolset, from a reply or from a cache.
+ *
+ * @example
+ * const found = readToolset(server, await readFile(cached, "utf8"));
+ */
 export function readToolset(server: ServerAddress, text: string, known?: KnownToolset): Discovery {
-  // What was found good for one server need not be good for another, but `known` is of this one.
+  // `known` was checked against this server's origins. A toolset of another server would have to be checked again.
   if (known?.text === text) return { kind: "ready", ...known };
   const json = parseJson(new TextEncoder().encode(text));
   const toolset = json.ok ? parseToolset(json.value) : json;
   if (!toolset.ok) {
     const { path, says } = toolset.problem;
-    return { kind: "invalid", says: `its toolset can not be used: ${path === "" ? "it" : path} ${says}` };
+    return { kind: "invalid", says: `its toolset cannot be used: ${path === "" ? "it" : path} ${says}` };
   }
   const problem = problemOf(server, toolset.value);
-  if (problem !== undefined) return { kind: "invalid", says: `its toolset can not be used: ${problem}` };
+  if (problem !== undefined) return { kind: "invalid", says: `its toolset cannot be used: ${problem}` };
   return { kind: "ready", text, toolset: toolset.value };
 }
 
 function problemOf(server: ServerAddress, { endpoint, tools }: Toolset): string | undefined {
-  if (!isOwn(server, endpoint))
+  if (!isOwnUrl(server, endpoint))
     return `endpoint is at ${new URL(endpoint).origin}, which is not allowed for it`;
   for (const { name, inputSchema } of tools) {
     if (name === EVENT_TOOL) return `the name ${EVENT_TOOL} is reserved`;
     try {
       argumentsCheck(inputSchema);
     } catch (cause) {
-      return `the schema of ${name} can not be used: ${(cause as Error).message}`;
+      return `the schema of ${name} cannot be used: ${(cause as Error).message}`;
     }
   }
   return undefined;
 }
 
-export function noAnswer(none: NoAnswer): string {
+export function noAnswerText(none: NoAnswer): string {
   switch (none.kind) {
     case "timedOut":
       return "it did not answer in time";
     case "aborted":
       return "it was not asked to the end";
     case "failed":
-      return `it can not be reached: ${none.says}`;
+      return `it cannot be reached: ${none.says}`;
   }
 }

@@ -1,20 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { drip, FakeToolServer, hang, ok, reset, status } from "../../../../test/support/tool-server.ts";
+import {
+  type Behave,
+  drip,
+  FakeToolServer,
+  hang,
+  ok,
+  reset,
+  status,
+} from "../../../../test/support/tool-server.ts";
 import type { Invocation } from "../wire/index.ts";
 import { invoke, type RuntimePorts, type ServerAddress, sendNotice } from "./index.ts";
 
-/** Pauses that were asked for. */
+/** Pauses that the code under test asked for, in milliseconds. */
 const pauses: number[] = [];
-/** How long what may take long is waited for here. */
-let patienceMs = 20_000;
+/** Timers of 10 seconds and more. They fire only by `timeOut`, so that no test depends on the machine's speed. */
+const longTimers = new Set<() => void>();
 const ports: RuntimePorts = {
   send: (url, request) => fetch(url, request),
   after(ms, run) {
-    if (ms < 10_000) pauses.push(ms);
-    const timer = setTimeout(run, ms < 10_000 ? 1 : patienceMs);
+    if (ms >= 10_000) {
+      longTimers.add(run);
+      return () => void longTimers.delete(run);
+    }
+    pauses.push(ms);
+    const timer = setTimeout(run, 1);
     return () => clearTimeout(timer);
   },
   random: () => 1,
+};
+/** A server that receives the request and does not answer before the sender's time limit. */
+const timeOut: Behave = () => {
+  for (const run of [...longTimers]) run();
 };
 const CALL: Invocation = {
   operation: "look",
@@ -41,7 +57,7 @@ describe("an invocation", () => {
     expect(server.heard[0]!.headers).toMatchObject({ "content-type": "application/json", "x-key": "k" });
   });
 
-  it("[RAPR-46] is sent again, with growing pauses, when it could not be taken", async () => {
+  it("[RAPR-46] is retried with growing pauses when the server fails", async () => {
     const server = await FakeToolServer.start();
     const failures = [status(502), status(503), status(500)];
     server.on.set("/invoke", (response, heard) => (failures.shift() ?? ok)(response, heard));
@@ -59,7 +75,7 @@ describe("an invocation", () => {
     });
   });
 
-  it("[RAPR-47] is not sent again after a 4xx, a redirect, or anything else that is no 200", async () => {
+  it("[RAPR-47] is not retried after a 4xx, a redirect, or another status below 500", async () => {
     const server = await FakeToolServer.start();
     const other = await FakeToolServer.start();
     for (const code of [400, 401, 404, 408, 429, 202, 301, 307]) {
@@ -71,23 +87,22 @@ describe("an invocation", () => {
     expect(other.heard).toEqual([]);
   });
 
-  it("that is not acknowledged is sent again only if that does no harm", async () => {
+  it("that is not acknowledged is retried only if it is idempotent", async () => {
     const server = await FakeToolServer.start();
-    server.on.set("/invoke", hang);
-    patienceMs = 100;
+    server.on.set("/invoke", timeOut);
     expect(await call(server)).toMatchObject({ kind: "unknown" });
     expect(server.heard).toHaveLength(1);
     expect(await call(server, true)).toMatchObject({ kind: "unreachable" });
     expect(server.heard.length).toBeGreaterThan(2);
   });
 
-  it("whose connection is lost is sent again only if that does no harm", async () => {
+  it("whose connection is lost is retried only if it is idempotent", async () => {
     const server = await FakeToolServer.start();
     const failures = [reset, status(503), reset];
     server.on.set("/invoke", (response, heard) => (failures.shift() ?? ok)(response, heard));
     expect(await call(server)).toMatchObject({ kind: "unknown" });
     expect(server.heard).toHaveLength(1);
-    // The server says itself that it has not taken it; then nobody knows.
+    // First the server says itself that it has not accepted the call (503); then the outcome is unknown.
     expect(await call(server)).toMatchObject({ kind: "unknown" });
     expect(server.heard).toHaveLength(3);
     failures.push(reset, reset);
@@ -95,7 +110,7 @@ describe("an invocation", () => {
     expect(server.heard).toHaveLength(6);
   });
 
-  it("is taken if the server says so, whatever becomes of the rest of its answer", async () => {
+  it("is accepted at status 200, even if the response body breaks off", async () => {
     const server = await FakeToolServer.start();
     server.on.set("/invoke", (response) => {
       response.writeHead(200, { "content-length": "10" }).write("half");
@@ -104,7 +119,7 @@ describe("an invocation", () => {
     expect(await call(server)).toEqual({ kind: "accepted" });
   });
 
-  it("that finds no server was not sent, and is tried again", async () => {
+  it("that finds no server is retried", async () => {
     const nowhere = { code: "ENOTFOUND", syscall: "getaddrinfo" };
     const causes = [
       { cause: nowhere },
@@ -124,7 +139,7 @@ describe("an invocation", () => {
     expect(sent).toBe(5);
   });
 
-  it("ends when nobody wants it any more", async () => {
+  it("ends when its signal aborts", async () => {
     const server = await FakeToolServer.start();
     server.on.set("/invoke", hang);
     const abort = new AbortController();
@@ -146,11 +161,10 @@ describe("an invocation", () => {
 
 describe("a notice", () => {
   const notice = { kind: "closeThread", body: { thread_id: "t" } } as const;
-  it("is sent once, whatever becomes of it", async () => {
+  it("is sent once, whether it succeeds or fails", async () => {
     const server = await FakeToolServer.start();
-    for (const behave of [ok, status(500), status(301, { location: "/elsewhere" }), reset, hang, drip]) {
+    for (const behave of [ok, status(500), status(301, { location: "/elsewhere" }), reset, timeOut, drip]) {
       server.heard.length = 0;
-      patienceMs = behave === hang ? 100 : 20_000;
       server.on.set("/close_thread", behave);
       const { delivered } = await sendNotice(at(server.url), notice, ports, { timeoutMs: 50_000 });
       expect(delivered).toBe(behave === ok || behave === drip);

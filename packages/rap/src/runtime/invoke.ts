@@ -1,15 +1,15 @@
 import { encodeInvocation, type Invocation } from "../wire/index.ts";
-import type { ServerAddress } from "./address.ts";
-import { noAnswer } from "./discovery.ts";
-import { discard, exchange, type RuntimePorts } from "./http.ts";
+import { noAnswerText } from "./discovery.ts";
+import { discard, exchange, type RuntimePorts } from "./http-exchange.ts";
+import type { ServerAddress } from "./server-address.ts";
 
-/** How often, and for how long, a request is tried. */
+/** Retries of a request: how many, how far apart, and the time limit of each attempt. */
 export interface AttemptPolicy {
   readonly attempts: number;
-  /** The pause after the first failure; each next one is twice as long. */
+  /** Pause after the first failure. Each further pause is twice as long, up to `maxPauseMs`. */
   readonly firstPauseMs: number;
   readonly maxPauseMs: number;
-  /** How long a server may take to acknowledge. */
+  /** Time limit for the server's acknowledgement of one attempt. */
   readonly attemptMs: number;
 }
 
@@ -20,31 +20,33 @@ export const defaultAttempts: AttemptPolicy = {
   attemptMs: 30_000,
 };
 
+/** How sending a call ended. */
 export type Acceptance =
   | { readonly kind: "accepted" }
-  /** It will not take it, however often it is asked. */
+  /** The server refused the request for good (a status below 500 that is not 200). */
   | { readonly kind: "refused"; readonly says: string }
-  /** It could not be reached, or could not take it. */
+  /** The server could not be reached, or failed (5xx), at every attempt. */
   | { readonly kind: "unreachable"; readonly says: string }
-  /** It may have taken it, and has not said so. */
+  /** The server may have received the request, but did not acknowledge it. */
   | { readonly kind: "unknown"; readonly says: string }
   | { readonly kind: "aborted" };
 
 export interface PostOptions {
   readonly policy?: AttemptPolicy;
-  /** A request that may have been heard can be sent again without harm. */
+  /** Whether the request may be sent again after an attempt that the server may have received. */
   readonly idempotent: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface InvokeOptions extends PostOptions {
-  /** The arguments as JSON, where `JSON.stringify` would change them. */
+  /** The arguments as JSON text. For arguments that `JSON.stringify` would change, such as integers beyond 2^53. */
   readonly argumentsJson?: string | undefined;
 }
 
 /**
- * Sends a call to the endpoint of its toolset. It is tried again, with growing pauses, where there was no connection or
- * the server failed at it (5xx); a refusal (4xx) is not. What may have been heard is tried again only if it is idempotent.
+ * Sends a call to the endpoint of its toolset. Retries with exponential backoff if there was no connection or the
+ * server failed (5xx), and not after a refusal (4xx). An attempt that the server may have received is repeated only if
+ * the call is idempotent.
  *
  * @example
  * const ended = await invoke(server, toolset.endpoint, call, ports, { idempotent: false });
@@ -60,7 +62,12 @@ export function invoke(
   return post(server, endpoint, encodeInvocation(invocation, options.argumentsJson), ports, options);
 }
 
-/** Posts until it is taken, refused, or given up. Does not throw. */
+/**
+ * Posts a JSON body to a tool server until it is accepted, refused or given up. Never rejects.
+ *
+ * @example
+ * const ended = await post(server, choice.response_url, JSON.stringify({ id, selected }), ports, { idempotent: true });
+ */
 export async function post(
   server: ServerAddress,
   address: string,
@@ -76,7 +83,7 @@ export async function post(
       { method: "POST", headers, body },
       policy.attemptMs,
       async (answer) => {
-        // The status says it all.
+        // Only the status counts. A body that breaks off does not matter.
         await discard(answer).catch(() => {});
         return answer.status;
       },
@@ -86,10 +93,10 @@ export async function post(
     if (got.kind === "answered" && got.value === 200) return { kind: "accepted" };
     if (got.kind === "answered" && got.value < 500)
       return { kind: "refused", says: `it answered with status ${got.value}` };
-    const says = got.kind === "answered" ? `it answered with status ${got.value}` : noAnswer(got);
-    // It may have been heard. A server need not know a call that it has had before.
-    const heard = got.kind === "timedOut" || (got.kind === "failed" && got.left);
-    if (heard && !idempotent) return { kind: "unknown", says };
+    const says = got.kind === "answered" ? `it answered with status ${got.value}` : noAnswerText(got);
+    // The server may have received the call, and need not recognize a repeated call id.
+    const mayHaveArrived = got.kind === "timedOut" || (got.kind === "failed" && got.mayHaveArrived);
+    if (mayHaveArrived && !idempotent) return { kind: "unknown", says };
     if (attempt >= policy.attempts) return { kind: "unreachable", says };
     if (!(await pause(ports, pauseMs(policy, attempt, ports), signal))) return { kind: "aborted" };
   }
@@ -103,7 +110,7 @@ function pauseMs(
   return Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)) * (0.5 + random() / 2);
 }
 
-/** False if it was cut short. */
+/** Resolves with false if the signal aborts the pause. */
 function pause(
   { after }: Pick<RuntimePorts, "after">,
   ms: number,

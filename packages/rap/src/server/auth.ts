@@ -1,12 +1,15 @@
-/** Who a request comes from, or that nobody knows. State of one tenant is out of reach for all others. */
+/**
+ * The tenant that sent a request, or undefined if the request is not authenticated. A tenant can reach only its own
+ * threads, calls and subscriptions.
+ */
 export type Authenticated = { readonly tenant: string } | undefined;
 
-/** Looks at a request's headers and says who sends it. */
+/** Authenticates a request, usually by its headers. */
 export type Auth = (request: Request) => Authenticated | Promise<Authenticated>;
 
 /**
- * Takes requests with a bearer token. Several hosts that must not reach each other's threads get a token each, under
- * a name; a name may have two tokens while one replaces the other.
+ * Accepts requests with a bearer token. Give hosts that must not reach each other's threads a tenant name and a token
+ * each. A tenant may have two tokens while one replaces the other.
  *
  * @example
  * bearer(process.env.TOOLS_TOKEN);
@@ -22,12 +25,12 @@ export function bearer(tokens: string | undefined | { readonly [tenant: string]:
       throw new TypeError("a bearer token must have 8 or more characters; is its environment variable set?");
   const hashes = Promise.all(known.map(async ({ tenant, token }) => ({ tenant, hash: await hash(token!) })));
   return async (request) => {
-    const [, given] = /^bearer +(.+)$/i.exec(request.headers.get("Authorization") ?? "") ?? [];
-    if (given === undefined) return undefined;
-    const asked = await hash(given);
-    // All of them are compared whole, so that the time tells nothing.
+    const [, token] = /^bearer +(.+)$/i.exec(request.headers.get("Authorization") ?? "") ?? [];
+    if (token === undefined) return undefined;
+    const digest = await hash(token);
+    // Compares every token in full, so that timing reveals nothing.
     let found: Authenticated;
-    for (const { tenant, hash: wanted } of await hashes) if (same(asked, wanted)) found = { tenant };
+    for (const { tenant, hash: wanted } of await hashes) if (same(digest, wanted)) found = { tenant };
     return found;
   };
 }
@@ -35,7 +38,7 @@ export function bearer(tokens: string | undefined | { readonly [tenant: string]:
 type Tokens = string | undefined | readonly (string | undefined)[];
 
 /**
- * Takes every request: for servers that only their own machine or network can reach.
+ * Accepts every request. For servers that only their own machine or network can reach.
  *
  * @example
  * const server = createToolServer({ name: "dice", auth: noAuth, tools: [roll] });

@@ -1,49 +1,50 @@
-// One call that was acknowledged, until its result has arrived.
+// One acknowledged call, from the acknowledgement until its result is delivered.
 import type { DisplaySegment, Invocation, ReturnAddress, ToolResult } from "../wire/index.ts";
-import { Entry } from "./entry.ts";
+import type { LiveSubscription } from "./live-subscription.ts";
 import { type Platform, pause } from "./platform.ts";
-import { ToolError } from "./result.ts";
 import type { Store } from "./store.ts";
-import type { LiveSubscription } from "./subscription.ts";
+import { StoreEntry } from "./store-entry.ts";
 import { type AbortReason, CallAborted } from "./tool.ts";
+import { ToolError } from "./tool-result.ts";
 
-/** Something that a user was asked. */
-export interface AskedChoice {
-  /** The end of the address where the answer is expected. */
+/** A question that a call has put to the user. */
+export interface ChoiceRecord {
+  /** Last path segment of the URL that the answer is posted to. */
   readonly token: string;
   readonly sent: boolean;
   readonly selected?: number;
 }
 
-/** What outlives the process. It is gone when the result has arrived. */
+/** The stored state of a call. It survives a restart of the server, and is deleted when the result is delivered. */
 export interface CallRecord {
   readonly tenant: string;
-  /** The base URL under which it came. */
+  /** Base URL of the server in the request that brought the call. */
   readonly base: string;
   readonly invocation: Invocation;
-  /** A call that waits for a person has not done anything yet, and may begin again after a restart. */
+  /** `waiting`: the tool waits for a person. Such a call has done nothing yet, so it may run again after a restart. */
   readonly phase: "running" | "waiting";
-  /** By the order in which they come; null for those that were remembered, and so never asked. */
-  readonly choices: readonly (AskedChoice | null)[];
-  /** Names of the authorizations that were asked for. */
+  /** Questions in the order in which the tool asks them. Null for a question that a remembered answer settled. */
+  readonly choices: readonly (ChoiceRecord | null)[];
+  /** Names of the OAuth providers that the user was asked to authorize. */
   readonly authorizations: readonly string[];
   readonly result?: ToolResult;
 }
 
-/** The same call twice is one that was sent twice. */
+/** Key of a call in the store. Two requests with the same key are the same call, sent twice. */
 export const callKey = (tenant: string, { group_id, id, callback_url }: ReturnAddress): string =>
   `call ${JSON.stringify([tenant, group_id, id, callback_url])}`;
 
 export class Call {
   readonly key: string;
   readonly #platform: Platform;
-  readonly #entry: Entry;
+  readonly #entry: StoreEntry;
   readonly #over = new AbortController();
   #record: CallRecord;
-  #asked = 0;
+  #questions = 0;
+  /** Number of answers that the tool is waiting for. */
   #waits = 0;
   #clock: { readonly cancel: () => void; readonly until: number } | undefined;
-  #left = Number.POSITIVE_INFINITY;
+  #msLeft = Number.POSITIVE_INFINITY;
   display: readonly DisplaySegment[] = [];
   subscription: LiveSubscription | undefined;
 
@@ -51,7 +52,7 @@ export class Call {
     this.#platform = platform;
     this.#record = record;
     this.key = callKey(record.tenant, record.invocation);
-    this.#entry = new Entry(store, this.key);
+    this.#entry = new StoreEntry(store, this.key);
   }
 
   get record(): CallRecord {
@@ -80,16 +81,16 @@ export class Call {
     await this.#entry.remove();
   }
 
-  /** Which of the questions of this call comes now; the same order at every run. */
+  /** Index of the next question. A tool that runs again after a restart asks in the same order. */
   nextChoice(): number {
-    return this.#asked++;
+    return this.#questions++;
   }
 
-  choice(index: number): AskedChoice | undefined {
+  choice(index: number): ChoiceRecord | undefined {
     return this.#record.choices[index] ?? undefined;
   }
 
-  async saveChoice(index: number, choice: AskedChoice): Promise<void> {
+  async saveChoice(index: number, choice: ChoiceRecord): Promise<void> {
     const { choices } = this.#record;
     const length = Math.max(choices.length, index + 1);
     await this.save({
@@ -97,22 +98,25 @@ export class Call {
     });
   }
 
-  /** Counts the time from now on; the call is aborted when it is over. */
+  /** Starts the time limit: the call is aborted after `ms` milliseconds, not counting waits for people. */
   startClock(ms: number): void {
-    this.#left = ms;
-    this.#resume();
+    this.#msLeft = ms;
+    this.#resumeClock();
   }
 
   stopClock(): void {
     if (this.#clock === undefined) return;
-    this.#left = this.#clock.until - this.#platform.now();
+    this.#msLeft = this.#clock.until - this.#platform.now();
     this.#clock.cancel();
     this.#clock = undefined;
   }
 
-  /** While a person is asked. */
+  /**
+   * Asks a person and waits for the answer, for at most `ms` milliseconds; then throws a ToolError with the text
+   * `late`. The call's own time limit is paused meanwhile.
+   */
   async waiting<T>(ms: number, late: string, answer: Promise<T>, ask: () => Promise<void>): Promise<T> {
-    // Whoever awaits it comes later than an early answer.
+    // The answer may reject before it is awaited below. That must not count as an unhandled rejection.
     answer.catch(() => {});
     if (this.#waits++ === 0) {
       this.stopClock();
@@ -132,15 +136,15 @@ export class Call {
       this.signal.removeEventListener("abort", stop);
       if (--this.#waits === 0 && this.abortReason !== "shutdown") {
         await this.save({ phase: "running" });
-        this.#resume();
+        this.#resumeClock();
       }
       done.abort();
     }
   }
 
-  #resume(): void {
-    if (!Number.isFinite(this.#left) || this.#clock !== undefined) return;
-    const cancel = this.#platform.after(this.#left, () => this.abort("timedOut"));
-    this.#clock = { cancel, until: this.#platform.now() + this.#left };
+  #resumeClock(): void {
+    if (!Number.isFinite(this.#msLeft) || this.#clock !== undefined) return;
+    const cancel = this.#platform.after(this.#msLeft, () => this.abort("timedOut"));
+    this.#clock = { cancel, until: this.#platform.now() + this.#msLeft };
   }
 }

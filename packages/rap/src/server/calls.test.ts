@@ -10,7 +10,7 @@ const echo = tool({
   run: ({ text, times }) => text.repeat(times),
 });
 
-/** A tool that waits to be told what to do. */
+/** A tool whose calls end when the test says so. */
 function held(more: Partial<Tool> = {}): {
   readonly tool: Tool;
   readonly runs: { readonly ctx: ToolContext; readonly end: (output: string | Error) => void }[];
@@ -32,7 +32,7 @@ function held(more: Partial<Tool> = {}): {
 }
 
 describe("a call", () => {
-  it("[RAPS-20] is acknowledged with an empty 200 before it has done anything, and may take its time", async () => {
+  it("[RAPS-20] is acknowledged with an empty 200 before its tool runs, and may take long", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -44,7 +44,7 @@ describe("a call", () => {
     expect((await world.next("tool_result")).text).toBe("at last");
   });
 
-  it("[RAPS-22] [RAPS-23] has its result at its own address, with its own ids", async () => {
+  it("[RAPS-22] [RAPS-23] gets its result at its callback URL, with its ids", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     await world.result(server, "echo", { text: "grüezi 🧵" }, { id: "c", thread: "t", call_id: "second" });
@@ -61,7 +61,7 @@ describe("a call", () => {
     });
   });
 
-  it("[RAPS-24] of an operation that is not there gets an error that names those that are", async () => {
+  it("[RAPS-24] of an unknown operation gets an error that names the known ones", async () => {
     const world = new RapWorld();
     const { text } = await world.result(world.server({ tools: [echo] }), "shout");
     expect(text).toBe('Error: There is no operation "shout". There are: echo.');
@@ -78,17 +78,17 @@ describe("a call", () => {
     expect(runs).toEqual([]);
   });
 
-  it("gets arguments as the schema makes them", async () => {
+  it("gets arguments with the defaults of the schema", async () => {
     const world = new RapWorld();
     const { text } = await world.result(world.server({ tools: [echo] }), "echo", { text: "x" });
     expect(text).toBe("x");
   });
 
-  it("[RAPS-26] that can not be read gets an error as its result if it says where to", async () => {
+  it("[RAPS-26] that is invalid gets an error result if its return address is valid", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     const { text, id } = await world.result(server, "echo", "not an object", { id: "c9" });
-    expect([id, text]).toEqual(["c9", "Error: The call can not be read: arguments must be an object."]);
+    expect([id, text]).toEqual(["c9", "Error: The call cannot be read: arguments must be an object."]);
     const statuses = [
       await world.post(server, "/invoke", {}),
       await world.post(server, "/invoke", "{"),
@@ -120,20 +120,20 @@ describe("a call", () => {
     expect(posted).toEqual({
       type: "tool_result",
       ...JSON.parse(JSON.stringify(ids)),
-      text: `Error: The call can not be read: ${says}.`,
+      text: `Error: The call cannot be read: ${says}.`,
       subscription: false,
     });
     expect(world.posts[0]!.url).toBe(CALLBACK);
   });
 
-  it("[RAPS-26] sends nothing of an id back that is too long for one", async () => {
+  it("[RAPS-26] does not echo an id that is too long", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     await world.call(server, "echo", { text: "x" }, { id: "x".repeat(100_000) });
     expect(await world.next("tool_result")).not.toHaveProperty("id");
   });
 
-  it("[RAPS-26] that can not be read sends nothing where no results are sent to", async () => {
+  it("[RAPS-26] that is invalid gets no result at an origin that is not allowed", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo], callbackOrigins: ["https://other.example.com"] });
     const response = await world.call(server, "echo", { text: "x" }, { group_id: 42 });
@@ -142,7 +142,7 @@ describe("a call", () => {
     expect(world.posts).toEqual([]);
   });
 
-  it("[RAPS-28] [RAPS-44] that throws gets an error without what was thrown, which is in the log", async () => {
+  it("[RAPS-28] [RAPS-44] that throws gets an error without the message, which is only logged", async () => {
     const world = new RapWorld();
     const failing = tool({
       name: "failing",
@@ -152,14 +152,14 @@ describe("a call", () => {
       },
     });
     const { text } = await world.result(world.server({ tools: [failing] }), "failing");
-    expect(text).toMatch(/^Error: The tool failed for a reason of its own.*Reference: [\w-]+$/);
+    expect(text).toMatch(/^Error: The tool failed with an internal error.*Reference: [\w-]+$/);
     expect(text).not.toContain("hunter2");
     const entry = world.logs.find(({ level }) => level === "error")!;
     expect(entry["error"]).toContain("hunter2");
     expect(text).toContain(String(entry["reference"]));
   });
 
-  it("[RAPS-43] [RAPS-45] that fails in words for the model has them as its result", async () => {
+  it("[RAPS-43] [RAPS-45] that throws a ToolError has its message as the result", async () => {
     const world = new RapWorld();
     const limited = tool({
       name: "limited",
@@ -172,7 +172,7 @@ describe("a call", () => {
     expect(text).toBe("Error: The limit is reached. Try again in 60 seconds.");
   });
 
-  it("[RAPS-29] runs beside others, and none gets the result of another", async () => {
+  it("[RAPS-29] runs concurrently with others, and each gets its own result", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -238,7 +238,7 @@ describe("a call", () => {
     expect([runs.length, world.posts.length]).toEqual([1, 1]);
   });
 
-  it("[RAPS-39] that has the id of another one is refused, while that one runs and afterwards", async () => {
+  it("[RAPS-39] with the id of another call is refused, while that call runs and afterwards", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool, echo] });
@@ -261,7 +261,7 @@ describe("a call", () => {
           expect.objectContaining({ level: "warn", id: "call_1", thread: "thread_1" }),
         ]);
       }
-      // The same in another order is the same.
+      // The order of the arguments' members does not matter.
       const repeated = await world.call(server, "held", { b: [2, { d: 4, c: 3 }], a: 1 });
       expect(repeated.status).toBe(200);
     };
@@ -274,7 +274,7 @@ describe("a call", () => {
     expect([runs.length, world.posts.length]).toEqual([1, 1]);
   });
 
-  it("[RAPS-36] leaves nothing behind when its result has arrived", async () => {
+  it("[RAPS-36] leaves nothing in the store when its result is delivered", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const server = world.server({ tools: [echo], data });
@@ -295,7 +295,7 @@ describe("a call", () => {
     );
   });
 
-  it("[RAPS-34] over the rate gets an error, and too many at once may come again", async () => {
+  it("[RAPS-34] over the rate gets an error, and one too many at once gets 503", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const limits = { calls: { perSecond: 1, burst: 2 }, concurrentCalls: 3 };
@@ -315,7 +315,7 @@ describe("a call", () => {
     expect((await world.call(server, "held", {}, { id: "e" })).status).toBe(200);
   });
 
-  it("is not acknowledged if it can not be kept", async () => {
+  it("is not acknowledged if it cannot be stored", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const broken = async (): Promise<void> => {
@@ -327,7 +327,7 @@ describe("a call", () => {
     expect(world.posts).toEqual([]);
   });
 
-  it("goes only to origins that are listed, where some are", async () => {
+  it("is refused if its callback origin is not one of those configured", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo], callbackOrigins: ["https://host.example.com"] });
     const url = "http://169.254.169.254/latest/meta-data";
@@ -337,7 +337,7 @@ describe("a call", () => {
 });
 
 describe("a result", () => {
-  it("[RAPS-30] is sent again with growing pauses until it is taken", async () => {
+  it("[RAPS-30] is retried with growing pauses until the host accepts it", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     let failures = 0;
@@ -358,7 +358,7 @@ describe("a result", () => {
     expect(world.timers).toBe(2);
   });
 
-  it("[RAPS-30] is sent again when a host takes the connection and says nothing", async () => {
+  it("[RAPS-30] is retried when a host accepts the connection and does not answer", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     let first = true;
@@ -372,7 +372,7 @@ describe("a result", () => {
     expect(world.posts).toHaveLength(2);
   });
 
-  it("[RAPS-30] is given up after a week, and the log says so without the address", async () => {
+  it("[RAPS-30] is given up after a week, and the log entry does not contain the callback URL", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const server = world.server({
@@ -386,39 +386,48 @@ describe("a result", () => {
     await world.advance(6 * 24 * 60 * 60_000);
     expect(world.logs).toEqual([]);
     await world.advance(2 * 24 * 60 * 60_000);
-    expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", how: "gaveUp" }]);
+    expect(world.logs).toMatchObject([
+      { level: "error", says: "a result was not delivered to its host", how: "gaveUp" },
+    ]);
     expect(JSON.stringify(world.logs)).not.toContain("secret-1");
     expect(await data.store.list("")).toEqual([]);
   });
 
-  it.each([401, 404, 410, 429])("[RAPS-31] is not sent again after %i", async (status) => {
+  it.each([401, 404, 410, 429])("[RAPS-31] is not retried after %i", async (status) => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     world.answer = () => status;
     await world.call(server, "echo", { text: "x" });
     await world.advance(60 * 60_000);
     expect(world.posts).toHaveLength(1);
-    expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", status }]);
-  });
-
-  it.each([400, 413, 422])("[RAPS-31] [RAPS-46] gives way to an error, once, after %i", async (status) => {
-    const world = new RapWorld();
-    const server = world.server({ tools: [echo] });
-    world.answer = ({ message }) => ((message as { text?: string }).text === "x" ? status : 200);
-    await world.call(server, "echo", { text: "x" });
-    await world.advance(60 * 60_000);
-    expect(world.texts()).toEqual([
-      "x",
-      expect.stringMatching(new RegExp(`^Error: .* refused with status ${status}\\.`)),
+    expect(world.logs).toMatchObject([
+      { level: "error", says: "a result was not delivered to its host", status },
     ]);
-    expect(world.logs).toMatchObject([{ level: "error", says: "a result did not arrive", status }]);
-    world.answer = () => status;
-    await world.call(server, "echo", { text: "x" }, { id: "other" });
-    await world.advance(60 * 60_000);
-    expect(world.posts).toHaveLength(4);
   });
 
-  it("[RAPS-31] does not follow a redirect, which would show the address to another", async () => {
+  it.each([400, 413, 422])(
+    "[RAPS-31] [RAPS-46] is replaced by an error result, once, after %i",
+    async (status) => {
+      const world = new RapWorld();
+      const server = world.server({ tools: [echo] });
+      world.answer = ({ message }) => ((message as { text?: string }).text === "x" ? status : 200);
+      await world.call(server, "echo", { text: "x" });
+      await world.advance(60 * 60_000);
+      expect(world.texts()).toEqual([
+        "x",
+        expect.stringMatching(new RegExp(`^Error: .* refused its result with status ${status}\\.`)),
+      ]);
+      expect(world.logs).toMatchObject([
+        { level: "error", says: "a result was not delivered to its host", status },
+      ]);
+      world.answer = () => status;
+      await world.call(server, "echo", { text: "x" }, { id: "other" });
+      await world.advance(60 * 60_000);
+      expect(world.posts).toHaveLength(4);
+    },
+  );
+
+  it("[RAPS-31] is not redirected, because that would reveal the callback URL", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [echo] });
     world.answer = () =>
@@ -428,12 +437,12 @@ describe("a result", () => {
     };
     await world.call(server, "echo", { text: "x" });
     await world.advance(60_000);
-    expect(world.logs).toMatchObject([{ says: "a result did not arrive", status: 307 }]);
+    expect(world.logs).toMatchObject([{ says: "a result was not delivered to its host", status: 307 }]);
   });
 });
 
 describe("after the server was killed", () => {
-  it("[RAPS-32] a call that does no harm twice runs again, and any other gets an error", async () => {
+  it("[RAPS-32] an idempotent or read-only call runs again, and any other gets an error", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -464,7 +473,7 @@ describe("after the server was killed", () => {
     expect(await data.store.list("")).toEqual([]);
   });
 
-  it("[RAPS-33] a result that was under way arrives", async () => {
+  it("[RAPS-33] an undelivered result is delivered", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -482,7 +491,7 @@ describe("after the server was killed", () => {
 });
 
 describe("a server that is closed", () => {
-  it("[RAPS-32] waits for what runs, tells the rest, and leaves to the next what can run again", async () => {
+  it("[RAPS-32] waits for running calls, aborts the rest, and leaves repeatable calls to the next start", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const quick = held({ name: "quick" });

@@ -37,7 +37,7 @@ const cancel = (
 ) => world.post(server, "/cancel_tool_call", { thread_id, tool_call_id });
 
 describe("a cancellation", () => {
-  it("[RAPS-51] aborts the call, whose tool may still say what it has", async () => {
+  it("[RAPS-51] aborts the call, whose tool may still return a result", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -52,7 +52,7 @@ describe("a cancellation", () => {
     expect(await world.next("tool_result")).toMatchObject({ id: "a", text: "half of it" });
   });
 
-  it("[RAPS-51] of a call that does not listen ends it with an error all the same", async () => {
+  it("[RAPS-51] ends a call whose tool ignores its signal with an error", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -66,7 +66,7 @@ describe("a cancellation", () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  it("[RAPS-51] whose result the host does not take is not insisted on", async () => {
+  it("[RAPS-51] of a call leads to one attempt to deliver its result", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -79,7 +79,7 @@ describe("a cancellation", () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  it("[RAPS-50] [RAPS-52] comes before, after, twice, or for what was never there, and is an empty 200", async () => {
+  it("[RAPS-50] [RAPS-52] gets an empty 200 if it comes early, late, twice, or for an unknown call", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -103,7 +103,7 @@ describe("a cancellation", () => {
     expect(world.logs).toEqual([]);
   });
 
-  it("[RAPS-56] with ids that are hostile or none is an empty 200 and touches nothing", async () => {
+  it("[RAPS-56] with hostile or invalid ids gets an empty 200 and has no effect", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({ tools: [tool] });
@@ -125,7 +125,7 @@ describe("a cancellation", () => {
     expect(world.logs).toEqual([]);
   });
 
-  it("[RAPS-54] [RAPS-57] needs credentials, and reaches only the calls of whoever has them", async () => {
+  it("[RAPS-54] [RAPS-57] needs credentials, and reaches only calls of the same tenant", async () => {
     const world = new RapWorld();
     const { tool, runs } = held();
     const server = world.server({
@@ -144,7 +144,7 @@ describe("a cancellation", () => {
     expect(await told({ Authorization: "Bearer blue-token" })).toEqual([200, "", true]);
   });
 
-  it("[RAPS-55] comes only so often", async () => {
+  it("[RAPS-55] is limited in its rate", async () => {
     const world = new RapWorld();
     const { tool } = held();
     const server = world.server({ tools: [tool], limits: { cancellations: { perSecond: 1, burst: 3 } } });
@@ -157,7 +157,7 @@ describe("a cancellation", () => {
   });
 });
 
-it("[RAPS-53] a call that nobody cancels ends by its own time limit", async () => {
+it("[RAPS-53] a call that is not cancelled ends by its time limit", async () => {
   const world = new RapWorld();
   const { tool: slow, runs } = held();
   const patient = { ...held().tool, name: "patient", timeoutMs: 60_000 };

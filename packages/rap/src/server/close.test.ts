@@ -44,7 +44,7 @@ const HOSTILE = [
   ["thread_1"],
 ];
 
-/** A tool that does what a test wants with the context of a call. */
+/** A tool that runs a function of the test with the call's context. */
 function doing(does: (ctx: ToolContext) => unknown): Tool {
   return tool({ name: "do", description: "Does.", run: async (_, ctx) => String(await does(ctx)) });
 }
@@ -57,7 +57,7 @@ interface Opened {
   closed: number;
 }
 
-/** A server whose calls open something for their thread. */
+/** A server whose calls open a resource for their thread. */
 function opening(world: RapWorld, more: object = {}) {
   const opened: Opened[] = [];
   const server = world.server({
@@ -91,7 +91,7 @@ describe("a resource of a thread", () => {
     expect(world.texts().map(String).toSorted()).toEqual(["0", "0", "0", "1"]);
   });
 
-  it("that could not be opened is tried again by the next call", async () => {
+  it("that could not be opened is opened by the next call", async () => {
     const world = new RapWorld();
     let tries = 0;
     const flaky = (): string => {
@@ -105,7 +105,7 @@ describe("a resource of a thread", () => {
 });
 
 describe("a closed thread", () => {
-  it("[RAPS-60] [RAPS-61] is told with an empty 200 and loses what it had, once, and no other thread does", async () => {
+  it("[RAPS-60] [RAPS-61] is acknowledged with an empty 200 and loses its resources, once, and no other thread does", async () => {
     const world = new RapWorld();
     const { server, opened } = opening(world);
     expect((await close(world, server)).status).toBe(200);
@@ -124,7 +124,7 @@ describe("a closed thread", () => {
     expect(world.logs).toEqual([]);
   });
 
-  it("[RAPS-61] has its calls aborted before what they use is closed", async () => {
+  it("[RAPS-61] has its calls aborted before their resources are closed", async () => {
     const world = new RapWorld();
     const steps: string[] = [];
     const server = world.server({
@@ -147,12 +147,12 @@ describe("a closed thread", () => {
     await world.quiet();
     await close(world, server);
     await eventually(() => steps.length === 3, "all of it ends");
-    // The first is why the call was told to stop, the last is its resource.
+    // The first entry is the abort reason of the call, the last one its closed resource.
     expect(steps).toEqual(["closed", "call ended", "closed"]);
     expect((await world.next("tool_result")).text).toBe("partial");
   });
 
-  it("[RAPS-61] gives a call that goes on regardless nothing more", async () => {
+  it("[RAPS-61] gives no resource to a call that ignores its abort signal", async () => {
     const world = new RapWorld();
     let late: Promise<unknown> | undefined;
     const server = world.server({
@@ -195,7 +195,7 @@ describe("a closed thread", () => {
     expect(steps).toEqual(["cleaned up"]);
   });
 
-  it("[RAPS-63] has failures of its cleanup in the log, and the rest is cleaned up", async () => {
+  it("[RAPS-63] logs failures of its cleanup, and cleans up the rest", async () => {
     const world = new RapWorld();
     const closed: string[] = [];
     const server = world.server({
@@ -235,7 +235,7 @@ describe("a closed thread", () => {
     ]);
   });
 
-  it("[RAPS-64] that is never told is forgotten after its time, and not while it is used", async () => {
+  it("[RAPS-64] whose closing is never announced expires, but not while it is used", async () => {
     const world = new RapWorld();
     const { server, opened } = opening(world, { limits: { threadTtlMs: HOUR } });
     await world.result(server, "do", {}, { id: "a" });
@@ -247,7 +247,7 @@ describe("a closed thread", () => {
     expect(opened).toEqual([{ of: "thread_1", closed: 1 }]);
   });
 
-  it("[RAPS-64] that has a call under way is not forgotten, however long that takes", async () => {
+  it("[RAPS-64] does not expire while a call runs, however long that takes", async () => {
     const world = new RapWorld();
     const closed: string[] = [];
     let end: (text: string) => void = () => {};
@@ -287,7 +287,7 @@ describe("a closed thread", () => {
     expect(opened.map(({ closed }) => closed)).toEqual([1, 0]);
   });
 
-  it("[RAPS-65] starts anew on clean ground while the old one is still cleaned up", async () => {
+  it("[RAPS-65] starts anew after the cleanup of the old one has ended", async () => {
     const world = new RapWorld();
     const data = folderData(await freshFolder("rap"));
     let cleaned = (): void => {};
@@ -335,7 +335,7 @@ describe("a closed thread", () => {
     expect(await told({ Authorization: "Bearer blue-token" })).toEqual([200, "", 1]);
   });
 
-  it("[RAPS-67] is limited in its rate: 500 a second pass, and what is far more does not", async () => {
+  it("[RAPS-67] is limited in its rate: 500 a second pass, and far more do not", async () => {
     const world = new RapWorld();
     const { server } = opening(world);
     for (let second = 0; second < 4; second++) {
@@ -358,14 +358,14 @@ describe("a closed thread", () => {
 });
 
 describe("a folder of a thread", () => {
-  /** Writes a file into the thread's folder, and tells where that is. */
+  /** Writes a file into the thread's folder, and returns the folder's path. */
   const writing = doing(async ({ thread, callId }) => {
     const folder = await thread.directory();
     await writeFile(join(folder, callId), "work");
     return folder;
   });
 
-  it("[RAPS-61] is its own, has nothing of its id in its path, and goes with it", async () => {
+  it("[RAPS-61] belongs to one thread, has no id in its path, and is deleted with the thread", async () => {
     const world = new RapWorld();
     const root = await freshFolder("rap");
     const server = world.server({ data: folderData(root), tools: [writing] });
@@ -383,7 +383,7 @@ describe("a folder of a thread", () => {
     await eventually(async () => (await readdir(join(root, "trash"))).length === 0, "the trash is emptied");
   });
 
-  it("[RAPS-68] can not be left by any id, and no id removes or reads what is another's", async () => {
+  it("[RAPS-68] cannot be escaped by any id, and no id reads or deletes another thread's folder", async () => {
     const world = new RapWorld();
     const outside = await freshFolder("outside");
     const root = join(outside, "data");
@@ -407,14 +407,14 @@ describe("a folder of a thread", () => {
     expect(await readdir(kept!)).toEqual(["call_1"]);
     expect(await readFile(join(outside, "precious"), "utf8")).toBe("mine");
 
-    // Those that are ids at all have folders like any other.
+    // Valid ids get folders, whatever they look like.
     const ids = HOSTILE.filter((id) => typeof id === "string").filter((id) => id !== "");
     let taken = 0;
     for (const thread of ids)
       if ((await world.call(server, "do", {}, { id: "call_2", thread })).status === 200) taken++;
-    // Those that are none are refused, and the call's host is sent that as its result, too.
+    // Invalid ids are refused, and the host also gets an error result.
     await world.arrived(1 + ids.length);
-    const folders = world.texts().filter((text) => !text!.startsWith("Error: The call can not be read"));
+    const folders = world.texts().filter((text) => !text!.startsWith("Error: The call cannot be read"));
     expect(folders).toHaveLength(1 + taken);
     for (const folder of folders) expect(dirname(folder!)).toBe(join(root, "threads"));
     expect(new Set(folders).size).toBe(folders.length);
@@ -427,7 +427,7 @@ describe("a folder of a thread", () => {
     await server.close();
   });
 
-  it("[RAPS-68] is removed with the links in it, and not with what they lead to", async () => {
+  it("[RAPS-68] is deleted with the symlinks in it, and not with their targets", async () => {
     const world = new RapWorld();
     const outside = await freshFolder("outside");
     await writeFile(join(outside, "precious"), "mine");
@@ -445,7 +445,7 @@ describe("a folder of a thread", () => {
     expect(await readFile(join(outside, "precious"), "utf8")).toBe("mine");
   });
 
-  it("[RAPS-63] is set aside, and not removed, if whoever looks after closed threads fails", async () => {
+  it("[RAPS-63] is set aside, and not deleted, if the onThreadClosed hook fails", async () => {
     const world = new RapWorld();
     const root = await freshFolder("rap");
     const server = world.server({
@@ -465,7 +465,7 @@ describe("a folder of a thread", () => {
     expect(await readdir(folder!)).toEqual(["call_2"]);
   });
 
-  it("[RAPS-69] goes when the thread is closed after a restart, and the hook is told", async () => {
+  it("[RAPS-69] is deleted when the thread is closed after a restart, and the hook is called", async () => {
     const world = new RapWorld();
     const data = folderData(await freshFolder("rap"));
     const first = world.life(data);
@@ -483,7 +483,7 @@ describe("a folder of a thread", () => {
     expect(closed).toEqual([{ id: "thread_1", directory: folder, reason: "closed" }]);
   });
 
-  it("[RAPS-64] goes after its time, also when the server was restarted meanwhile", async () => {
+  it("[RAPS-64] is deleted when the thread expires, also after a restart", async () => {
     const world = new RapWorld();
     const data = folderData(await freshFolder("rap"));
     const limits = { threadTtlMs: HOUR };

@@ -1,19 +1,24 @@
 import { isObject } from "../wire/index.ts";
 import type { Platform } from "./platform.ts";
 import type { Store } from "./store.ts";
-import type { Vault } from "./vault.ts";
+import { ToolError } from "./tool-result.ts";
+import type { ValueCipher } from "./value-cipher.ts";
 
-/** A service that users authorize the server for. Both addresses are https. */
+/** An OAuth service at which users authorize the tool server. Both URLs must be https. */
 export interface OAuthProvider {
+  /** The page on which users agree. */
   readonly authorizationUrl: string;
+  /** The address at which a code becomes a token. */
   readonly tokenUrl: string;
+  /** The id that the service gave to this tool server. */
   readonly clientId: string;
+  /** The secret that belongs to `clientId`. Public clients have none. */
   readonly clientSecret?: string;
-  /** As few as the tools need. */
+  /** OAuth scopes to request. Request as few as the tools need. */
   readonly scopes?: readonly string[];
 }
 
-/** Whose token it is, and for what. */
+/** Whose token it is: one user of one tenant, for one provider. */
 export interface TokenOwner {
   readonly tenant: string;
   readonly userId: string;
@@ -28,31 +33,39 @@ interface Token {
 
 const MARGIN_MS = 60_000;
 const EXCHANGE_MS = 30_000;
+/**
+ * Statuses by which a service refuses a grant (RFC 6749, section 5.2). After another status, the service may accept the
+ * same grant later.
+ */
+const REFUSED: ReadonlySet<number> = new Set([400, 401, 403]);
 
 const keyOf = ({ tenant, userId, provider }: TokenOwner): string =>
   `token ${JSON.stringify([tenant, userId, provider])}`;
 
-/** Tokens of users: sealed in the store, refreshed when they end, and in no log. */
+/** OAuth tokens of users. They are encrypted in the store, refreshed when they expire, and never logged. */
 export class OAuthTokens {
   readonly #platform: Platform;
   readonly #store: Store;
-  readonly #vault: Vault;
+  readonly #cipher: ValueCipher;
   readonly #refreshing = new Map<string, Promise<string | undefined>>();
 
-  constructor(platform: Platform, store: Store, vault: Vault) {
+  constructor(platform: Platform, store: Store, cipher: ValueCipher) {
     this.#platform = platform;
     this.#store = store;
-    this.#vault = vault;
+    this.#cipher = cipher;
   }
 
-  /** A token that is valid now, or undefined if the user has to be asked. */
+  /**
+   * A valid access token, or undefined if the user must authorize (again). Rejects if a token has to be refreshed and its
+   * service does not answer: the token is kept then.
+   */
   async find(owner: TokenOwner, provider: OAuthProvider): Promise<string | undefined> {
     const key = keyOf(owner);
     const sealed = await this.#store.get(key);
-    const token = sealed === undefined ? undefined : ((await this.#vault.open(sealed)) as Token | undefined);
+    const token = sealed === undefined ? undefined : ((await this.#cipher.open(sealed)) as Token | undefined);
     if (token === undefined) return undefined;
     if (token.expires === undefined || token.expires > this.#platform.now()) return token.access;
-    // Together with all others who ask now: many services take a refresh token only once.
+    // Concurrent callers share one refresh: many services accept a refresh token only once.
     const refreshing = this.#refreshing.get(key) ?? this.#refresh(owner, provider, token);
     this.#refreshing.set(key, refreshing);
     return refreshing.finally(() => this.#refreshing.delete(key));
@@ -69,16 +82,17 @@ export class OAuthTokens {
     return access;
   }
 
-  /** Turns what the user brought into a token; undefined if the service did not want it. */
+  /** Exchanges an authorization code for an access token. Undefined if the service refuses or does not answer. */
   redeem(
     owner: TokenOwner,
     provider: OAuthProvider,
     { code, verifier, redirect }: { code: string; verifier: string; redirect: string },
   ): Promise<string | undefined> {
     const grant = { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: redirect };
-    return this.#exchange(owner, provider, grant, undefined);
+    return this.#exchange(owner, provider, grant, undefined).catch(() => undefined);
   }
 
+  /** Undefined if the service refuses the grant. Rejects if it does not answer, or fails itself. */
   async #exchange(
     owner: TokenOwner,
     { tokenUrl, clientId, clientSecret }: OAuthProvider,
@@ -97,24 +111,27 @@ export class OAuthTokens {
         redirect: "error",
         signal: attempt.signal,
       });
-      const told: unknown = await response.json();
-      const token = response.ok && isObject(told) ? this.#tokenOf(told, oldRefresh) : undefined;
-      if (token === undefined) return undefined;
-      await this.#store.set(keyOf(owner), await this.#vault.seal(token), { sync: true });
+      if (REFUSED.has(response.status)) return undefined;
+      const body: unknown = await response.json();
+      const token = response.ok && isObject(body) ? this.#tokenOf(body, oldRefresh) : undefined;
+      if (token === undefined) throw new Error("no token");
+      await this.#store.set(keyOf(owner), await this.#cipher.seal(token), { sync: true });
       return token.access;
     } catch {
-      // What went wrong may have the code in it, so nobody is told more than that it did.
-      return undefined;
+      // The error may contain the code, so it is neither logged nor passed on.
+      throw new ToolError(
+        `The authorization by ${owner.provider} could not be renewed now. Try again later.`,
+      );
     } finally {
       cancel();
     }
   }
 
-  #tokenOf(told: { readonly [key: string]: unknown }, oldRefresh: string | undefined): Token | undefined {
-    const { access_token: access, refresh_token, expires_in } = told;
+  #tokenOf(body: { readonly [key: string]: unknown }, oldRefresh: string | undefined): Token | undefined {
+    const { access_token: access, refresh_token, expires_in } = body;
     if (typeof access !== "string" || access === "") return undefined;
     const refresh = typeof refresh_token === "string" ? refresh_token : oldRefresh;
-    // A little early, so that it does not end while it is used.
+    // Counts as expired a little early, so that a token does not expire while a tool uses it.
     const expires =
       typeof expires_in === "number" && expires_in >= 0
         ? this.#platform.now() + Math.max(expires_in * 1000 - MARGIN_MS, expires_in * 500)

@@ -1,70 +1,79 @@
 import type { Auth } from "./auth.ts";
-import type { RetryPolicy } from "./deliver.ts";
+import type { RetryPolicy } from "./callback-sender.ts";
 import type { Log } from "./log.ts";
-import type { MigratingSession } from "./migrate.ts";
 import type { OAuthProvider } from "./oauth-tokens.ts";
 import type { Platform } from "./platform.ts";
-import type { Rate } from "./rate.ts";
+import type { Rate } from "./rate-limit.ts";
+import type { MigratingSession } from "./session-migration.ts";
 import type { ToolServerData } from "./store.ts";
-import type { ClosedThread } from "./threads.ts";
+import type { ClosedThread } from "./thread-registry.ts";
 import type { Tool } from "./tool.ts";
 
-/** How a tool server is made. All times are in milliseconds. */
+/** Options of `createToolServer`. All times are in milliseconds. */
 export interface ToolServerOptions {
   /** The name of the toolset, 1 to 128 characters. */
   readonly name: string;
+  /** What the toolset is for, for people and models. */
   readonly description?: string;
-  /** Who may call: `bearer(…)`, `noAuth`, or a function of your own. */
+  /** Authenticates requests: `bearer(…)`, `noAuth`, or a function of your own. */
   readonly auth: Auth;
+  /** The tools, each made by `tool()`. */
   readonly tools: readonly Tool[];
-  /** Where the server is for hosts and browsers; may have a path. Without it, where a request came to. */
+  /** Public base URL of the server; may have a path. Without it, the origin of each request is used. */
   readonly url?: string;
-  /** Where calls and subscriptions are kept: `folderData(…)`, `memoryData()`, or your own. In memory by default. */
+  /** Storage of calls and subscriptions: `folderData(…)`, `memoryData()`, or your own. In memory by default. */
   readonly data?: ToolServerData;
-  /** Services that tools may ask users to authorize; needs `url`. The secret seals tokens in the store. */
+  /** OAuth services that tools may ask users to authorize. Needs `url`. `secret` encrypts the tokens in the store. */
   readonly oauth?: {
     readonly secret: string;
     readonly providers: { readonly [name: string]: OAuthProvider };
   };
   /**
-   * Called for each thread that has made a call here, when it is closed or was not used for too long. If it fails, the
-   * thread's folder is set aside in place of being removed.
+   * Called when a thread that has called this server is closed, or has not been used for `threadTtlMs`. If it fails,
+   * the thread's folder is moved aside instead of being deleted.
    */
   readonly onThreadClosed?: (thread: ClosedThread) => Promise<void> | void;
-  /** Hands a session over to another server. A server with this declares that it needs migration. */
+  /** Hands a session over to another instance. A server with this option declares `needsMigration`. */
   readonly migrate?: (session: MigratingSession) => Promise<void>;
-  /** Only to these origins are results sent; anywhere by default, because those who call are trusted. */
+  /** Origins to which results may be sent. Any origin by default, because authenticated callers are trusted. */
   readonly callbackOrigins?: readonly string[];
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<Limits>;
+  /** How long results and events are sent again to a host that does not answer. */
   readonly retry?: Partial<RetryPolicy>;
+  /** Takes log entries. Default: warnings and errors go to stderr. */
   readonly log?: Log;
-  /** For tests. */
+  /** Clock, timers, randomness and network. For tests. */
   readonly platform?: Platform;
 }
 
+/** Rate, size and time limits of a tool server. */
 export interface Limits {
-  /** Calls; one over it gets an error as its result. */
+  /** Rate of calls. A call over the rate gets an error as its result. */
   readonly calls: Rate;
-  /** Closings of threads; one over it is answered with 429. */
+  /** Rate of thread closings. A notice over the rate gets status 429. */
   readonly closings: Rate;
+  /** Rate of cancellations. A notice over the rate gets status 429. */
   readonly cancellations: Rate;
-  /** Answers of users, and browsers that come back from an authorization. */
+  /** Rate of answers to user choices and of OAuth redirects, together. A request over the rate gets status 429. */
   readonly answers: Rate;
-  /** Events of one subscription; those over it wait. */
+  /** Rate of events per subscription. Events over the rate wait. */
   readonly events: Rate;
-  /** Calls under way at once; one over it is answered with 503. */
+  /** Number of concurrent calls. A call over the limit gets status 503. */
   readonly concurrentCalls: number;
-  /** How long a call may take, unless its tool says otherwise. */
+  /** Time limit of a call whose tool sets no `timeoutMs`. */
   readonly callMs: number;
-  /** How long a user may take to choose. */
+  /** Time limit for a user's answer to a choice. */
   readonly choiceMs: number;
-  /** How long a user may take to authorize. */
+  /** Time limit for a user's authorization. */
   readonly oauthMs: number;
-  /** A thread that made no call for so long is treated as closed. */
+  /** A thread without a call for this long is treated as closed. */
   readonly threadTtlMs: number;
-  /** A subscription that sent no event for so long ends. */
+  /** A subscription without an event for this long ends. */
   readonly subscriptionTtlMs: number;
+  /** Interval of the sweep that closes unused threads and subscriptions. */
   readonly sweepMs: number;
+  /** Time limit of the `migrate` hook. */
   readonly migrationMs: number;
 }
 
@@ -74,7 +83,7 @@ const DAY = 24 * HOUR;
 
 export const defaultLimits: Limits = {
   calls: { perSecond: 1000, burst: 2000 },
-  // Two hosts that close 500 threads in the same second are no attack.
+  // High enough for two hosts that close 500 threads each in the same second.
   closings: { perSecond: 1000, burst: 2000 },
   cancellations: { perSecond: 1000, burst: 2000 },
   answers: { perSecond: 50, burst: 200 },

@@ -1,18 +1,22 @@
-/** What a tool server takes from the world. Tests give their own. */
+/** The clock, timers, randomness and network that a tool server uses. Tests replace it. */
 export interface Platform {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs once after `ms`, however long that is; the returned function cancels. Keeps no process alive. */
+  /**
+   * Calls `run` once after `ms`, which may exceed the limit of `setTimeout`. Does not keep the process alive. The
+   * returned function cancels.
+   */
   after(ms: number, run: () => void): () => void;
-  /** Not to be guessed. */
+  /** Cryptographically secure. */
   randomBytes(length: number): Uint8Array;
+  /** Sends a request over the network. */
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-// Timers count in 31 bits, and go off at once for more.
+// `setTimeout` fires at once for a longer delay.
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** The world as every JavaScript runtime has it. */
+/** The platform on the globals that every JavaScript runtime has. */
 export const webPlatform: Platform = {
   now: () => Date.now(),
   after(ms, run) {
@@ -20,7 +24,7 @@ export const webPlatform: Platform = {
     const wait = (left: number): void => {
       const now = Math.min(left, LONGEST_TIMER);
       timer = setTimeout(() => (left > now ? wait(left - now) : run()), now);
-      // A number outside of Node.
+      // Outside of Node a timer is a number.
       if (typeof timer === "object") timer.unref();
     };
     wait(Math.max(0, ms));
@@ -30,7 +34,7 @@ export const webPlatform: Platform = {
   fetch: (url, init) => fetch(url, init),
 };
 
-/** A random text that is safe in URLs and headers. */
+/** A random text of URL-safe characters. */
 export function randomToken(platform: Platform, bytes = 18): string {
   return base64Url(platform.randomBytes(bytes));
 }
@@ -42,7 +46,7 @@ export function base64Url(bytes: Uint8Array): string {
     .replaceAll("=", "");
 }
 
-/** Resolves after `ms`, or at once when the signal aborts; tells which. */
+/** Resolves after `ms` with `passed`, or with `aborted` as soon as the signal aborts. */
 export function pause(platform: Platform, ms: number, signal?: AbortSignal): Promise<"passed" | "aborted"> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve("aborted");

@@ -1,40 +1,42 @@
 /**
- * Where a tool server keeps what must outlive it: calls under way, subscriptions and their events, authorizations.
- * Keys and values are any text. One server at a time uses a store.
+ * Key-value storage for what must survive a restart of the tool server: running calls, subscriptions and their events,
+ * OAuth tokens. Keys and values may be any text. Only one server at a time uses a store.
  */
 export interface Store {
+  /** The value of a key; undefined if there is none. */
   get(key: string): Promise<string | undefined>;
-  /** When this resolves, it outlives this process; with `sync`, a power cut too. */
+  /** Once resolved, the value survives the end of the process; with `sync` also a power cut. */
   set(key: string, value: string, options?: { readonly sync?: boolean }): Promise<void>;
-  /** Nothing happens if there is no such key. */
+  /** Does nothing if the key does not exist. */
   delete(key: string): Promise<void>;
-  /** All entries whose key begins with this. */
+  /** All entries whose key begins with `prefix`. */
   list(prefix: string): Promise<readonly (readonly [key: string, value: string])[]>;
 }
 
-/** Private folders of threads on a disk. */
+/** Folders on disk, one per thread. */
 export interface Folders {
-  /** The folder of a thread, made if it is not there. Its path has nothing of the names in it. */
+  /** The folder of a thread, created if needed. Its path contains neither of the ids. */
   open(tenant: string, thread: string): Promise<string>;
   /** The folder of a thread, if there is one. */
   find(tenant: string, thread: string): Promise<string | undefined>;
-  /** Gone with all that is in it; nothing happens if there is none. */
+  /** Deletes the folder and its content. Does nothing if there is no folder. */
   remove(tenant: string, thread: string): Promise<void>;
-  /** Out of the thread's way but not gone, for people to look at; where it is now, if there was one. */
+  /** Moves the folder away, for people to inspect. Resolves with its new path, or undefined if there was no folder. */
   setAside(tenant: string, thread: string): Promise<string | undefined>;
 }
 
-/** What a tool server keeps, and where. */
+/** Storage of a tool server. */
 export interface ToolServerData {
+  /** What must survive a restart. */
   readonly store: Store;
-  /** Without it there is no `ctx.thread.directory()`. */
+  /** Needed for `ctx.thread.directory()`. */
   readonly folders?: Folders;
-  /** Ends with the process. */
+  /** True if the store is lost when the process ends. */
   readonly volatile?: boolean;
 }
 
 /**
- * Keeps everything in memory: for tests, and for servers whose subscriptions may be lost with them.
+ * Storage in memory. For tests, and for servers whose calls and subscriptions may be lost in a restart.
  *
  * @example
  * const server = createToolServer({ name: "dice", auth: noAuth, data: memoryData(), tools: [roll] });

@@ -46,7 +46,7 @@ async function watching(
 }
 
 describe("a subscription", () => {
-  it("[RAPS-80] is kept before it is confirmed, with all that its events need", async () => {
+  it("[RAPS-80] is stored before it is confirmed, with all that its events need", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const server = world.server({ tools: [watch], data });
@@ -65,7 +65,7 @@ describe("a subscription", () => {
     });
   });
 
-  it("[RAPS-81] is confirmed by a result that says so, names it, and comes before its events", async () => {
+  it("[RAPS-81] is announced by a result with its id, which is sent before its events", async () => {
     const world = new RapWorld();
     const eager = tool({
       ...watch,
@@ -95,7 +95,7 @@ describe("a subscription", () => {
     ]);
   });
 
-  it("[RAPS-81] whose call fails is none", async () => {
+  it("[RAPS-81] whose call fails does not start", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const failing = tool({
@@ -155,7 +155,7 @@ describe("a subscription", () => {
     expect(keys[4]).not.toBe(keys[0]);
   });
 
-  it("[RAPS-83] is over after its final event", async () => {
+  it("[RAPS-83] ends after its final event", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const server = world.server({ tools: [watch], data });
@@ -200,7 +200,7 @@ describe("a subscription", () => {
     expect((await data.store.list("")).map(([key]) => key.split(" ")[0])).toEqual(["subscription"]);
   });
 
-  it("[RAPS-86] sends so many events and no more; the rest waits in order", async () => {
+  it("[RAPS-86] limits the rate of its events; the rest wait in order", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [watch], limits: { events: { perSecond: 10, burst: 5 } } });
     const subscription = await watching(world, server);
@@ -213,7 +213,7 @@ describe("a subscription", () => {
     expect(world.texts().slice(1)).toEqual(Array.from({ length: 25 }, (_, number) => String(number)));
   });
 
-  it("takes no more events than can wait", async () => {
+  it("refuses events beyond the limit of its queue", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [watch] });
     const subscription = await watching(world, server);
@@ -222,7 +222,7 @@ describe("a subscription", () => {
     await expect(subscription.emit("too many")).rejects.toThrow(/1000 events wait/);
   });
 
-  it("[RAPS-89] that fails says so with its last event", async () => {
+  it("[RAPS-89] that fails sends a final event with the error", async () => {
     const world = new RapWorld();
     const failing = tool({
       ...watch,
@@ -236,7 +236,7 @@ describe("a subscription", () => {
     const event = await world.next("subscription_event");
     expect(event).toMatchObject({
       final: true,
-      text: expect.stringMatching(/^Error: The subscription has failed/),
+      text: expect.stringMatching(/^Error: The subscription failed/),
     });
     expect(JSON.stringify(world.messages())).not.toContain("hunter2");
     expect(world.logs).toMatchObject([
@@ -244,7 +244,7 @@ describe("a subscription", () => {
     ]);
   });
 
-  it.each([404, 410])("[RAPS-90] is over when its host answers %i", async (status) => {
+  it.each([404, 410])("[RAPS-90] ends when its host answers %i", async (status) => {
     const world = new RapWorld();
     const data = memoryData();
     const server = world.server({ tools: [watch], data });
@@ -257,7 +257,7 @@ describe("a subscription", () => {
     expect(await data.store.list("")).toEqual([]);
   });
 
-  it("loses an event that its host refuses, and not the next", async () => {
+  it("drops an event that its host refuses, and sends the next", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [watch] });
     const subscription = await watching(world, server);
@@ -266,20 +266,22 @@ describe("a subscription", () => {
     await subscription.emit("good");
     await world.arrived(3);
     expect(world.texts().slice(1)).toEqual(["bad", "good"]);
-    expect(world.logs).toMatchObject([{ says: "an event was refused", status: 400 }]);
+    expect(world.logs).toMatchObject([
+      { says: "an event was refused by its host, and dropped", status: 400 },
+    ]);
   });
 
-  it("[RAPS-46] throws on an event that no host takes, and goes on", async () => {
+  it("[RAPS-46] throws on an event over the size limit, and continues", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [watch] });
     const subscription = await watching(world, server);
     const long = "x".repeat(LIMITS.callbackBytes);
-    await expect(subscription.emit(long, { final: true })).rejects.toThrow("can not be sent");
+    await expect(subscription.emit(long, { final: true })).rejects.toThrow("cannot be sent");
     expect(await subscription.emit("short")).toBe(true);
     expect((await world.arrived(2)).at(-1)).toMatchObject({ text: "short" });
   });
 
-  it("ends when nothing was heard of it for too long, and says so", async () => {
+  it("ends with a final event when it had no event for too long", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [watch], limits: { subscriptionTtlMs: 3_600_000 } });
     const subscription = await watching(world, server);
@@ -297,7 +299,7 @@ describe("a subscription", () => {
 });
 
 describe("after the server was killed", () => {
-  it("[RAPS-85] a subscription goes on, and sleeps for months if need be", async () => {
+  it("[RAPS-85] a subscription continues, and can sleep for months", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -319,7 +321,7 @@ describe("after the server was killed", () => {
     expect(await data.store.list("")).toEqual([]);
   });
 
-  it("[RAPS-85] [RAPS-88] events that were not delivered are, in order and with their keys", async () => {
+  it("[RAPS-85] [RAPS-88] undelivered events are delivered in order, with the same keys", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -342,7 +344,7 @@ describe("after the server was killed", () => {
     expect(world.texts().at(-1)).toBe("four");
   });
 
-  it("[RAPS-85] each subscription has its own events, and the store is asked as often for many as for one", async () => {
+  it("[RAPS-85] each subscription gets its own events back, with one query for all of them", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -353,7 +355,7 @@ describe("after the server was killed", () => {
     for (const one of before.subscriptions()) await one.emit(`of ${one.id}`);
     await world.quiet();
     first.kill();
-    // One that ended just before the process did.
+    // An event of a subscription that ended just before the process did.
     await data.store.set('event ["t","gone","call 1","u"] 1', "{}");
     const already = world.posts.length;
     world.answer = () => 200;
@@ -375,7 +377,7 @@ describe("after the server was killed", () => {
     expect(await list("event ")).toEqual([]);
   });
 
-  it("[RAPS-85] a final event that was not delivered is, and nothing after it", async () => {
+  it("[RAPS-85] an undelivered final event is delivered, and nothing after it", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -394,7 +396,7 @@ describe("after the server was killed", () => {
     expect(await data.store.list("")).toEqual([]);
   });
 
-  it("[RAPS-85] a subscription that was not confirmed is, or is forgotten with its call", async () => {
+  it("[RAPS-85] an unconfirmed subscription is confirmed with its call's result, or deleted", async () => {
     const world = new RapWorld();
     const data = memoryData();
     const first = world.life(data);
@@ -430,7 +432,7 @@ describe("after the server was killed", () => {
   });
 });
 
-it("[RAPS-87] callback URLs are readable by the server's owner alone, and in no log", async () => {
+it("[RAPS-87] callback URLs are readable only by the server's owner, and never logged", async () => {
   const world = new RapWorld();
   const root = await freshFolder("rap");
   const server = world.server({ tools: [watch], data: folderData(root) });

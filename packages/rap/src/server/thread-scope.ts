@@ -1,23 +1,24 @@
-// What a server keeps for one thread, from its first call until it is closed or forgotten.
-import { Entry } from "./entry.ts";
-import { type Log, told } from "./log.ts";
-import { type Platform, pause } from "./platform.ts";
-import { ToolError } from "./result.ts";
-import type { Folders, Store } from "./store.ts";
-import type { ThreadContext } from "./tool.ts";
+// The state that a tool server holds for one thread, from the thread's first call until it is closed or expires.
 
-/** What outlives the process. */
+import { errorText, type Log } from "./log.ts";
+import { type Platform, pause } from "./platform.ts";
+import type { Folders, Store } from "./store.ts";
+import { StoreEntry } from "./store-entry.ts";
+import type { ThreadContext } from "./tool.ts";
+import { ToolError } from "./tool-result.ts";
+
+/** The stored part of a thread's state. It survives a restart of the server. */
 export interface ThreadRecord {
   readonly tenant: string;
   readonly id: string;
   readonly lastUsed: number;
-  /** Types of views that are shown. */
+  /** Types of the views that the client currently shows. */
   readonly views: readonly string[];
-  /** Answers that count for the rest of the thread, by the keys of their questions. */
+  /** Answers that apply for the rest of the thread, by the `remember.key` of their questions. */
   readonly remembered: { readonly [key: string]: string };
 }
 
-export interface ScopeGround {
+export interface ThreadScopeDeps {
   readonly platform: Platform;
   readonly store: Store;
   readonly folders: Folders | undefined;
@@ -30,34 +31,35 @@ interface Resource {
   readonly close: (value: unknown) => Promise<void> | void;
 }
 
-/** How long something may take to close before it is left alone. */
+/** Time limit for closing a resource and for each other cleanup step. */
 const CLOSE_MS = 30_000;
-/** How long someone may look after what a thread leaves behind. */
+/** Time limit for the server's `onThreadClosed` hook. */
 const HOOK_MS = 600_000;
-/** How long calls that were told to stop may still use what the thread has. */
+/** Time that aborted calls have to end before the thread's resources are closed. */
 const CALLS_MS = 10_000;
 
 export const threadKey = (tenant: string, id: string): string => `thread ${JSON.stringify([tenant, id])}`;
 
 export class ThreadScope {
-  readonly #ground: ScopeGround;
-  /** When what an earlier life of the thread left is gone. */
+  readonly #deps: ThreadScopeDeps;
+  /** Resolves when the cleanup of an earlier thread with the same id has ended. */
   readonly #ready: Promise<void>;
-  readonly #entry: Entry;
+  readonly #entry: StoreEntry;
   readonly #resources = new Map<string, Resource>();
   #record: ThreadRecord;
-  #kept: boolean;
-  #known: Promise<void> | undefined;
-  #keptLastUsed = 0;
+  /** Whether the thread is in the store. */
+  #persisted: boolean;
+  #persisting: Promise<void> | undefined;
+  #persistedLastUsed = 0;
   #users = 0;
   #unused: (() => void) | undefined;
   #closing = false;
 
-  constructor(ground: ScopeGround, record: ThreadRecord, kept: boolean, ready: Promise<void>) {
-    this.#ground = ground;
+  constructor(deps: ThreadScopeDeps, record: ThreadRecord, persisted: boolean, ready: Promise<void>) {
+    this.#deps = deps;
     this.#record = record;
-    this.#entry = new Entry(ground.store, threadKey(record.tenant, record.id));
-    this.#kept = kept;
+    this.#entry = new StoreEntry(deps.store, threadKey(record.tenant, record.id));
+    this.#persisted = persisted;
     this.#ready = ready;
   }
 
@@ -77,19 +79,19 @@ export class ThreadScope {
     return this.#users > 0;
   }
 
-  /** Nothing is lost if it is forgotten. */
+  /** Whether the scope can be dropped without losing anything. */
   get empty(): boolean {
-    return !this.busy && !this.#kept && this.#resources.size === 0;
+    return !this.busy && !this.#persisted && this.#resources.size === 0;
   }
 
   enter(): void {
     this.#users++;
-    this.#record = { ...this.#record, lastUsed: this.#ground.platform.now() };
+    this.#record = { ...this.#record, lastUsed: this.#deps.platform.now() };
   }
 
   leave(): void {
     this.#users--;
-    this.#record = { ...this.#record, lastUsed: this.#ground.platform.now() };
+    this.#record = { ...this.#record, lastUsed: this.#deps.platform.now() };
     if (this.#users === 0) this.#unused?.();
   }
 
@@ -102,18 +104,19 @@ export class ThreadScope {
     };
   }
 
-  /** Writes down that the thread is known, so that it is closed or forgotten in due time after a restart too. */
-  async keep(): Promise<void> {
-    this.#kept = true;
+  /** Stores the thread, so that it is cleaned up even after a restart. */
+  async persist(): Promise<void> {
+    this.#persisted = true;
     await this.#ready;
     if (this.#closing) return;
-    this.#keptLastUsed = this.lastUsed;
+    this.#persistedLastUsed = this.lastUsed;
     await this.#entry.write(this.#record);
   }
 
-  /** Writes its last use down again when the one that is written is too old to judge by. */
+  /** Stores `lastUsed` again if the stored one is older by more than `everyMs`. */
   async refresh(everyMs: number): Promise<void> {
-    if (this.#kept && !this.#closing && this.lastUsed - this.#keptLastUsed > everyMs) await this.keep();
+    if (this.#persisted && !this.#closing && this.lastUsed - this.#persistedLastUsed > everyMs)
+      await this.persist();
   }
 
   remembered(key: string): string | undefined {
@@ -122,7 +125,7 @@ export class ThreadScope {
 
   async remember(key: string, answer: string): Promise<void> {
     this.#record = { ...this.#record, remembered: { ...this.#record.remembered, [key]: answer } };
-    await this.keep();
+    await this.persist();
   }
 
   shows(view: string): boolean {
@@ -133,21 +136,21 @@ export class ThreadScope {
     if (this.shows(view) === shown) return;
     const others = this.#record.views.filter((type) => type !== view);
     this.#record = { ...this.#record, views: shown ? [...others, view] : others };
-    await this.keep();
+    await this.persist();
   }
 
-  /** Everything goes, whatever fails on the way: each failure is logged. */
+  /** Frees everything that the thread has. A failing step is logged and does not stop the others. */
   async close(closed: (scope: ThreadScope) => Promise<void>): Promise<void> {
     this.#closing = true;
     await this.#ready;
     await this.release();
-    if (!this.#kept) return;
-    const lookedAfter = await this.#step("the hook of a closed thread", () => closed(this), HOOK_MS);
-    await this.#step("removing a thread's folder", () => this.#removeFolder(lookedAfter));
+    if (!this.#persisted) return;
+    const hookSucceeded = await this.#step("the hook of a closed thread", () => closed(this), HOOK_MS);
+    await this.#step("removing a thread's folder", () => this.#removeFolder(hookSucceeded));
     await this.#step("forgetting a thread", () => this.#entry.remove());
   }
 
-  /** Closes what lives in this process, newest first. */
+  /** Waits for running calls, then closes the thread's resources, newest first. */
   async release(): Promise<void> {
     this.#closing = true;
     if (this.busy) {
@@ -167,18 +170,23 @@ export class ThreadScope {
     }
   }
 
-  /** What nobody has looked after is not thrown away. */
-  async #removeFolder(lookedAfter: boolean): Promise<void> {
-    const { folders, log } = this.#ground;
-    if (lookedAfter) return folders?.remove(this.tenant, this.id);
+  /** Deletes the thread's folder, or moves it aside if the `onThreadClosed` hook failed: it may hold unsaved work. */
+  async #removeFolder(hookSucceeded: boolean): Promise<void> {
+    const { folders, log } = this.#deps;
+    if (hookSucceeded) return folders?.remove(this.tenant, this.id);
     const path = await folders?.setAside(this.tenant, this.id);
     if (path !== undefined)
-      log({ level: "error", says: "a thread's folder was set aside", thread: this.id, path });
+      log({
+        level: "error",
+        says: "the folder of a closed thread was set aside, because its hook failed",
+        thread: this.id,
+        path,
+      });
   }
 
-  /** The folder if there is one, for whoever looks after a closed thread. */
+  /** The thread's folder for the `onThreadClosed` hook; undefined if there is none. */
   folder(): Promise<string | undefined> {
-    return this.#ground.folders?.find(this.tenant, this.id) ?? Promise.resolve(undefined);
+    return this.#deps.folders?.find(this.tenant, this.id) ?? Promise.resolve(undefined);
   }
 
   async #resource<T>(
@@ -196,27 +204,27 @@ export class ThreadScope {
     try {
       return await opened;
     } catch (error) {
-      // The next call may have more luck.
+      // The next call tries to open it again.
       if (this.#resources.get(key) === resource) this.#resources.delete(key);
       throw error;
     }
   }
 
   async #directory(): Promise<string> {
-    const { folders } = this.#ground;
+    const { folders } = this.#deps;
     if (folders === undefined)
       throw new Error("ctx.thread.directory() needs `data` with folders, such as folderData() on Node");
-    // Known before it is made: a folder that nobody knows of would stay for ever.
-    this.#known ??= this.keep();
-    await this.#known;
+    // The thread is stored before its folder is created: otherwise a crash in between would leave a folder for ever.
+    this.#persisting ??= this.persist();
+    await this.#persisting;
     await this.#ready;
     if (this.#closing) throw new ToolError("The thread was closed.");
     return folders.open(this.tenant, this.id);
   }
 
-  /** Whether it went well. */
+  /** Runs a cleanup step within a time limit and logs its failure. Resolves with whether it succeeded. */
   async #step(what: string, work: () => Promise<void>, ms = CLOSE_MS): Promise<boolean> {
-    const { log } = this.#ground;
+    const { log } = this.#deps;
     try {
       const ended = await this.#bounded(
         work().then(() => true),
@@ -225,14 +233,14 @@ export class ThreadScope {
       if (ended) return true;
       log({ level: "error", says: `${what} takes too long`, thread: this.id });
     } catch (error) {
-      log({ level: "error", says: `${what} failed`, thread: this.id, error: told(error) });
+      log({ level: "error", says: `${what} failed`, thread: this.id, error: errorText(error) });
     }
     return false;
   }
 
   async #bounded<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
     const done = new AbortController();
-    const late = pause(this.#ground.platform, ms, done.signal).then(() => undefined);
+    const late = pause(this.#deps.platform, ms, done.signal).then(() => undefined);
     try {
       return await Promise.race([work, late]);
     } finally {

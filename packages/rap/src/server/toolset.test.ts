@@ -20,7 +20,7 @@ async function discover(
 }
 
 describe("discovery", () => {
-  it("[RAPS-1] [RAPS-5] tells the whole toolset, and the endpoint that it names takes calls", async () => {
+  it("[RAPS-1] [RAPS-5] returns the whole toolset, and the endpoint that it names accepts calls", async () => {
     const world = new RapWorld();
     const annotations = { readOnly: true, "x-ours": 1 };
     const tools = [ping, named("other", { annotations, displayScript: '"other"' })];
@@ -64,7 +64,7 @@ describe("discovery", () => {
     expect((await world.next("tool_result")).text).toBe("pong");
   });
 
-  it("[RAPS-1] stands under the base URL that the server was told, path and all", async () => {
+  it("[RAPS-1] is served under the configured base URL, including its path", async () => {
     const server = new RapWorld().server({ url: "https://example.com/tools/ping/", tools: [ping] });
     const told = await discover(server, "https://example.com/tools/ping");
     expect(told["endpoint"]).toBe("https://example.com/tools/ping/invoke");
@@ -72,7 +72,7 @@ describe("discovery", () => {
     expect(elsewhere.status).toBe(404);
   });
 
-  it("[RAPS-2] beside it the two notices are served, and other paths and methods are not", async () => {
+  it("[RAPS-2] is served beside the two notices, and other paths and methods are refused", async () => {
     const world = new RapWorld();
     const server = world.server({ tools: [ping] });
     expect((await world.post(server, "/close_thread", { thread_id: "t" })).status).toBe(200);
@@ -85,7 +85,7 @@ describe("discovery", () => {
     expect([got.status, got.headers.get("Allow")]).toEqual([405, "POST"]);
   });
 
-  it("[RAPS-3] says that it needs migration only where it does", async () => {
+  it("[RAPS-3] declares needsMigration only for a server with a migrate hook", async () => {
     const world = new RapWorld();
     const without = world.server({ tools: [ping] });
     expect(await discover(without)).not.toHaveProperty("needsMigration");
@@ -95,7 +95,7 @@ describe("discovery", () => {
     expect((await world.post(having, "/migrate", {})).status).toBe(400);
   });
 
-  it("[RAPS-4] waits until the server knows what it kept", async () => {
+  it("[RAPS-4] waits until the store is loaded", async () => {
     const data = memoryData();
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ describe("discovery", () => {
     await told;
   });
 
-  it("[RAPS-8] tells zod's schemas as JSON Schema of draft 2020-12, with their descriptions", async () => {
+  it("[RAPS-8] converts zod schemas to JSON Schema draft 2020-12, with their descriptions", async () => {
     const input = z.object({ city: z.string().describe("Where"), days: z.int().min(1).optional() });
     const server = new RapWorld().server({ tools: [named("weather", { input })] });
     const [weather] = (await discover(server))["tools"] as { inputSchema: Record<string, unknown> }[];
@@ -128,7 +128,7 @@ describe("discovery", () => {
     });
   });
 
-  it("[RAPS-9] tells of a tool without arguments that it takes none", async () => {
+  it("[RAPS-9] describes a tool without a schema as one without arguments", async () => {
     const [told] = (await discover(new RapWorld().server({ tools: [ping] })))["tools"] as object[];
     expect(told).toHaveProperty("inputSchema", { type: "object", additionalProperties: false });
   });
@@ -156,41 +156,39 @@ describe("discovery", () => {
   });
 });
 
-describe("a server that no host would take", () => {
+describe("a server that hosts would refuse", () => {
   const make = (more: object): (() => unknown) => {
     return () => createToolServer({ name: "test", auth: noAuth, tools: [ping], ...more });
   };
 
-  it("[RAPS-6] is not made", () => {
+  it("[RAPS-6] cannot be created", () => {
     expect(make({ name: "" })).toThrow(/name must not be empty/);
     expect(make({ name: "n".repeat(129) })).toThrow(/longer than 128/);
     expect(make({ tools: [] })).toThrow(/tools must have 1/);
     expect(make({ url: "ftp://tools.example.com" })).toThrow(/endpoint must begin with http/);
     expect(make({ tools: [named("a", { input: { type: "strange" } })] })).toThrow(/inputSchema.type/);
     expect(make({ tools: [named("a", { input: { $ref: "#/nowhere" } })] })).toThrow(/the tool "a"/);
-    expect(make({ tools: [named("a", { input: z.string() })] })).toThrow(/arguments are an object/);
+    expect(make({ tools: [named("a", { input: z.string() })] })).toThrow(/must describe an object/);
     expect(make({ tools: [{ ...ping, description: undefined }] })).toThrow(/description must be a string/);
   });
 
-  it("[RAPS-7] is not made with names that are not names", () => {
+  it("[RAPS-7] cannot be created with invalid tool names", () => {
     for (const name of ["", "a b", "ä", "a.b", "a/b", "n".repeat(129)])
       expect(make({ tools: [named(name)] }), name).toThrow(/name must/);
-    expect(make({ tools: [named("a"), named("a")] })).toThrow(/another one of this name/);
+    expect(make({ tools: [named("a"), named("a")] })).toThrow(/another tool has the same name/);
     expect(make({ tools: [named("Deploy-2_x"), named("deploy-2_x"), named("n".repeat(128))] })).not.toThrow();
   });
 
-  it("[RAPS-10] is not made with annotations that could be the protocol's one day", () => {
-    expect(make({ tools: [named("a", { annotations: { priority: 1 } as never })] })).toThrow(
-      /begins with x-/,
-    );
+  it("[RAPS-10] cannot be created with custom annotations without x-", () => {
+    expect(make({ tools: [named("a", { annotations: { priority: 1 } as never })] })).toThrow(/begin with x-/);
     expect(make({ tools: [named("a", { annotations: { "x-priority": 1 } })] })).not.toThrow();
   });
 
-  it("[RAPS-11] is not made with the name that hosts keep for events", () => {
-    expect(make({ tools: [named("receive_event__injected")] })).toThrow(/hosts use this name/);
+  it("[RAPS-11] cannot be created with the tool name that is reserved for events", () => {
+    expect(make({ tools: [named("receive_event__injected")] })).toThrow(/reserved for hosts/);
   });
 
-  it("[RAPS-12] is not made with an authorization that it can not ask for", () => {
+  it("[RAPS-12] cannot be created with a missing or invalid OAuth provider", () => {
     const github = {
       authorizationUrl: "https://login.example.com/authorize",
       tokenUrl: "https://login.example.com/token",
@@ -203,15 +201,15 @@ describe("a server that no host would take", () => {
     expect(make({ url, oauth, tools: [named("a", { annotations: { requiresAuth: "gitlab" } })] })).toThrow(
       /gitlab/,
     );
-    expect(make({ oauth, tools: [needing] })).toThrow(/oauth needs `url`/);
+    expect(make({ oauth, tools: [needing] })).toThrow(/`oauth` needs `url`/);
     const open = { ...oauth, providers: { github: { ...github, tokenUrl: "http://login.example.com" } } };
     expect(make({ url, oauth: open, tools: [needing] })).toThrow(/https/);
-    expect(make({ url, oauth: { ...oauth, secret: "short" }, tools: [needing] })).toThrow(/16 or more/);
+    expect(make({ url, oauth: { ...oauth, secret: "short" }, tools: [needing] })).toThrow(/at least 16/);
   });
 
-  it("is not made with a token that is missing, or subscriptions that would be lost", () => {
+  it("cannot be created without a token, or with subscriptions but no `data`", () => {
     expect(() => bearer(undefined)).toThrow(/environment variable/);
     expect(() => bearer({ a: "long-enough", b: "" })).toThrow(/8 or more/);
-    expect(make({ tools: [named("a", { listen: () => {} })] })).toThrow(/outlive the server/);
+    expect(make({ tools: [named("a", { listen: () => {} })] })).toThrow(/needs the option `data`/);
   });
 });

@@ -1,29 +1,29 @@
 import { EVENT_TOOL, parseToolset, type Toolset, underBase } from "../wire/index.ts";
+import { prepareInputSchema } from "./input-schema.ts";
 import type { ToolServerOptions } from "./options.ts";
-import type { ReadyTool } from "./perform.ts";
-import { inputOf } from "./schema.ts";
+import type { ReadyTool } from "./run-tool.ts";
 
 export const INVOKE_PATH = "/invoke";
 
 const ANNOTATIONS = ["requiresAuth", "readOnly", "destructive", "idempotent", "longRunning"];
 
-/** Makes tools ready for calls. Throws what is wrong with one of them, by its name. */
+/** Checks the tools of a server and prepares their schemas. Throws an error that names the first invalid tool. */
 export function readyTools({ tools, oauth }: ToolServerOptions): ReadonlyMap<string, ReadyTool> {
   const ready = new Map<string, ReadyTool>();
   for (const tool of tools) {
     const wrong = (says: string): never => {
       throw new TypeError(`the tool ${JSON.stringify(tool.name)}: ${says}`);
     };
-    if (ready.has(tool.name)) wrong("there is another one of this name");
-    if (tool.name === EVENT_TOOL) wrong("hosts use this name themselves");
+    if (ready.has(tool.name)) wrong("another tool has the same name");
+    if (tool.name === EVENT_TOOL) wrong("the name is reserved for hosts");
     for (const key of Object.keys(tool.annotations ?? {}))
       if (!ANNOTATIONS.includes(key) && !key.startsWith("x-"))
-        wrong(`the annotation ${key} is not one of the protocol; one of your own begins with x-`);
+        wrong(`the annotation ${key} is not part of the protocol; custom annotations begin with x-`);
     const provider = tool.annotations?.requiresAuth;
     if (provider !== undefined && oauth !== undefined && !Object.hasOwn(oauth.providers, provider))
       wrong(`there is no oauth provider ${provider}`);
     try {
-      ready.set(tool.name, { tool, input: inputOf(tool.input) });
+      ready.set(tool.name, { tool, input: prepareInputSchema(tool.input) });
     } catch (error) {
       wrong(error instanceof Error ? error.message : String(error));
     }
@@ -31,13 +31,13 @@ export function readyTools({ tools, oauth }: ToolServerOptions): ReadonlyMap<str
   return ready;
 }
 
-/** What is told at the discovery endpoint. Throws if no host would take it. */
+/** The toolset for the discovery endpoint. Throws if it is not valid. */
 export function toolsetOf(
   { name, description, migrate }: ToolServerOptions,
   tools: ReadonlyMap<string, ReadyTool>,
   base: string,
 ): Toolset {
-  const told = {
+  const toolset = {
     name,
     ...(description !== undefined && { description }),
     endpoint: underBase(base, INVOKE_PATH),
@@ -50,8 +50,8 @@ export function toolsetOf(
     })),
     ...(migrate !== undefined && { needsMigration: true }),
   };
-  // Held against what hosts hold it against, before one does.
-  const read = parseToolset(JSON.parse(JSON.stringify(told)));
+  // Checked by the same parser that hosts use, so that an invalid toolset fails at the start of the server.
+  const read = parseToolset(JSON.parse(JSON.stringify(toolset)));
   if (!read.ok) throw new TypeError(`the toolset: ${read.problem.path} ${read.problem.says}`);
-  return told as Toolset;
+  return toolset as Toolset;
 }

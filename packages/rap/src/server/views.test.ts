@@ -12,7 +12,7 @@ const show = tool({
   },
 });
 
-it("[RAPS-120] a view goes to the host as it is", async () => {
+it("[RAPS-120] a view is sent to the host unchanged", async () => {
   const world = new RapWorld();
   const content = { patch: "--- a\n+++ b", nested: [{ "<script>": null }] };
   await world.result(world.server({ tools: [show] }), "show", { content }, { thread: "t" });
@@ -37,12 +37,14 @@ it("[RAPS-121] a view is cleared only if it is shown, over a restart too", async
   expect(views).toMatchObject([{ content: { patch: "x" } }, { view_type: "diff", content: {} }]);
 });
 
-it("a view that can not be shown is in the log, and the call has its result", async () => {
+it("a view that the host refuses is logged, and the call still has its result", async () => {
   const world = new RapWorld();
   world.answer = ({ message }) => (message.type === "view_update" ? 400 : 200);
   const server = world.server({ tools: [show] });
   expect((await world.result(server, "show", { content: { a: 1 } }, { id: "a" })).text).toBe("shown");
-  expect(world.logs).toMatchObject([{ level: "warn", says: "a view was not shown", how: "refused" }]);
+  expect(world.logs).toMatchObject([
+    { level: "warn", says: "a view was not delivered to its host", how: "refused" },
+  ]);
   const wrong = await world.result(server, "show", { type: "", content: { a: 1 } }, { id: "b" });
   expect(wrong.text).toMatch(/^Error: The tool failed/);
 });

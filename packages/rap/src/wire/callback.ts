@@ -15,19 +15,28 @@ import {
   type Shape,
   text,
 } from "./shape.ts";
-import { anyObject, httpUrl, id, url } from "./values.ts";
+import { anyObject, httpUrl, id, url } from "./value-shapes.ts";
 
-/** The outcome of a call, good or bad. It has a text, or content, or both; then content is what the model gets. */
+/**
+ * The outcome of a call, success or failure. It has a text, or content, or both. If it has both, the model gets the
+ * content.
+ */
 export interface ToolResult {
+  /** Tells results from other messages. */
   readonly type: "tool_result";
+  /** The thread of the call. */
   readonly group_id: string;
+  /** The id of the call, which the host made. */
   readonly id: string;
+  /** The id that the model gave to the call. */
   readonly call_id: string | null;
+  /** The result as text. */
   readonly text?: string;
+  /** The result as text and images. */
   readonly content?: readonly ContentItem[];
-  /** How people may be shown it. A hint: what can not be read of it is left out, and does not spoil the result. */
+  /** How to show the result to people, best form first. Only a hint: segments that cannot be parsed are dropped. */
   readonly display_as?: readonly DisplaySegment[];
-  /** The call has begun a subscription. */
+  /** Whether the call started a subscription, whose events follow. */
   readonly subscription: boolean;
 }
 
@@ -45,20 +54,21 @@ const resultFields = object({
 const toolResult: Shape<ToolResult> = (value, path) => {
   const result = resultFields(value, path);
   if (result.text === undefined && result.content === undefined)
-    return mismatch("text", "must be there, or content");
+    return mismatch("text", "is required unless content is present");
   return result;
 };
 
 const subscriptionEvent = object({
   type: exactly("subscription_event"),
   group_id: id,
-  /** The `id` of the call that subscribed. */
+  /** `id` of the call that started the subscription. */
   tool_call_id: id,
   text: text(),
-  /** Into the thread that subscribed; else into a child of it. */
+  /** True: the event goes into the thread that subscribed. False: into a child of that thread. */
   associative: orElse(flag, false),
   final: orElse(flag, false),
 });
+/** An event of a subscription that an earlier call started. */
 export type SubscriptionEvent = Read<typeof subscriptionEvent>;
 
 const oauth = object({
@@ -66,9 +76,10 @@ const oauth = object({
   group_id: id,
   id,
   call_id: orElse(id, null),
-  /** A user's browser goes there: never over an open line, never to a script. */
+  /** The page that a user's browser opens. Must be https, so that it is encrypted and cannot be a `javascript:` URL. */
   auth_url: url("https:"),
 });
+/** Asks for a user's authorization at another service. */
 export type OAuth = Read<typeof oauth>;
 
 const choiceFields = object({
@@ -78,10 +89,11 @@ const choiceFields = object({
   call_id: orElse(id, null),
   prompt: text({ min: 1, max: LIMITS.prompt }),
   choices: list(text({ min: 1, max: LIMITS.choice }), { min: 1, max: LIMITS.choices }),
-  /** The index that counts when the user chooses nothing. */
+  /** Index of the choice that applies if the user makes none. */
   default: natural,
   response_url: httpUrl,
 });
+/** Asks the user to choose. */
 export type UserChoice = Read<typeof choiceFields>;
 
 const userChoice: Shape<UserChoice> = (value, path) => {
@@ -94,12 +106,13 @@ const viewUpdate = object({
   type: exactly("view_update"),
   group_id: id,
   view_type: text({ min: 1, max: LIMITS.name }),
-  /** Nobody between the tool and the client looks into it. An empty object clears the view. */
+  /** Passed through to the client unread. An empty object clears the view. */
   content: anyObject,
 });
+/** Content that is shown beside the conversation. */
 export type ViewUpdate = Read<typeof viewUpdate>;
 
-/** What a tool server posts to a callback URL. */
+/** Any message that a tool server posts to a callback URL. */
 export type CallbackMessage = ToolResult | SubscriptionEvent | OAuth | UserChoice | ViewUpdate;
 
 const BY_TYPE: { readonly [T in CallbackMessage["type"]]: Shape<Extract<CallbackMessage, { type: T }>> } = {
@@ -119,7 +132,7 @@ const callback: Shape<CallbackMessage> = (value, path) => {
 };
 
 /**
- * Reads what was posted to a callback URL.
+ * Parses a message that was posted to a callback URL.
  *
  * @example
  * const read = parseCallback(JSON.parse(body));
@@ -130,8 +143,8 @@ export function parseCallback(value: unknown): Parsed<CallbackMessage> {
 }
 
 /**
- * Reads the header with which a sender says that two messages are one. Undefined if there is none, or none that can
- * be used.
+ * Parses the `Idempotency-Key` header, by which a receiver recognizes a message that was sent twice. Undefined if the
+ * header is absent, too long, or not printable ASCII.
  *
  * @example
  * const key = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY));

@@ -3,11 +3,13 @@ import { exactly, isObject, list, mismatch, object, type Problem, parse, type Sh
 
 /** An image in base64. */
 export interface Image {
+  /** The bytes in base64. */
   readonly data: string;
+  /** Such as `image/png`. */
   readonly mediaType: string;
 }
 
-/** A part of a result, for the model. */
+/** A part of a result that the model gets. */
 export type ContentItem =
   | { readonly type: "text"; readonly text: string }
   | ({ readonly type: "image" } & Image);
@@ -35,7 +37,7 @@ const contentItem: Shape<ContentItem> = (value, path) => {
 
 export const contentItems: Shape<readonly ContentItem[]> = list(contentItem, { min: 1, max: LIMITS.items });
 
-/** A way to show a result to people. Of several, the first one that is understood is shown. */
+/** One form in which a client may show a result to people. A client shows the first segment whose type it supports. */
 export type DisplaySegment =
   | { readonly type: "text"; readonly content: string }
   | { readonly type: "diff"; readonly content: { readonly path: string; readonly patch: string } }
@@ -59,7 +61,7 @@ const segment: Shape<DisplaySegment | undefined> = (value, path) => {
 const segments = list(segment, { max: LIMITS.items });
 
 /**
- * What is wrong with the segments of a result, as they were sent.
+ * The first problem in the `display_as` of a result; undefined if it is valid or absent.
  *
  * @example
  * displayProblem([{ type: "diff", content: "x" }]); // { path: "display_as[0].content", says: "must be an object" }
@@ -71,8 +73,8 @@ export function displayProblem(value: unknown): Problem | undefined {
 }
 
 /**
- * The segments that can be shown. They are a hint: kinds that this version does not know are skipped, as the
- * specification asks, and so is what can not be read.
+ * Parses `display_as`. It is only a hint: segments of unknown types are skipped, as the specification asks, and so are
+ * invalid ones.
  */
 export const displaySegments: Shape<readonly DisplaySegment[] | undefined> = (value) => {
   if (!Array.isArray(value) || value.length > LIMITS.items) return undefined;

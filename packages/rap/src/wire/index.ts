@@ -1,5 +1,5 @@
-/** The messages of the Reactive Agent Protocol: types, bounds, and what reads them. Knows no I/O. */
-export { isJson, parseJson, readBytes } from "./body.ts";
+/** The messages of the Reactive Agent Protocol (RAP): types, size limits and parsers. No I/O. */
+
 export {
   type CallbackMessage,
   type OAuth,
@@ -11,6 +11,7 @@ export {
   type ViewUpdate,
 } from "./callback.ts";
 export { type ContentItem, type DisplaySegment, displayProblem, type Image } from "./content.ts";
+export { EVENT_TOOL, IDEMPOTENCY_KEY, PATHS, underBase } from "./endpoint-paths.ts";
 export {
   encodeInvocation,
   type Invocation,
@@ -20,6 +21,7 @@ export {
   type ReturnAddress,
 } from "./invocation.ts";
 export { LIMITS } from "./limits.ts";
+export { isJson, parseJson, readBytes } from "./message-body.ts";
 export {
   type CancelToolCall,
   type CloseThread,
@@ -30,8 +32,7 @@ export {
   parseUserChoiceResponse,
   type UserChoiceResponse,
 } from "./notice.ts";
-export { EVENT_TOOL, IDEMPOTENCY_KEY, PATHS, underBase } from "./paths.ts";
 export { type ArgumentsCheck, argumentsCheck } from "./schema/arguments-check.ts";
 export { isObject, type JsonObject, type Parsed, type Problem } from "./shape.ts";
 export { parseToolset, type ToolAnnotations, type ToolDefinition, type Toolset } from "./toolset.ts";
-export { isId } from "./values.ts";
+export { isId } from "./value-shapes.ts";

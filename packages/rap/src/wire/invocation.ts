@@ -1,6 +1,6 @@
 import { LIMITS } from "./limits.ts";
 import { list, object, orElse, type Parsed, parse, type Read, text } from "./shape.ts";
-import { anyObject, httpUrl, id } from "./values.ts";
+import { anyObject, httpUrl, id } from "./value-shapes.ts";
 
 const invocation = object({
   operation: text({ min: 1, max: LIMITS.name }),
@@ -9,16 +9,16 @@ const invocation = object({
   call_id: orElse(id, null),
   callback_url: httpUrl,
   group_id: id,
-  /** From the root to the parent; none for a root thread. */
+  /** Ids of the threads above the caller, from the root to its parent. Empty for a root thread. */
   thread_ancestors: orElse(list(id, { max: LIMITS.ancestors }), [] as readonly string[]),
   user_id: orElse(id, null),
 });
 
-/** A call of a tool. What may be absent on the wire has its value here. */
+/** A tool call. Fields that may be absent on the wire have their default here. */
 export type Invocation = Read<typeof invocation>;
 
 /**
- * Reads a call of a tool.
+ * Parses a tool call.
  *
  * @example
  * const read = parseInvocation(JSON.parse(body));
@@ -29,8 +29,8 @@ export function parseInvocation(value: unknown): Parsed<Invocation> {
 }
 
 /**
- * A call as it goes over the wire: a root thread names no ancestors. `argumentsJson`: the arguments as JSON, where
- * `JSON.stringify` would change them (integers beyond 2^53).
+ * Encodes a tool call as JSON. `argumentsJson` replaces `arguments` where `JSON.stringify` would change them (integers
+ * beyond 2^53). An empty `thread_ancestors` is left out.
  *
  * @example
  * await fetch(endpoint, { method: "POST", headers, body: encodeInvocation(invocation) });
@@ -45,7 +45,7 @@ export function encodeInvocation(
 }
 
 /**
- * Reads only the callback URL, from a call that can not be read otherwise.
+ * Parses only the callback URL of a call, for calls whose other fields may be invalid.
  *
  * @example
  * const url = parseCallbackUrl(value);
@@ -64,11 +64,11 @@ const returnAddress = object({
   group_id: id,
 });
 
-/** Where the outcome of a call goes, and how it is found there. */
+/** The fields of a call that its result needs: the callback URL, and the ids by which the host finds the call. */
 export type ReturnAddress = Read<typeof returnAddress>;
 
 /**
- * Reads only where to answer, from a call that can not be read as a whole: its sender waits for a result.
+ * Parses only the return address of a call, so that a call with other invalid fields still gets an error as its result.
  *
  * @example
  * const address = parseReturnAddress(value);

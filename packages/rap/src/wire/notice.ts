@@ -1,13 +1,13 @@
-// What a host tells a tool server beside calls.
+// Messages from a host to a tool server other than calls.
 import { natural, object, type Parsed, parse, type Read } from "./shape.ts";
-import { httpUrl, id } from "./values.ts";
+import { httpUrl, id } from "./value-shapes.ts";
 
 const closeThread = object({ thread_id: id });
-/** A thread was closed: what was kept for it can go. */
+/** A thread was closed. The tool server can free what it holds for that thread. */
 export type CloseThread = Read<typeof closeThread>;
 
 /**
- * Reads the notice that a thread was closed.
+ * Parses the notice that a thread was closed.
  *
  * @example
  * const read = parseCloseThread(JSON.parse(body));
@@ -18,11 +18,11 @@ export function parseCloseThread(value: unknown): Parsed<CloseThread> {
 }
 
 const cancelToolCall = object({ thread_id: id, tool_call_id: id });
-/** Nobody waits for a call any more, or for the events of a subscription. */
+/** The host no longer wants the result of a call, or the events of the subscription that the call started. */
 export type CancelToolCall = Read<typeof cancelToolCall>;
 
 /**
- * Reads the notice that nobody waits for a call any more.
+ * Parses the notice that a call or a subscription is cancelled.
  *
  * @example
  * const read = parseCancelToolCall(JSON.parse(body));
@@ -33,16 +33,16 @@ export function parseCancelToolCall(value: unknown): Parsed<CancelToolCall> {
 }
 
 const migrate = object({
-  /** The root thread. */
+  /** Id of the session's root thread. */
   session_id: id,
-  /** The base URL of the server that takes over. */
+  /** Base URL of the tool server that takes over. */
   destination_url: httpUrl,
 });
-/** A session moves to another machine, and what is kept for it has to go along. */
+/** A session moves to another machine, and the tool server must move the data that it holds for the session. */
 export type Migrate = Read<typeof migrate>;
 
 /**
- * Reads the request to hand a session over to another server.
+ * Parses the request to hand a session over to another tool server.
  *
  * @example
  * const read = parseMigrate(JSON.parse(body));
@@ -53,11 +53,11 @@ export function parseMigrate(value: unknown): Parsed<Migrate> {
 }
 
 const userChoiceResponse = object({ id, selected: natural });
-/** What a user chose; posted to the `response_url` of the choice. */
+/** A user's answer to a choice. The host posts it to the `response_url` of the choice. */
 export type UserChoiceResponse = Read<typeof userChoiceResponse>;
 
 /**
- * Reads what a user chose. Whether there is a choice of that index, only the one who asked knows.
+ * Parses a user's answer to a choice. The caller must check that `selected` is an index of its choices.
  *
  * @example
  * const read = parseUserChoiceResponse(JSON.parse(body));

@@ -1,16 +1,20 @@
-// Shapes of messages, and what reads them. A shape returns what was read or throws a mismatch, and only `parse` is
-// seen from outside of this folder.
+// Parser combinators for messages. A shape returns the parsed value or throws a Mismatch; `parse` turns that into a
+// `Parsed` result, so that no Mismatch leaves this folder.
 
-/** What came is not a message of the kind. `path` names the place, as in `tools[2].name`. */
+/** Why a value is not a valid message. `path` names the field, such as `tools[2].name`. */
 export interface Problem {
+  /** The field; empty for the whole message. */
   readonly path: string;
+  /** What is wrong with it. */
   readonly says: string;
 }
 
+/** A parsed message, or why the value is not a valid message. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: Problem };
 
+/** An object of JSON. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 export type Shape<T> = (value: unknown, path: string) => T;
@@ -39,7 +43,7 @@ export function parse<T>(shape: Shape<T>, value: unknown): Parsed<T> {
 }
 
 /**
- * Whether a value out of JSON is an object, and neither null nor an array.
+ * Whether a JSON value is an object, and neither null nor an array.
  *
  * @example
  * isObject({}); // true
@@ -78,7 +82,7 @@ export function exactly<T extends string>(wanted: T): Shape<T> {
   return (value, path) => (value === wanted ? wanted : mismatch(path, `must be ${JSON.stringify(wanted)}`));
 }
 
-/** Absent and null are the same on this wire. */
+/** Gives `otherwise` for a field that is absent or null: RAP treats both alike. */
 export function orElse<T, E>(shape: Shape<T>, otherwise: E): Shape<T | E> {
   return (value, path) => (value === undefined || value === null ? otherwise : shape(value, path));
 }
@@ -93,14 +97,14 @@ export function list<T>(of: Shape<T>, { min = 0, max }: { min?: number; max: num
 }
 
 type Fields = { readonly [key: string]: Shape<unknown> };
-/** What reads as undefined is left out. */
+/** Fields whose shape may give undefined are optional properties. */
 type ReadFields<F extends Fields> = {
   readonly [K in keyof F as undefined extends Read<F[K]> ? never : K]: Read<F[K]>;
 } & {
   readonly [K in keyof F as undefined extends Read<F[K]> ? K : never]?: Exclude<Read<F[K]>, undefined>;
 };
 
-/** Members that it does not name are dropped: a later version of the protocol may have more. */
+/** Drops members that `fields` does not name, because a later protocol version may add members. */
 export function object<F extends Fields>(fields: F): Shape<ReadFields<F>> {
   const entries = Object.entries(fields);
   return (value, path) => {

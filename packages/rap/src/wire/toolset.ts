@@ -1,4 +1,4 @@
-import { jsonSchema } from "./json-schema.ts";
+import { jsonSchema } from "./json-schema-shape.ts";
 import { LIMITS } from "./limits.ts";
 import {
   flag,
@@ -12,15 +12,17 @@ import {
   type Shape,
   text,
 } from "./shape.ts";
-import { anyObject, httpUrl } from "./values.ts";
+import { anyObject, httpUrl } from "./value-shapes.ts";
 
-/** What is known of a tool's behaviour. Informs, and changes nothing; keys of others may stand beside these. */
+/** Hints about a tool's behaviour, for hosts. A tool server may add hints of its own under `x-` keys. */
 export interface ToolAnnotations {
-  /** The provider whose authorization the tool may ask for. */
+  /** Name of the OAuth provider whose authorization the tool may ask for. */
   readonly requiresAuth?: string;
+  /** Changes nothing. */
   readonly readOnly?: boolean;
+  /** May delete or overwrite something. Hosts ask the user before a call. */
   readonly destructive?: boolean;
-  /** May be sent again without another effect. */
+  /** A call that is sent twice has the same effect as one. */
   readonly idempotent?: boolean;
   /** Takes minutes or hours. */
   readonly longRunning?: boolean;
@@ -40,7 +42,7 @@ const annotations: Shape<ToolAnnotations> = (value, path) => ({
   ...known(value, path),
 });
 
-/** The alphabet that the specification recommends: it leaves no doubt about what a special character is. */
+/** The characters that the specification recommends for tool names. Bobbin requires them. */
 const toolName = text({
   min: 1,
   max: LIMITS.name,
@@ -66,7 +68,7 @@ const toolset = object({
   needsMigration: orElse(flag, false),
 });
 
-/** What a tool server tells of itself at `/.well-known/rap-toolset`. */
+/** A tool server's description of itself and its tools, served at `/.well-known/rap-toolset`. */
 export type Toolset = Read<typeof toolset>;
 
 function uniquelyNamed<T extends { readonly name: string }>(shape: Shape<readonly T[]>): Shape<readonly T[]> {
@@ -82,7 +84,7 @@ function uniquelyNamed<T extends { readonly name: string }>(shape: Shape<readonl
 }
 
 /**
- * Reads a toolset, whole or not at all.
+ * Parses a toolset. One invalid tool makes the whole toolset invalid.
  *
  * @example
  * const read = parseToolset(await response.json());

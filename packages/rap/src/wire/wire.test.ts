@@ -47,7 +47,7 @@ const problem = (read: Parsed<unknown>): string =>
   read.ok ? "read" : `${read.problem.path} ${read.problem.says}`.trim();
 
 describe("an invocation", () => {
-  it("has a value for everything that may be absent or null", () => {
+  it("has defaults for fields that are absent or null", () => {
     const whole = { ...call, call_id: null, thread_ancestors: [], user_id: null };
     expect(parseInvocation(call)).toEqual({ ok: true, value: whole });
     expect(parseInvocation({ ...call, call_id: null, thread_ancestors: null, user_id: null })).toEqual({
@@ -56,7 +56,7 @@ describe("an invocation", () => {
     });
   });
 
-  it("names ancestors on the wire only where there are some", () => {
+  it("contains ancestors on the wire only if there are some", () => {
     const read = parseInvocation({ ...call, thread_ancestors: ["root", "parent"], more: true });
     expect(read.ok && JSON.parse(encodeInvocation(read.value))).toEqual({
       ...call,
@@ -83,7 +83,7 @@ describe("an invocation", () => {
     expect(problem(parseInvocation({ ...call, ...change }))).toBe(says);
   });
 
-  it("still says where to answer when the rest of it can not be read", () => {
+  it("still has a return address when other fields are invalid", () => {
     const read = parseReturnAddress({ ...call, arguments: "none", operation: 5 });
     expect(read.ok && read.value).toEqual({
       id: "call_1",
@@ -95,7 +95,7 @@ describe("an invocation", () => {
 });
 
 describe("a toolset", () => {
-  it("is read with what it says of its tools", () => {
+  it("is parsed with its tools", () => {
     const annotations = { destructive: true, "x-ours": { a: 1 } };
     const read = parseToolset({ ...toolset, tools: [{ ...tool, annotations, displayScript: '"x"' }] });
     expect(read).toEqual({
@@ -136,7 +136,7 @@ describe("a toolset", () => {
 });
 
 describe("arguments", () => {
-  it("are told apart by the schema, in words for a model", () => {
+  it("are checked by the schema, with texts for a model", () => {
     const check = argumentsCheck({
       type: "object",
       properties: { city: { type: "string" }, days: { type: "integer", minimum: 1 } },
@@ -149,7 +149,7 @@ describe("arguments", () => {
     expect(check([])).toBeDefined();
   });
 
-  it("follow refs inside of the schema, and a ref that leads nowhere is told at once", () => {
+  it("are checked through refs, and a ref without a target is reported at once", () => {
     const check = argumentsCheck({ $ref: "#/$defs/a", $defs: { a: { required: ["x"] } } });
     expect(check({})).toContain("x");
     expect(() => argumentsCheck({ $ref: "#/$defs/b" })).toThrow();
@@ -157,7 +157,7 @@ describe("arguments", () => {
 });
 
 describe("a callback", () => {
-  it("may be each of the five messages", () => {
+  it("can be any of the five messages", () => {
     const messages = [
       { ...result, call_id: "c", subscription: true },
       {
@@ -175,7 +175,7 @@ describe("a callback", () => {
     for (const message of messages) expect(parseCallback(message)).toEqual({ ok: true, value: message });
   });
 
-  it("skips ways to show a result that it does not know, and keeps the order of the others", () => {
+  it("skips display segments of unknown types, and keeps the order of the others", () => {
     const text = { type: "text", content: "short" };
     const diff = { type: "diff", content: { path: "a", patch: "---" } };
     const read = parseCallback({
@@ -218,7 +218,7 @@ describe("a callback", () => {
 
   it.each([
     [{ ...result, type: "constructor" }, /^type must be one of/],
-    [{ ...result, text: undefined }, "text must be there, or content"],
+    [{ ...result, text: undefined }, "text is required unless content is present"],
     [{ ...result, content: [] }, "content must have 1 or more entries"],
     [{ ...result, content: [{ type: "video" }] }, "content[0].type must be text or image"],
     [{ ...result, content: [{ type: "image", data: "<>", mediaType: "image/png" }] }, /base64/],
@@ -245,7 +245,7 @@ describe("notices", () => {
     expect(parseMigrate({ session_id: "t", destination_url: "gopher://x" }).ok).toBe(false);
   });
 
-  it("take ids that look like paths, which are only ids, and nothing that is no text", () => {
+  it("accept ids that look like paths, and refuse ids that are no text", () => {
     expect(isId("../../etc/passwd")).toBe(true);
     for (const hostile of ["", "a\0", "a\n", "\ud83d", "x".repeat(10_240), null, 4, {}, ["t"]]) {
       expect(isId(hostile), JSON.stringify(hostile)).toBe(false);
@@ -264,13 +264,13 @@ describe("bodies", () => {
       },
     });
 
-  it("are read up to their bound", async () => {
+  it("are read up to their limit", async () => {
     expect(await readBytes(stream("ab", "cd"), 4)).toEqual(bytes("abcd"));
     expect(await readBytes(stream("ab", "cd", "e"), 4)).toBeUndefined();
     expect(await readBytes(null, 4)).toEqual(bytes(""));
   });
 
-  it("must be an object in UTF-8, and not nested without end", () => {
+  it("must be an object in UTF-8 of limited depth", () => {
     expect(parseJson(bytes('{"a":1}'))).toEqual({ ok: true, value: { a: 1 } });
     expect(problem(parseJson(bytes("[]")))).toBe("must be an object");
     expect(problem(parseJson(bytes("{")))).toBe("is not JSON");
@@ -281,7 +281,7 @@ describe("bodies", () => {
     );
   });
 
-  it("are JSON when their type says so", () => {
+  it("are JSON if their Content-Type says so", () => {
     for (const type of [
       "application/json",
       "Application/JSON; charset=UTF-8",
@@ -292,14 +292,14 @@ describe("bodies", () => {
       expect(isJson(type), String(type)).toBe(false);
   });
 
-  it("have a key that makes them one, if it can be used", () => {
+  it("have an idempotency key, if it is valid", () => {
     expect(parseIdempotencyKey("a-1")).toBe("a-1");
     for (const bad of [null, undefined, "", "a b", "ä", "k".repeat(256)])
       expect(parseIdempotencyKey(bad)).toBeUndefined();
   });
 });
 
-it("finds paths under a base URL with and without a path of its own", () => {
+it("builds endpoint URLs under a base URL with and without a path", () => {
   expect(underBase("https://a.example.com", PATHS.toolset)).toBe(
     "https://a.example.com/.well-known/rap-toolset",
   );
@@ -309,7 +309,7 @@ it("finds paths under a base URL with and without a path of its own", () => {
   expect(underBase("https://a.example.com/x?q#h", PATHS.migrate)).toBe("https://a.example.com/x/migrate");
 });
 
-it("reads anything without throwing", () => {
+it("parses any input without throwing", () => {
   const parsers = [
     parseToolset,
     parseInvocation,

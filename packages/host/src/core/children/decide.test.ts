@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { decided, newThread } from "../../../../../test/support/test-thread.ts";
 import { foldCheckpoint } from "../life/fold.ts";
+import { checkpointOf } from "../life/make-checkpoint.ts";
 import { NO_RAP } from "../rap/records.ts";
 import type { ThreadState } from "../state.ts";
-import { decided, newThread } from "../test-thread.ts";
 import type { Child } from "./records.ts";
 
 function threadWith(...children: Child[]): ThreadState {
@@ -32,7 +33,7 @@ describe("a child that cannot be made", () => {
   });
 
   it("is read from a checkpoint of an earlier version, where tool servers had it", () => {
-    const { children: _, ...state } = newThread();
+    const { children: _, ...state } = checkpointOf(newThread()).state;
     const rap = {
       ...NO_RAP,
       children: [
@@ -46,6 +47,22 @@ describe("a child that cannot be made", () => {
       { childId: "b", task: null },
     ]);
     expect(read.rap).toEqual(NO_RAP);
+  });
+
+  it("is made and over once, and its siblings stay as they are", () => {
+    const task = { kind: "event", event } as const;
+    const due = threadWith({ childId: "child", task }, { childId: "sibling", task });
+    const made = decided(due, { kind: "childMade", at: 10, childId: "child" });
+    expect(made.records).toEqual([{ type: "childMade", at: 10, childId: "child" }]);
+    const children = [
+      { childId: "child", task: null },
+      { childId: "sibling", task },
+    ];
+    expect(made.state).toEqual({ ...due, children, lastAt: 10 });
+    expect(decided(made.state, { kind: "childMade", at: 11, childId: "child" }).records).toEqual([]);
+    const ended = decided(made.state, { kind: "childEnded", at: 11, childId: "child" });
+    expect(ended.records).toEqual([{ type: "childEnded", at: 11, childId: "child" }]);
+    expect(ended.state.children).toEqual([{ childId: "sibling", task }]);
   });
 
   it("is not over before it has its event, whatever is said of what was left of it", () => {

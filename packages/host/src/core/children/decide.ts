@@ -1,9 +1,9 @@
-import type { ChildCommand } from "../commands.ts";
-import { eventReceived } from "../rap/events.ts";
+import { eventReceived } from "../rap/tool-server-events.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
+import type { ChildCommand } from "./commands.ts";
 
-/** What became of a thread's children. What is not known of any is not refused, and changes nothing. */
+/** Decides commands about a thread's children. Commands about unknown children have no effect. */
 export function decideChildren(state: ThreadState, command: ChildCommand): readonly ThreadRecord[] {
   if (state.status.type === "notLoaded") return [];
   const { kind, at, childId } = command;
@@ -12,10 +12,12 @@ export function decideChildren(state: ThreadState, command: ChildCommand): reado
   switch (kind) {
     case "childMade":
     case "childEnded":
-      // One that does not have its task yet did not end with it: a host left half a child behind, say.
+      // A child whose journal does not contain its task yet cannot end; its thread may be left over from a host that
+      // died.
       return (child.task === null) === (kind === "childMade") ? [] : [{ type: kind, at, childId }];
     case "childFailed": {
-      // The sender of the event has got its 200: the thread itself sees the event, however full it is.
+      // The sender of the event has its acknowledgement, so the event must not be lost: the parent thread takes it,
+      // even beyond its limits.
       const left = child.task === null ? [] : [eventReceived(at, child.task.event, null)];
       return [{ type: "childEnded", at, childId }, ...left];
     }

@@ -4,7 +4,7 @@ import type { Child, ChildRecord } from "./records.ts";
 
 type Of<T extends ChildRecord["type"]> = Extract<ChildRecord, { type: T }>;
 
-/** Where a checkpoint has them, which depends on the version that wrote it. */
+/** The children in a checkpoint. Older versions stored them with the state of tool servers. */
 export function childrenIn({ children, rap }: CheckpointState): readonly Child[] {
   if (children !== undefined) return children;
   return (rap.children ?? []).map(({ childId, event }) => ({

@@ -1,14 +1,16 @@
 import type { ThreadGoalStatus } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
-import type { GoalCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
-import { statusWithin, withTime } from "./account.ts";
+import type { GoalCommand } from "./commands.ts";
+import { statusWithin, withTime } from "./goal-accounting.ts";
+import { goalContinuation } from "./goal-prompts.ts";
 import type { Goal } from "./records.ts";
-import { goalContinuation } from "./words.ts";
 
+/** Limit on the characters of an objective. */
 const MAX_OBJECTIVE = 4000;
 
+/** Decides commands about the thread's goal. */
 export function decideGoal(state: ThreadState, command: GoalCommand): readonly ThreadRecord[] | Fault {
   const { at } = command;
   switch (command.kind) {
@@ -53,8 +55,8 @@ function create(
   const tokenBudget = command.tokenBudget ?? maxBudget;
   const refusal = badObjective(objective) ?? badBudget(tokenBudget, maxBudget);
   if (refusal !== undefined) return refusal;
-  const asked = command.kind === "setGoal" ? command.status : undefined;
-  const status = statusWithin(asked ?? "active", 0, tokenBudget);
+  const requestedStatus = command.kind === "setGoal" ? command.status : undefined;
+  const status = statusWithin(requestedStatus ?? "active", 0, tokenBudget);
   const used = { tokensUsed: 0, timeUsedSeconds: 0 };
   const goal: Goal = { objective, status, tokenBudget, ...used, createdAt: at, updatedAt: at };
   return [{ type: "goalChanged", at, turnId, goal, countedUntil: status === "active" ? at : null }];
@@ -65,11 +67,12 @@ function change(state: ThreadState, command: SetGoal): readonly ThreadRecord[] |
   const before = state.goal!;
   const timed = withTime(before.goal, before.countedUntil, at);
   const objective = command.objective?.trim() ?? before.goal.objective;
-  // Null asks for none, which is as much as is allowed at most.
-  const given = command.tokenBudget === undefined ? undefined : (command.tokenBudget ?? maxBudget);
-  const refusal = badObjective(objective) ?? (given === undefined ? undefined : badBudget(given, maxBudget));
+  // Null removes the goal's own budget. The configured maximum then applies.
+  const newBudget = command.tokenBudget === undefined ? undefined : (command.tokenBudget ?? maxBudget);
+  const refusal =
+    badObjective(objective) ?? (newBudget === undefined ? undefined : badBudget(newBudget, maxBudget));
   if (refusal !== undefined) return refusal;
-  const tokenBudget = given === undefined ? before.goal.tokenBudget : given;
+  const tokenBudget = newBudget === undefined ? before.goal.tokenBudget : newBudget;
   const wanted = statusChange(before.goal.status, command.status);
   const status = statusWithin(wanted, before.goal.tokensUsed, tokenBudget);
   const goal: Goal = { ...timed.goal, objective, tokenBudget, status, updatedAt: at };
@@ -88,7 +91,9 @@ function finish(
   return [{ type: "goalChanged", at, turnId, goal: changed, countedUntil: null }];
 }
 
-/** A goal without budget can not be stopped any further. */
+/**
+ * The status that results from a request to change it. A goal without remaining budget cannot be paused or blocked.
+ */
 function statusChange(now: ThreadGoalStatus, wanted: ThreadGoalStatus | undefined): ThreadGoalStatus {
   if (wanted === undefined) return now;
   return now === "budgetLimited" && (wanted === "paused" || wanted === "blocked") ? now : wanted;

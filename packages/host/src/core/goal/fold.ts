@@ -6,12 +6,12 @@ type Of<T extends GoalRecord["type"]> = Extract<GoalRecord, { type: T }>;
 type GoalChanged = Of<"goalChanged">;
 type OfTurn<T extends TurnRecord["type"]> = Extract<TurnRecord, { type: T }>;
 
-/** The goal takes the preview's place where no user has said anything. */
+/** The objective serves as the thread's preview until there is a user message. */
 export function foldGoalChanged(state: ThreadState, record: GoalChanged): ThreadState {
   return { ...state, preview: state.preview || record.goal.objective, goal: changed(state, record) };
 }
 
-/** The model has been given what was new about the goal. */
+/** The model was informed of the pending change of the goal. */
 export function foldGoalContext(state: ThreadState, { about }: Of<"goalContext">): ThreadState {
   const after = about === "continuation" ? { fruitless: (state.goal?.fruitless ?? 0) + 1 } : {};
   return withGoal(state, { news: null, ...after });
@@ -38,7 +38,7 @@ function changed(state: ThreadState, record: GoalChanged): GoalState {
   };
 }
 
-// What turns do to a goal besides what they use.
+// How a turn changes the goal, besides its tokens and time.
 
 export function goalAtTurn(state: ThreadState, { at, input }: OfTurn<"turnStarted">): ThreadState {
   if (state.goal === null) return state;
@@ -66,12 +66,12 @@ export function goalAfterTurn(state: ThreadState, { status }: OfTurn<"turnEnded"
   return withGoal(state, {
     countedUntil: goal.status === "active" ? countedUntil : null,
     held: status === "interrupted",
-    // What it begins next by itself says it.
+    // A new objective needs no message: the next turn that the host starts for the goal contains the objective.
     news: news === "objective" ? null : news,
   });
 }
 
-/** A load is a new beginning, and the time in between is nobody's. */
+/** A load resumes the goal. The time without a load does not count as time used. */
 export function foldGoalOpened(goal: GoalState | null, at: number): GoalState | null {
   if (goal === null) return null;
   return { ...goal, held: false, countedUntil: goal.goal.status === "active" ? at : null };

@@ -1,19 +1,19 @@
 import type { ThreadGoalStatus } from "@bobbin/protocol";
 
 export type GoalRecord =
-  /** `turnId`: the turn whose work it comes of, or null if someone set it. */
+  /** The goal was set or updated. `turnId`: the turn that changed it; null if a client did. */
   | {
       readonly type: "goalChanged";
       readonly at: number;
       readonly turnId: string | null;
       readonly goal: Goal;
-      /** Up to when its time is counted; null while it does not run. */
+      /** The time until which `timeUsedSeconds` includes all work; null while no turn works on the goal. */
       readonly countedUntil: number | null;
-      /** It is another thread's, and waits for the next turn here. */
+      /** A fork copied the goal. The goal does not continue by itself before the next turn. */
       readonly deferred?: boolean;
     }
   | { readonly type: "goalCleared"; readonly at: number }
-  /** Something for the model to know about the goal; nobody else is shown it. */
+  /** A text about the goal for the model. Clients do not get it. */
   | {
       readonly type: "goalContext";
       readonly at: number;
@@ -21,10 +21,10 @@ export type GoalRecord =
       readonly about: GoalNews | "continuation";
       readonly text: string;
     }
-  /** It goes on although the last turn was interrupted. */
+  /** Lets the goal continue although the last turn was interrupted. */
   | { readonly type: "goalTakenUp"; readonly at: number };
 
-/** What a thread is to reach, over as many turns as that takes. Times are milliseconds. */
+/** The goal of a thread, over any number of turns. Times are in milliseconds. */
 export interface Goal {
   readonly objective: string;
   readonly status: ThreadGoalStatus;
@@ -35,18 +35,19 @@ export interface Goal {
   readonly updatedAt: number;
 }
 
+/** A change that the model must be informed of: a new objective, or a used-up budget. */
 export type GoalNews = "objective" | "budget";
 
 export interface GoalState {
   readonly goal: Goal;
   readonly countedUntil: number | null;
-  /** The last turn was interrupted: it does not go on by itself. */
+  /** Whether the last turn was interrupted, after which the goal does not continue by itself. */
   readonly held: boolean;
   readonly deferred: boolean;
-  /** What the model has not been told. */
+  /** A change that the model was not informed of yet. */
   readonly news: GoalNews | null;
-  /** Turns in a row that it began by itself, and in which no tool was called. */
+  /** The number of consecutive turns that the host started for the goal and that called no tool. */
   readonly fruitless: number;
-  /** The turn in which the model has just ended it: what it took to say so is the goal's, too. */
+  /** The turn in which the model has just ended the goal. The tokens of the ending model call still count. */
   readonly endedIn: string | null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, decided, newThread, startTurn } from "../test-thread.ts";
+import { after, decided, newThread, startTurn } from "../../../../../test/support/test-thread.ts";
 
 const running = after(newThread(), startTurn());
 const drop = (by: "rollback" | "revert", lastTurnId = "turn-1") =>

@@ -1,15 +1,18 @@
 import { type Fault, fault } from "../../errors.ts";
-import type { LifeCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import { lateCancelled } from "../rap/decide.ts";
 import type { ThreadRecord } from "../records.ts";
+import { clearDirectQuestions } from "../requests/mcp-server-questions.ts";
 import type { ThreadState } from "../state.ts";
 import { endTerminals } from "../terminals/decide.ts";
-import { endTurn } from "../turn/ending.ts";
-import { endLost, lost } from "../turn/restart.ts";
-import { injected } from "./injected.ts";
-import { settingsChanged } from "./settings.ts";
+import { endLost, lost } from "../turn/dead-host-recovery.ts";
+import { endTurn } from "../turn/end-turn.ts";
+import type { LifeCommand } from "./commands.ts";
+import { isClosingDue } from "./due-tool-server-notices.ts";
+import { injected } from "./inject-items.ts";
+import { settingsChanged } from "./settings-change-record.ts";
 
+/** Decides commands about a thread's life and settings. */
 export function decideLife(
   state: ThreadState,
   command: LifeCommand,
@@ -54,7 +57,7 @@ export function decideLife(
       return [injected(state, at, command.items)];
     case "open": {
       const docs = JSON.stringify(command.docs) === JSON.stringify(state.docs) ? null : command.docs;
-      // A turn that runs in the journal runs nowhere else: the host that ran it is gone.
+      // The turn was running when its host died. No host continues it, so it ends.
       return [
         ...endLost(state, at, shown),
         ...endTerminals(state, at, shown),
@@ -68,14 +71,27 @@ export function decideLife(
         ...lost(state, at, shown),
         ...endTerminals(state, at, shown),
       ];
+    case "notifyToolServers":
+      return notices(state, at);
     case "close":
-      // A host that died between this commit and giving the thread back is followed by one that tries again.
+      // The thread is closed in the journal already: a host died after this commit, before it had finished the close.
       if (state.status.type === "notLoaded") return [];
       return [
-        ...(command.reason === "lost" ? endLost(state, at, shown) : endTurn(state, at, "interrupted", shown)),
+        ...(command.reason === "lost"
+          ? endLost(state, at, shown)
+          : [...clearDirectQuestions(state, at), ...endTurn(state, at, "interrupted", shown)]),
         ...endTerminals(state, at, shown),
         ...lateCancelled(state, at),
         { type: "closed", at, reason: command.reason },
       ];
   }
+}
+
+/** The records of due notices to tool servers. When the records are committed, the notice sender sends the notices. */
+function notices(state: ThreadState, at: number): readonly ThreadRecord[] {
+  const { cancels = [] } = state.rap;
+  return [
+    ...cancels.map((callId): ThreadRecord => ({ type: "cancelNotified", at, callId })),
+    ...(isClosingDue(state) ? [{ type: "notified", at } as const] : []),
+  ];
 }

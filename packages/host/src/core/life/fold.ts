@@ -1,13 +1,17 @@
 import type { ThreadStatus } from "@bobbin/protocol";
+import { withoutDenials } from "../approval-reviews/fold.ts";
 import { childrenIn } from "../children/fold.ts";
+import { withoutHelpers } from "../children/fold-helper-threads.ts";
+import { NO_HELPERS } from "../children/helper-thread-state.ts";
 import { foldGoalAdopted, foldGoalOpened } from "../goal/fold.ts";
 import { EMPTY_QUEUE } from "../queue/records.ts";
+import { withCancelList } from "../rap/fold.ts";
 import { NO_RAP } from "../rap/records.ts";
-import { withoutGrants } from "../requests/grants.ts";
-import { withoutDenials } from "../reviews/fold.ts";
+import { withoutAnyGrant } from "../requests/grants.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { onlyWaits } from "../turn/calls.ts";
-import { withoutUndiffed } from "../turn/changes.ts";
+import { onlyWaits } from "../turn/call-stages.ts";
+import { turnFromCheckpoint } from "../turn/checkpoint-turn.ts";
+import { withoutUndiffed } from "../turn/file-changes.ts";
 import type { LifeRecord } from "./records.ts";
 
 type Of<T extends LifeRecord["type"]> = Extract<LifeRecord, { type: T }>;
@@ -22,7 +26,7 @@ const IDLE: ThreadStatus = { type: "idle" };
 const NOT_LOADED: ThreadStatus = { type: "notLoaded" };
 const NONE: readonly never[] = [];
 
-/** What every thread starts with. */
+/** The state of a new thread. */
 export function foldCreated({
   at,
   facts,
@@ -59,6 +63,7 @@ export function foldCreated({
     turn: null,
     terminals: NONE,
     children: NONE,
+    helpers: NO_HELPERS,
     requests: NONE,
     networkRules: NONE,
     grants: NONE,
@@ -69,19 +74,29 @@ export function foldCreated({
   };
 }
 
-/** A checkpoint of an earlier version lacks what came later: as it was for a new thread, where that is known. */
+/** The state in a checkpoint. Fields that an older checkpoint lacks get the values of a new thread. */
 export function foldCheckpoint({ state }: Checkpoint): ThreadState {
   const lastAt = state.lastAt ?? state.updatedAt;
-  // The check of a checkpoint takes any item.
+  // The validation of checkpoints does not verify that these items are commands.
   const terminals = state.terminals?.filter(({ item }) => item.type === "commandExecution") ?? NONE;
-  const created = foldCreated({ ...state, at: state.createdAt });
   const { children: _, ...rap } = state.rap;
   const children = childrenIn(state);
-  const { networkRules = NONE } = state;
-  return { ...created, mayHaveDropped: true, ...state, lastAt, terminals, children, networkRules, rap };
+  const { networkRules = NONE, helpers = NO_HELPERS } = state;
+  const turn = state.turn === null ? null : turnFromCheckpoint(state.turn);
+  return {
+    mayHaveDropped: true,
+    ...state,
+    lastAt,
+    terminals,
+    children,
+    helpers,
+    networkRules,
+    rap,
+    turn,
+  };
 }
 
-/** A load is a new beginning: what waited for one is bound, and nothing of tool servers and children is left. */
+/** The start of a load: pending load settings take effect, and the state of tool servers and children is reset. */
 export function foldOpened(state: ThreadState, record: Opened): ThreadState {
   return {
     ...state,
@@ -95,6 +110,7 @@ export function foldOpened(state: ThreadState, record: Opened): ThreadState {
     untold: false,
     rap: NO_RAP,
     children: NONE,
+    helpers: withoutHelpers(state),
   };
 }
 
@@ -102,26 +118,36 @@ export function foldAdopted(state: ThreadState, { at, epoch, status }: Adopted):
   return { ...state, epoch, status, turn: adoptedTurn(state.turn), goal: foldGoalAdopted(state.goal, at) };
 }
 
-/** A turn that only waits has nothing to do with the end of a host. */
+/**
+ * Counts one more host that died during the turn. A turn that only waits is not counted, because it cannot have
+ * killed the host.
+ */
 function adoptedTurn(turn: TurnState | null): TurnState | null {
   return turn === null || onlyWaits(turn) ? turn : { ...turn, lostHosts: turn.lostHosts + 1 };
 }
 
 export function foldClosed(state: ThreadState, { reason }: Closed): ThreadState {
-  // What people allowed for the session outlives a restart of the host, and nothing else that closes a thread.
+  // Grants survive a shutdown and a crash of the host. Any other close of the thread removes them.
   const survives = reason === "shutdown" || reason === "lost";
-  const closed = survives ? state : withoutDenials(withoutGrants(state));
-  return { ...withoutUndiffed(closed), status: NOT_LOADED, untold: true, rap: NO_RAP, children: NONE };
+  const closed = survives ? state : withoutDenials(withoutAnyGrant(state));
+  return {
+    ...withoutUndiffed(closed),
+    status: NOT_LOADED,
+    untold: true,
+    rap: withCancelList(NO_RAP, state.rap.cancels ?? NONE),
+    children: NONE,
+    helpers: withoutHelpers(closed),
+  };
 }
 
 export function foldTurnsDropped(state: ThreadState, { keepThrough }: TurnsDropped): ThreadState {
   const lastTurn = keepThrough === null ? null : ({ id: keepThrough, status: "completed" } as const);
-  // The model may not have been shown it any more.
+  // Clears the additional context, because it may have been part of the dropped turns.
   return { ...state, lastTurn, context: NONE, mayHaveDropped: true };
 }
 
 export function foldItemsInjected(state: ThreadState): ThreadState {
-  // A reviewer is not shown the conversation, and who makes a summary has it in what is kept.
+  // Only regular turns: a code review does not include the conversation, and a compaction retains injected items.
   if (state.turn?.kind !== "regular") return state;
   return { ...state, turn: { ...state.turn, injected: true } };
 }

@@ -11,7 +11,7 @@ import type {
   Verbosity,
 } from "@bobbin/protocol";
 import type { CheckpointState } from "../state.ts";
-import type { Mode } from "./modes.ts";
+import type { Mode } from "./collaboration-modes.ts";
 
 export type LifeRecord =
   | {
@@ -22,26 +22,29 @@ export type LifeRecord =
       readonly load: LoadSettings;
       readonly docs: readonly ProjectDoc[];
     }
-  /** A host took the thread; what waited for a load is bound now. */
+  /** A load has started. Pending load settings take effect. */
   | {
       readonly type: "opened";
       readonly at: number;
       readonly epoch: number;
       readonly load: LoadSettings;
-      /** Null: the same as before. */
+      /** Null if the project docs have not changed. */
       readonly docs: readonly ProjectDoc[] | null;
     }
-  /** A host took a thread that its host had not closed, as it was: it stays loaded. */
+  /** A new host has taken over a thread whose host died. The thread stays loaded. */
   | { readonly type: "adopted"; readonly at: number; readonly epoch: number; readonly status: ThreadStatus }
   | { readonly type: "closed"; readonly at: number; readonly reason: UnloadReason }
-  /** Tool servers are about to be told that it was closed: whatever comes of it, they are not told again. */
+  /**
+   * The notice to tool servers about the thread's close was handed to the notice sender. The notice is sent at most
+   * once: neither a failure nor a crash repeats it.
+   */
   | { readonly type: "notified"; readonly at: number }
   | { readonly type: "statusChanged"; readonly status: ThreadStatus }
-  /** The whole of what changed hands to clients as a whole. */
+  /** Settings have changed. Contains all settings, because the notification to clients contains all. */
   | { readonly type: "settingsChanged"; readonly at: number; readonly settings: ThreadSettings }
-  /** Waits for the thread's next load. */
+  /** Load settings have changed. They take effect at the next load. */
   | { readonly type: "loadSettingsChanged"; readonly at: number; readonly changes: LoadSettings }
-  /** The user took back what `approvalGranted` holds. */
+  /** The user has revoked a grant (`approvalGranted`). */
   | { readonly type: "grantRevoked"; readonly at: number; readonly grantId: string; readonly key: string }
   | { readonly type: "renamed"; readonly at: number; readonly name: string | null }
   | { readonly type: "gitInfoChanged"; readonly at: number; readonly gitInfo: GitInfo | null }
@@ -51,7 +54,7 @@ export type LifeRecord =
       readonly sectionId: string | null;
       readonly position: number | null;
     }
-  /** Turns after `keepThrough` no longer count; all of them if it is null. They stay in the journal. */
+  /** The turns after `keepThrough` were rolled back, all if it is null. Their records stay in the journal. */
   | {
       readonly type: "turnsDropped";
       readonly at: number;
@@ -59,22 +62,22 @@ export type LifeRecord =
       readonly dropped: readonly string[];
       readonly by: "rollback" | "revert";
     }
-  /** Items that a client put into the model's history; no one else is shown them. */
+  /** A client has injected items into the model's history. Clients are not sent them. */
   | {
       readonly type: "itemsInjected";
       readonly at: number;
       readonly items: readonly unknown[];
-      /** The turn that ran then, or ended last, if there was one. */
+      /** The turn that the items follow: the running one, else the last one. Missing if the thread has no turn. */
       readonly after?: string;
     }
-  /** The head state: a load reads back to here. */
+  /** The state of the thread. A load reads the journal back to the last checkpoint. */
   | { readonly type: "checkpoint"; readonly state: CheckpointState };
 
-/** A file of instructions that was found when the thread was loaded, as it was then. */
+/** A file with instructions for the model, read when the thread was loaded. */
 export interface ProjectDoc {
   readonly path: string;
   readonly text: string;
-  /** It is what the configuration says for threads that have no such instructions of their own. */
+  /** Set for instructions from the configuration. They apply only to threads without instructions of their own. */
   readonly as?: "base" | "developer";
 }
 
@@ -85,10 +88,10 @@ export type UnloadReason =
   | "deleted"
   | "shutdown"
   | "moved"
-  /** The host ended without saying so. */
+  /** The host ended without closing the thread, as in a crash. */
   | "lost";
 
-/** What never changes in a thread's life. */
+/** The facts about a thread that never change. */
 export interface ThreadFacts {
   readonly id: string;
   readonly owner: string;
@@ -100,32 +103,35 @@ export interface ThreadFacts {
   readonly threadSource: string | null;
   readonly forkedFromId: string | null;
   readonly parentThreadId: string | null;
-  /** From the root to the parent. */
+  /** The IDs of the threads from the root to the parent. */
   readonly ancestors?: readonly string[];
-  /** What the client's key for its start is kept under, if it gave one. */
+  /** The digest of the client's idempotency key for the start, if there was one. */
   readonly startKey?: string;
 }
 
-/** What a turn runs on; a `turn/start` may change it for itself and those after it. */
+/** The settings of a thread's turns. `turn/start` may change them for this turn and later ones. */
 export interface ThreadSettings {
   readonly model: string;
   readonly modelProvider: string;
   readonly serviceTier: string | null;
   readonly cwd: string;
-  /** What belongs to the workspace, where someone said so; else it is `cwd`. */
+  /** The workspace roots; missing if `cwd` is the only one. */
   readonly roots?: readonly string[];
   readonly approvalPolicy: AskForApproval;
   readonly approvalsReviewer: ApprovalsReviewer;
   readonly sandbox: SandboxPolicy;
-  /** The profile that the sandbox was chosen by, if it was; journals of earlier versions do not say. */
+  /** The permission profile that defines the sandbox, if any; missing in older journals. */
   readonly permissionProfile?: string | null;
   readonly effort: string | null;
   readonly summary: ReasoningSummary | null;
   readonly personality: Personality | null;
-  /** How the model works with people; journals of earlier versions do not say. */
+  /** The collaboration mode; missing in older journals. */
   readonly mode?: Mode | null;
   readonly verbosity?: Verbosity | null;
-  /** Set where the thread was asked for something else than is configured for all. */
+  /** The thread's own value in place of the configured one. The next four have the same form. */
   readonly contextWindow?: number | null;
   readonly autoCompactTokens?: number | null;
+  readonly compactPrompt?: string | null;
+  readonly reviewModel?: string | null;
+  readonly webSearch?: "live" | "cached" | "disabled" | null;
 }

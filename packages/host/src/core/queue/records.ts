@@ -9,7 +9,7 @@ export type QueueRecord =
       readonly input: readonly UserInput[];
     }
   | { readonly type: "queueReordered"; readonly at: number; readonly ids: readonly string[] }
-  /** `turnId`: the turn that took it, or null if nobody wants it any more. */
+  /** `turnId`: the turn that started with the submission; null if a client removed it. */
   | {
       readonly type: "submissionRemoved";
       readonly at: number;
@@ -17,10 +17,10 @@ export type QueueRecord =
       readonly turnId: string | null;
     };
 
-/** Input that waits for the thread to be idle. */
+/** Inputs that wait until the thread is idle. */
 export interface Queue {
   readonly items: readonly QueuedSubmission[];
-  /** The last turn was interrupted: whoever did it does not want the next one to begin by itself. */
+  /** Whether the last turn was interrupted, after which the host does not start the next submission. */
   readonly paused: boolean;
 }
 

@@ -1,24 +1,24 @@
 import { describe, expect, it } from "vitest";
-import type { RapCommand } from "../commands.ts";
+import { after, decided, newThread, startTurn } from "../../../../../test/support/test-thread.ts";
+import {
+  askToChoose,
+  OUTSIDE_CALL as CALL,
+  eventOf,
+  LATE_CALL as LATE,
+  withRap as threadWith,
+} from "../../../../../test/support/tool-server-thread.ts";
 import { decide } from "../decide.ts";
+import { fold } from "../fold.ts";
 import { next } from "../next.ts";
 import type { ThreadState } from "../state.ts";
-import { decided, newThread } from "../test-thread.ts";
-import { type LateCall, NO_RAP, type RapState } from "./records.ts";
-
-const CALL = { callId: "c", server: "desk", via: "desk", tool: "deploy", args: "{}" };
-const LATE: LateCall = { ...CALL, turnId: "turn-1", until: null };
-
-function threadWith(rap: Partial<RapState>): ThreadState {
-  return { ...newThread(), rap: { ...NO_RAP, ...rap } };
-}
+import type { RapCommand } from "./commands.ts";
 
 function codeOf(state: ThreadState, command: RapCommand): string {
   const decision = decide(state, command, new Map());
   return decision.kind === "refused" ? decision.fault.code : "accepted";
 }
 
-describe("a choice that can not be told now", () => {
+describe("a choice that cannot be told now", () => {
   const choice = {
     requestId: 7,
     callId: "c",
@@ -29,7 +29,7 @@ describe("a choice that can not be told now", () => {
   const later = { kind: "choiceDelayed", at: 10, requestId: 7, until: 99 } as const;
 
   it("is told at another time, which the journal knows", () => {
-    const first = threadWith({ late: [LATE], choices: [choice] });
+    const first = threadWith({ late: [{ ...LATE, until: null }], choices: [choice] });
     const { state } = decided(first, later);
     const [before, after] = [first, state].map((one) => next(one)[0]);
     expect(before).toMatchObject({ kind: "postChoice", due: null });
@@ -71,30 +71,30 @@ describe("what a thread holds of tool servers", () => {
     view: content as Record<string, unknown>,
   });
 
+  it("is taken only once the journal has the call as sent: a power cut may have lost that it was", () => {
+    const call = { callId: "c", name: "deploy", namespace: null, arguments: "{}", kind: "function" } as const;
+    const called = { kind: "toolCalled", at: 2, turnId: "turn-1", attempt: 1, call } as const;
+    const state = after(newThread(), startTurn(), called);
+    expect(codeOf(state, result("c", 1))).toBe("overloaded");
+    const sent = { type: "toolDispatched", turnId: "turn-1", at: 3, callId: "c", again: false } as const;
+    const { records } = decided(fold(state, sent), result("c", 1));
+    expect(records.map(({ type }) => type)).toContain("toolAnswered");
+  });
+
   it("is bounded for late results, of which one passes whatever its size", () => {
     let state = decided(threadWith({ late }), result("c0", 40 * MIB)).state;
     expect(codeOf(state, result("c1", 1))).toBe("overloaded");
     state = threadWith({ late });
     for (let at = 0; at < 15; at++) state = decided(state, result(`c${at}`, MIB)).state;
     expect(codeOf(state, result("c15", MIB))).toBe("overloaded");
-    // The model was shown them.
+    // The model has been shown the events.
     const shown = { ...state, rap: { ...state.rap, events: [] } };
     expect(codeOf(shown, result("c15", MIB))).toBe("accepted");
   });
 
   it("is bounded for children, which keep out none but further ones", () => {
-    const event = (childId: string | null): RapCommand => ({
-      kind: "receiveEvent",
-      at: 1,
-      load,
-      callId: "s",
-      key: null,
-      digest: `digest of ${childId}`,
-      eventId: `event ${childId}`,
-      event: { output: "a bird", success: true, shown: { content: [], _meta: null } },
-      childId,
-      final: false,
-    });
+    const event = (childId: string | null) =>
+      eventOf({ digest: `digest of ${childId}`, eventId: `event ${childId}`, childId });
     let state = threadWith({ late, subscriptions: [{ ...CALL, callId: "s" }] });
     for (let at = 0; at < 32; at++) state = decided(state, event(`child ${at}`)).state;
     expect(codeOf(state, event("one more"))).toBe("overloaded");
@@ -112,24 +112,11 @@ describe("what a thread holds of tool servers", () => {
   });
 
   it("is bounded for the questions of a call", () => {
-    const ask = (callId: string, at: number): RapCommand => ({
-      kind: "askChoice",
-      at: 1,
-      load,
-      callId,
-      requestId: at,
-      server: "desk",
-      prompt: "Where to?",
-      choices: ["here", "there"],
-      fallback: 0,
-      responseUrl: "https://desk/answer",
-      key: `choice ${callId} ${at}`,
-      named: false,
-    });
+    const ask = (callId: string, at: number) => askToChoose(at, { callId, key: `choice ${callId} ${at}` });
     let state = threadWith({ late });
     for (let at = 0; at < 16; at++) state = decided(state, ask("c0", at)).state;
     expect(codeOf(state, ask("c0", 16))).toBe("overloaded");
-    // Asked before: there is nothing to do.
+    // A repeat of an open question has no effect.
     expect(codeOf(state, ask("c0", 3))).toBe("accepted");
     expect(codeOf(state, ask("c1", 17))).toBe("accepted");
   });
@@ -182,27 +169,15 @@ describe("a message to an earlier load", () => {
     const { loadEpoch } = state;
     expect(taken(loadEpoch)).not.toEqual([]);
     for (const load of [loadEpoch - 1, loadEpoch + 1]) expect(taken(load)).toEqual([]);
-    // A call of the same name may wait in the next load.
+    // A call with the same ID may wait in the next load.
     expect(taken(loadEpoch, { ...state, loadEpoch: loadEpoch + 1 })).toEqual([]);
   });
 });
 
 describe("an event that is sent twice", () => {
-  const { loadEpoch: load } = newThread();
   const watching = threadWith({ subscriptions: [CALL, { ...CALL, callId: "other" }] });
-  const event = (at: number, more: { key?: string; digest?: string; callId?: string } = {}): RapCommand => ({
-    kind: "receiveEvent",
-    at,
-    load,
-    callId: "c",
-    key: null,
-    digest: "d",
-    eventId: `event ${at}`,
-    event: { output: "a bird", success: true, shown: { content: [], _meta: null } },
-    childId: null,
-    final: false,
-    ...more,
-  });
+  const event = (at: number, more: { key?: string; digest?: string; callId?: string } = {}) =>
+    eventOf({ at, callId: "c", digest: "d", eventId: `event ${at}`, ...more });
   const isTaken = (state: ThreadState, command: RapCommand) => decided(state, command).records.length > 0;
 
   it("is known by its bytes for ten seconds, in the call that it is for", () => {
@@ -211,7 +186,7 @@ describe("an event that is sent twice", () => {
     expect(isTaken(state, event(11_000))).toBe(true);
     expect(isTaken(state, event(1001, { digest: "e" }))).toBe(true);
     expect(isTaken(state, event(1001, { callId: "other" }))).toBe(true);
-    // A clock that was set back makes no difference.
+    // The clock may have been set back.
     expect(isTaken(state, event(500))).toBe(false);
   });
 
@@ -224,21 +199,7 @@ describe("an event that is sent twice", () => {
 });
 
 describe("a question that a tool server asks twice", () => {
-  const { loadEpoch: load } = newThread();
-  const ask = (requestId: number, named: boolean): RapCommand => ({
-    kind: "askChoice",
-    at: 1,
-    load,
-    callId: "c",
-    requestId,
-    server: "desk",
-    prompt: "Go on?",
-    choices: ["yes", "no"],
-    fallback: 1,
-    responseUrl: "https://desk/answer",
-    key: "choice c k",
-    named,
-  });
+  const ask = (requestId: number, named: boolean) => askToChoose(requestId, { key: "choice c k", named });
 
   it.each([
     [false, "a new question", [["requestSent"], [], [], ["requestSent"]]],

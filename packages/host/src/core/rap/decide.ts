@@ -1,32 +1,40 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
-import type { RapCommand } from "../commands.ts";
 import type { ThreadRecord } from "../records.ts";
-import { clearAsides } from "../requests/resolve.ts";
+import { clearAsides } from "../requests/resolve-request.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { findCall } from "../turn/call-list.ts";
-import { isOutside } from "../turn/calls.ts";
-import { OUTCOME_UNKNOWN } from "../turn/restart.ts";
-import { settleCall } from "../turn/step-call.ts";
-import { askChoice, askOAuth, callOf } from "./ask.ts";
-import { eventReceived, startEvents } from "./events.ts";
-import { outsideCall } from "./late.ts";
+import { isOutside, isSettled } from "../turn/call-stages.ts";
+import { OUTCOME_UNKNOWN } from "../turn/dead-host-recovery.ts";
+import { runningCalls } from "../turn/phase.ts";
+import { settleCall } from "../turn/settle-call.ts";
+import type { RapCommand } from "./commands.ts";
+import { outsideCall } from "./deferred-calls.ts";
+import { isFullFor, isFullForView } from "./memory-limit.ts";
 import type { CallReport, LateCall, OutsideCall, RapEvent } from "./records.ts";
-import { isRepeat, recordedName } from "./repeats.ts";
-import { isFullFor, isFullForView } from "./weight.ts";
+import { isRepeat, recordedName } from "./repeated-events.ts";
+import { eventReceived, startEvents } from "./tool-server-events.ts";
+import { askChoice, askOAuth, callOf } from "./tool-server-questions.ts";
 
-/** Live subscriptions of one thread. */
+/** Limit on the live subscriptions of a thread. */
 const MAX_SUBSCRIPTIONS = 64;
-/** What may wait for the model to be shown it; who sends more has to try again later. */
+/**
+ * Limit on the events that wait for the model. Further events are refused as `overloaded`, and their senders try
+ * again later.
+ */
 const MAX_EVENTS = 256;
-/** Children of a thread at once. */
+/** Limit on the children of a thread that handle events. */
 const MAX_CHILDREN = 32;
 
-/** What tool servers post. What nobody waits for is not refused, and changes nothing. */
+/**
+ * Decides about messages of tool servers. A message that no call or subscription waits for is ignored without an
+ * error.
+ */
 export function decideRap(state: ThreadState, command: RapCommand): readonly ThreadRecord[] | Fault {
   if (state.status.type === "notLoaded") return [];
-  // What an earlier load began has nothing to say to this one.
+  // The message belongs to an earlier load of the thread.
   if ("load" in command && command.load !== state.loadEpoch) return [];
+  if ("callId" in command && isToBeSent(state, command.callId)) return fault("overloaded");
   switch (command.kind) {
     case "reportCall":
       return report(state, command);
@@ -45,7 +53,7 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
       const { at, requestId, until } = command;
       const due = state.rap.choices.find((choice) => choice.requestId === requestId);
       if (due === undefined) return [];
-      // A call that is over has no more use for it.
+      // The call has ended, so the choice is not delivered any more.
       if (callOf(state, due.callId) === undefined) return [{ type: "choicePosted", at, requestId }];
       return [{ type: "choiceDelayed", at, requestId, until }];
     }
@@ -63,19 +71,30 @@ export function decideRap(state: ThreadState, command: RapCommand): readonly Thr
   }
 }
 
+/**
+ * Whether a tool server's message is about a call that the journal does not show as sent, because a power cut lost
+ * the record. The message is refused as `overloaded`: the host sends the call again with the same ID, and the server
+ * then repeats its messages.
+ */
+function isToBeSent(state: ThreadState, callId: string): boolean {
+  const found = findCall(runningCalls(state), callId);
+  return found !== undefined && !isOutside(found) && !isSettled(found);
+}
+
 function report(
   state: ThreadState,
   command: Extract<RapCommand, { kind: "reportCall" }>,
 ): readonly ThreadRecord[] | Fault {
   const { turn, rap } = state;
   const { at, callId, report } = command;
-  const found = turn ? findCall(turn.calls, callId) : undefined;
-  // A server may be quicker with its result than with saying that it took the call.
+  const found = findCall(runningCalls(state), callId);
+  // The result may arrive before the acknowledgement of the call.
   if (turn && found !== undefined && isOutside(found)) {
-    const { output, success } = report;
+    const { output, success, blobs } = report;
+    const item = reported(turn, callId, at, report);
     return [
       ...subscribed(state, turn.id, at, outsideCall(state, found), report),
-      ...settleCall(state, turn, found, at, { output, success, item: reported(turn, callId, at, report) }),
+      ...settleCall(state, turn, found, at, { output, success, item, blobs }),
     ];
   }
   const late = rap.late.find((call) => call.callId === callId);
@@ -96,7 +115,8 @@ function receive(
 ): readonly ThreadRecord[] | Fault {
   const { at, callId, eventId, event, childId, final } = command;
   const call = state.rap.subscriptions.find((subscription) => subscription.callId === callId);
-  // It may have overtaken the result that begins its subscription.
+  // The event came before the result that starts its subscription. The refusal `overloaded` makes the server send the
+  // event again.
   if (call === undefined && callOf(state, callId) !== undefined) return fault("overloaded");
   if (call === undefined || isRepeat(state.rap.keys, command)) return [];
   if (childId !== null && state.children.length >= MAX_CHILDREN) return fault("overloaded");
@@ -110,7 +130,7 @@ function receive(
   ];
 }
 
-/** A late call has had its time. */
+/** Ends a deferred call at its deadline. */
 function expire(
   state: ThreadState,
   { at, callId, eventId }: Extract<RapCommand, { kind: "expireCall" }>,
@@ -137,13 +157,15 @@ function withoutDeadline(late: LateCall): { readonly turnId: string; readonly ca
 function tooMuch(state: ThreadState, coming: object): Fault | undefined {
   const { children } = state;
   const { events } = state.rap;
-  // One at a time passes, however large: there would never be more room for it.
+  // An event is accepted if nothing else waits, however large it is: waiting would never make room for it.
   const waits = events.length > 0 || children.some(({ task }) => task !== null);
   const full = events.length >= MAX_EVENTS || (waits && isFullFor(state, coming));
   return full ? fault("overloaded") : undefined;
 }
 
-/** One that is too many is not there: whoever began it is told to stop. */
+/**
+ * Records a new subscription. Beyond the limit, the subscription is cancelled at once, and its server is notified.
+ */
 function subscribed(
   { rap }: ThreadState,
   turnId: string,
@@ -161,7 +183,7 @@ function subscribed(
   ];
 }
 
-/** The call's item with what it came to. */
+/** Returns the item of a call, completed with the call's result. */
 function reported(
   { open }: TurnState,
   callId: string,
@@ -179,7 +201,7 @@ function reported(
   };
 }
 
-/** Calls that the thread gives up by closing, with all that was asked for them. */
+/** Cancels the deferred calls of a closed thread, and withdraws the requests of these calls. */
 export function lateCancelled(state: ThreadState, at: number): readonly ThreadRecord[] {
   return state.rap.late.flatMap(({ turnId, callId }): ThreadRecord[] => [
     ...clearAsides(state, at, callId),

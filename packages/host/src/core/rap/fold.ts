@@ -2,17 +2,42 @@ import type { RapRecord, RapState, View } from "./records.ts";
 
 type Of<T extends RapRecord["type"]> = Extract<RapRecord, { type: T }>;
 
-/** Whoever sends the same again does so soon: it did not hear the answer. */
+/**
+ * Limit on the remembered names of events. Repeated events come soon after the first, so the oldest names are
+ * dropped.
+ */
 const KEPT_KEYS = 256;
 const KEPT_VIEWS = 64;
+/**
+ * Limit on cancellations that tool servers have to be notified of. If no server is configured, they stay until the
+ * next load.
+ */
+const MAX_CANCELS = 256;
 
 export function foldSubscribed(rap: RapState, { subscription }: Of<"subscribed">): RapState {
   const others = without(rap.subscriptions, subscription.callId);
   return { ...rap, subscriptions: [...others, subscription] };
 }
 
-export function foldSubscriptionEnded(rap: RapState, { callId }: Of<"subscriptionEnded">): RapState {
-  return { ...rap, subscriptions: without(rap.subscriptions, callId) };
+export function foldSubscriptionEnded(rap: RapState, { callId, by }: Of<"subscriptionEnded">): RapState {
+  const ended = { ...rap, subscriptions: without(rap.subscriptions, callId) };
+  return by === "cancelled" ? withCancel(ended, callId) : ended;
+}
+
+/** Adds a cancellation that tool servers have to be notified of. */
+export function withCancel(rap: RapState, callId: string): RapState {
+  const { cancels = [] } = rap;
+  return { ...rap, cancels: [...cancels.slice(1 - MAX_CANCELS), callId] };
+}
+
+export function foldCancelNotified(rap: RapState, { callId }: Of<"cancelNotified">): RapState {
+  return withCancelList(rap, rap.cancels?.filter((one) => one !== callId) ?? []);
+}
+
+export function withCancelList(rap: RapState, cancels: readonly string[]): RapState {
+  if (cancels.length > 0) return { ...rap, cancels };
+  const { cancels: _, ...others } = rap;
+  return others;
 }
 
 export function foldEventReceived(rap: RapState, { event, key }: Of<"eventReceived">): RapState {
@@ -50,7 +75,7 @@ export function foldViewUpdated(rap: RapState, record: Of<"viewUpdated">): RapSt
   return { ...rap, views: views.slice(-KEPT_VIEWS) };
 }
 
-/** With the name that a sender gave to what has had its effect now. */
+/** Remembers the name of an event or a choice, to recognize repeats. */
 export function withKey(rap: RapState, key: string | null): RapState {
   return key === null ? rap : { ...rap, keys: [...rap.keys.slice(1 - KEPT_KEYS), key] };
 }

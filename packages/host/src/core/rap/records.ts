@@ -1,8 +1,9 @@
 import type { FunctionCallOutputBody } from "@bobbin/protocol";
+import type { Blobs } from "../turn/blobs.ts";
 
-/** What comes of tool servers, beside the answers of calls. */
+/** Records about tool servers, besides those of calls in the running turn. */
 export type RapRecord =
-  /** A call has begun to send events. */
+  /** A call has started a subscription: its server sends events. */
   | {
       readonly type: "subscribed";
       readonly turnId: string;
@@ -15,41 +16,49 @@ export type RapRecord =
       readonly callId: string;
       readonly by: "final" | "cancelled";
     }
-  /** The model was told that the call is still running; what it comes to arrives as an event. */
+  /** A call was deferred: the model got an interim output, and the result will arrive as an event. */
   | {
       readonly type: "callDeferred";
       readonly turnId: string;
       readonly at: number;
       readonly call: LateCall;
     }
-  /** Something has come for the model; it waits until the model can be shown it. `key`: the sender's name for it. */
+  /**
+   * An event has arrived, and waits for the next model call. `key`: the event's name, by which a repeat is
+   * recognized.
+   */
   | {
       readonly type: "eventReceived";
       readonly at: number;
       readonly event: RapEvent;
       readonly key: string | null;
     }
-  /** From here on the model sees it. */
+  /** The event becomes part of the model's history. */
   | {
       readonly type: "eventInjected";
       readonly turnId: string;
       readonly at: number;
       readonly event: RapEvent;
     }
-  /** Something for the model to know about a call; nobody else is shown it. */
+  /** A note for the model about a call. Clients are not sent it. */
   | { readonly type: "callNoted"; readonly turnId: string; readonly at: number; readonly text: string }
-  /** The user has chosen; whoever asked is to be told. */
+  /** The user has chosen. The choice has to be posted to the tool server. */
   | { readonly type: "choiceMade"; readonly at: number; readonly choice: MadeChoice }
-  /** They are not there now, and are tried again then. */
+  /** The tool server could not be reached. The next attempt to post the choice is at `until`. */
   | {
       readonly type: "choiceDelayed";
       readonly at: number;
       readonly requestId: number;
       readonly until: number;
     }
-  /** They were, or can not be. */
+  /** The choice was posted, or the host has stopped trying. */
   | { readonly type: "choicePosted"; readonly at: number; readonly requestId: number }
-  /** The last content that a view has; an empty one clears it. */
+  /**
+   * The notice about a cancelled call or subscription was handed to the notice sender. The notice is sent at most
+   * once: neither a failure nor a crash repeats it.
+   */
+  | { readonly type: "cancelNotified"; readonly at: number; readonly callId: string }
+  /** The new content of a view. Empty content removes the view. */
   | {
       readonly type: "viewUpdated";
       readonly at: number;
@@ -59,13 +68,15 @@ export type RapRecord =
       readonly view: View["content"];
     };
 
-/** What a tool server says that a call came to. */
+/** The result of a call, reported by a tool server. */
 export interface CallReport {
   readonly output: FunctionCallOutputBody;
   readonly success: boolean;
-  /** As clients show it. */
+  /** The content for clients. */
   readonly shown: ShownContent;
-  /** The call goes on to send events. */
+  /** The blobs that `output` and `shown` refer to. */
+  readonly blobs?: Blobs | undefined;
+  /** Whether the call has started a subscription. */
   readonly subscription: boolean;
 }
 
@@ -74,50 +85,52 @@ export interface ShownContent {
   readonly _meta: unknown;
 }
 
-/** A call that somebody outside still has. */
+/** A call that a tool server still works on. */
 export interface OutsideCall {
   readonly callId: string;
-  /** The toolset's name. */
+  /** The name of the toolset. */
   readonly server: string;
-  /** The tool server's, as it is configured. */
+  /** The name of the tool server in the configuration. */
   readonly via: string;
   readonly tool: string;
-  /** As the model wrote them. */
+  /** The arguments as the model wrote them. */
   readonly args: string;
 }
 
+/** A deferred call: the model continues without its result. */
 export interface LateCall extends OutsideCall {
   readonly turnId: string;
   readonly until: number | null;
-  /** It is not known whether its server has it. */
+  /** The server has not acknowledged the call. */
   readonly unacknowledged?: boolean | undefined;
 }
 
-/** What the model is shown as a call that it did not make. */
+/** An event for the model. The model sees it as a tool call that the model did not make. */
 export interface RapEvent {
-  /** The name of that call. */
+  /** The ID of the tool call by which the model sees the event. */
   readonly id: string;
-  /** An event of a subscription, or the late result of a call. */
+  /** An event of a subscription, or the result of a deferred call. */
   readonly kind: "event" | "result";
   readonly call: OutsideCall;
   readonly output: FunctionCallOutputBody;
   readonly success: boolean;
   readonly shown: ShownContent;
+  readonly blobs?: Blobs | undefined;
 }
 
 export interface MadeChoice {
   readonly requestId: number;
   readonly callId: string;
-  /** As the configuration names it. */
+  /** The tool server's name in the configuration. */
   readonly server: string;
   readonly responseUrl: string;
   readonly selected: number;
   readonly key?: string | undefined;
 }
 
-/** A choice on its way. */
+/** A choice that was not posted to its tool server yet. */
 export interface DueChoice extends MadeChoice {
-  /** How often it was put off, and until when. */
+  /** The number of failed attempts, and the time of the next one. */
   readonly delays?: number;
   readonly until?: number;
 }
@@ -131,15 +144,17 @@ export interface View {
 
 export interface RapState {
   readonly subscriptions: readonly OutsideCall[];
-  /** Calls that the model does not wait for any more, and that have not ended. */
+  /** Deferred calls that have not ended. */
   readonly late: readonly LateCall[];
-  /** What the model is to be shown as soon as that can be. */
+  /** Events that wait for the next model call. */
   readonly events: readonly RapEvent[];
-  /** Choices that whoever asked is to be told. */
+  /** Choices that were not posted to their tool servers yet. */
   readonly choices: readonly DueChoice[];
   readonly views: readonly View[];
-  /** What senders called the last things that had their effect. */
+  /** The names of the last events and choices, by which repeats are recognized. */
   readonly keys: readonly string[];
+  /** Cancelled calls and subscriptions that tool servers have to be notified of; missing if there are none. */
+  readonly cancels?: readonly string[] | undefined;
 }
 
 export const NO_RAP: RapState = {

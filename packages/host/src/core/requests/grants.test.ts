@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { newThread } from "../../../../../test/support/test-thread.ts";
 import { decide } from "../decide.ts";
 import { fold } from "../fold.ts";
 import { notify } from "../notify.ts";
-import { entryOf, type ThreadRecord } from "../records.ts";
-import { newThread } from "../test-thread.ts";
+import { definitionOf, type ThreadRecord } from "../records.ts";
 
 const granted = (key: string, grantedAt?: number): ThreadRecord => ({
   type: "approvalGranted",
@@ -17,6 +17,7 @@ const revoke = (key: string) => ({ kind: "revokeGrant", at: 9, grantId: "id", ke
 describe("a grant", () => {
   it("counts once, with the time at which it was given last", () => {
     expect([held.grants, held.grantTimes]).toEqual([["a", "b"], { a: 7 }]);
+    expect(fold(held, granted("c", 8)).grantTimes).toEqual({ a: 7, c: 8 });
   });
 
   it("[GRANT-2] is revoked by a synced record, of which those who follow the thread are notified", () => {
@@ -25,7 +26,7 @@ describe("a grant", () => {
     const [record] = decision.records;
     expect(decision.records).toEqual([{ type: "grantRevoked", at: 9, grantId: "id", key: "a" }]);
     expect([decision.state.grants, decision.state.grantTimes]).toEqual([["b"], {}]);
-    expect(entryOf(record!).durability).toBe("synced");
+    expect(definitionOf(record!).durability).toBe("synced");
     expect(notify("thread", record!)).toEqual([
       {
         method: "thread/grants/revoked",
@@ -33,6 +34,11 @@ describe("a grant", () => {
         audience: "subscribers",
       },
     ]);
+  });
+
+  it("leaves nothing if it was the only one", () => {
+    const one = fold(newThread(), granted("a", 5));
+    expect(fold(one, { type: "grantRevoked", at: 0, grantId: "id", key: "a" })).toStrictEqual(newThread());
   });
 
   it("cannot be revoked twice", () => {

@@ -2,7 +2,7 @@ import type { ThreadState } from "../state.ts";
 
 const NONE: readonly never[] = [];
 
-/** The thread with something that the user has agreed to. */
+/** Adds a grant: an approval of the user for the rest of the session. */
 export function withGrant(state: ThreadState, key: string, at: number | undefined): ThreadState {
   const grants = state.grants.includes(key) ? state.grants : [...state.grants, key];
   return at === undefined
@@ -12,12 +12,12 @@ export function withGrant(state: ThreadState, key: string, at: number | undefine
 
 export function withoutGrant(state: ThreadState, key: string): ThreadState {
   const grants = state.grants.filter((one) => one !== key);
-  if (grants.length === 0) return withoutGrants(state);
+  if (grants.length === 0) return withoutAnyGrant(state);
   const { [key]: _, ...grantTimes } = state.grantTimes ?? {};
   return { ...state, grants, grantTimes };
 }
 
-export function withoutGrants(state: ThreadState): ThreadState {
+export function withoutAnyGrant(state: ThreadState): ThreadState {
   const { grantTimes: _, ...rest } = state;
   return { ...rest, grants: NONE };
 }

@@ -8,12 +8,15 @@ export interface CommandEnd {
 
 /** The item of a command that has ended. */
 export function endedCommand(item: CommandItem, at: number, { exitCode, output }: CommandEnd): CommandItem {
+  // The machine's clock may have been set back since the command's start.
+  const startedAtMs = item.startedAtMs == null ? item.startedAtMs : Math.min(item.startedAtMs, at);
   return {
     ...item,
+    startedAtMs,
     status: exitCode === 0 ? "completed" : "failed",
     aggregatedOutput: output,
     exitCode,
-    durationMs: item.startedAtMs == null ? null : Math.max(0, at - item.startedAtMs),
+    durationMs: startedAtMs == null ? null : at - startedAtMs,
     completedAtMs: at,
   };
 }

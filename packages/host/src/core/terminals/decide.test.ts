@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Command, TurnCommand } from "../commands.ts";
+import { after, decided, newThread, startTurn } from "../../../../../test/support/test-thread.ts";
+import type { Command } from "../commands.ts";
+import { fold } from "../fold.ts";
 import { next } from "../next.ts";
 import type { ThreadRecord } from "../records.ts";
-import { after, decided, newThread, startTurn } from "../test-thread.ts";
-import type { CallStep } from "../turn/calls.ts";
+import type { CallStep } from "../turn/call-stages.ts";
+import type { TurnCommand } from "../turn/commands.ts";
+import { leaveShells } from "./decide.ts";
+import { withSavedOutput } from "./fold.ts";
 import type { CommandItem } from "./records.ts";
 
 const TURN = "turn-1";
@@ -159,6 +163,83 @@ describe("a command that its call waits for", () => {
     expect(records.find(({ type }) => type === "itemCompleted")).toMatchObject({
       item: { id: "c", status: "failed", exitCode: -1, aggregatedOutput: "half" },
     });
+  });
+});
+
+describe("the end of a command", () => {
+  const end = (itemId: string): Command => ({
+    kind: "endCommand",
+    at: 8,
+    itemId,
+    end: { exitCode: 0, output: "" },
+  });
+
+  it("has no effect on one that is unknown or that its call waits for", () => {
+    expect(decided(dispatched, end("unknown")).records).toEqual([]);
+    expect(decided(dispatched, end("c")).records).toEqual([]);
+    expect(decided(newThread(), end("c")).records).toEqual([]);
+  });
+});
+
+describe("a command that is left running", () => {
+  const shell = command("i", "userShell");
+  const message = { type: "agentMessage", id: "m", text: "" } as unknown as CommandItem;
+  const running = after(newThread(), startTurn());
+  const open = { ...running, turn: { ...running.turn!, open: [command("c", "agent"), shell, message] } };
+  const leave = (itemId: string): ThreadRecord => ({
+    type: "terminalLeft",
+    turnId: TURN,
+    at: 5,
+    processId: "77",
+    itemId,
+    outside: true,
+  });
+
+  it("moves with its saved output from the turn to the thread; the other items stay", () => {
+    const saved = { c: "half", m: "text", i: "out" };
+    const state = fold({ ...open, turn: { ...open.turn, saved } }, leave("c"));
+    const item = { ...command("c", "unifiedExecStartup"), processId: "77" };
+    expect(state.terminals).toEqual([{ processId: "77", turnId: TURN, item, outside: true, saved: "half" }]);
+    expect(state.turn).toMatchObject({ open: [shell, message], saved: { m: "text", i: "out" } });
+    expect(state.turn?.saved).not.toHaveProperty("c");
+    const both = fold(state, leave("i"));
+    expect(both.terminals[1]).toMatchObject({ item: { source: "userShell" }, saved: "out" });
+    expect(both.turn?.open).toEqual([message]);
+  });
+
+  it("is no terminal if it is no command, or of another turn", () => {
+    const unchanged = { ...open, lastAt: 5 };
+    expect(fold(open, leave("m"))).toEqual(unchanged);
+    expect(fold(open, leave("unknown"))).toEqual(unchanged);
+    expect(fold(open, { ...leave("c"), turnId: "turn-0" } as ThreadRecord)).toEqual(unchanged);
+  });
+
+  it("saves its own output among several", () => {
+    const state = fold(fold(open, leave("c")), { ...leave("i"), processId: "78" } as ThreadRecord);
+    const saved = withSavedOutput(state, "i", "more");
+    expect(saved?.terminals.map(({ saved }) => saved)).toEqual(["", "more"]);
+    expect(withSavedOutput(state, "m", "more")).toBeUndefined();
+    const ended = { type: "terminalEnded", turnId: TURN, at: 6, processId: "77" } as ThreadRecord;
+    expect(fold(state, ended).terminals.map(({ processId }) => processId)).toEqual(["78"]);
+  });
+
+  it("is the user's own at the end of a turn", () => {
+    expect(leaveShells(open.turn, 9)).toEqual([
+      { type: "terminalLeft", turnId: TURN, at: 9, processId: "i", itemId: "i", outside: true },
+    ]);
+  });
+
+  it("is the last of the user's commands in its turn, whatever else is open", () => {
+    const turn = after(newThread(), { kind: "startShell", at: 3, turnId: "s", item: shell }).turn!;
+    const ended = (...items: readonly CommandItem[]) =>
+      types(
+        decided(
+          { ...newThread(), turn: { ...turn, open: items } },
+          { kind: "endCommand", at: 8, itemId: "i", end: { exitCode: 0, output: "" } },
+        ).records,
+      );
+    expect(ended(shell, message)).toEqual(["itemCompleted", "turnEnded"]);
+    expect(ended(shell, command("j", "userShell"))).toEqual(["itemCompleted"]);
   });
 });
 

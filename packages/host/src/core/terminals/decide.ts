@@ -1,13 +1,16 @@
-import type { TerminalCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
-import { clearAsides, clearNetwork } from "../requests/resolve.ts";
+import { clearAsides, clearNetwork } from "../requests/resolve-request.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { turnEnded } from "../turn/ending.ts";
+import { turnEnded } from "../turn/end-turn.ts";
 import { type CommandEnd, endedCommand } from "./command-end.ts";
+import type { TerminalCommand } from "./commands.ts";
 import type { CommandItem, TerminalState } from "./records.ts";
 
-/** Records for a command about a process of the thread; none if it comes too late to matter. */
+/**
+ * Returns the records for a user's shell command that starts, and for a shell command or background terminal that
+ * ends. The end of an unknown process gives no records.
+ */
 export function decideTerminals(state: ThreadState, command: TerminalCommand): readonly ThreadRecord[] {
   switch (command.kind) {
     case "startShell":
@@ -28,7 +31,7 @@ export function decideTerminals(state: ThreadState, command: TerminalCommand): r
   }
 }
 
-/** The user's own command joins the running turn, or gets one of its own. */
+/** Starts a shell command of the user: in the running turn, or in a turn of its own. */
 function startShell(
   { turn }: ThreadState,
   { at, turnId, item }: Extract<TerminalCommand, { kind: "startShell" }>,
@@ -38,14 +41,14 @@ function startShell(
   return [{ type: "turnStarted", turnId, at, input: [], outputSchema: null, kind: "shell" }, started];
 }
 
-/** Whether an item is a command of the user's own. */
+/** Whether an item is a shell command of the user. */
 export function isShell(item: { readonly type: string }): item is CommandItem {
   return item.type === "commandExecution" && (item as CommandItem).source === "userShell";
 }
 
-/** Whether the turn is there for the user's commands alone, and the last one has just ended. */
-function isOnlyShell({ attempt, open }: TurnState): boolean {
-  return attempt === 0 && open.filter(isShell).length === 1;
+/** Whether a turn consists only of shell commands of the user, and just one of them still runs. */
+function isOnlyShell({ phase, open }: TurnState): boolean {
+  return phase.kind === "shell" && open.filter(isShell).length === 1;
 }
 
 export function terminalEnded(
@@ -64,7 +67,7 @@ export function terminalEnded(
   };
 }
 
-/** Ends all background terminals of a thread: their host is gone, or the thread is unloaded. */
+/** Ends all background terminals of a thread, because its host has ended or the thread is unloaded. */
 export function endTerminals(
   { terminals }: ThreadState,
   at: number,
@@ -81,7 +84,7 @@ function terminatedNote({ command }: CommandItem, processId: string): string {
   return `The command with session ID ${processId} was terminated because the thread was unloaded or its host ended. Start it again if it is still needed: ${command.slice(0, 500)}`;
 }
 
-/** Commands of the user that go on when the model's turn is over: they become background terminals. */
+/** Turns the user's shell commands that still run at the end of a turn into background terminals. */
 export function leaveShells({ id: turnId, open }: TurnState, at: number): readonly ThreadRecord[] {
   return open
     .filter(isShell)

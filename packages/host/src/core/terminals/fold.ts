@@ -1,11 +1,11 @@
 import type { ThreadState } from "../state.ts";
-import { isTextOf } from "../turn/texts.ts";
+import { isTextOf } from "../turn/item-texts.ts";
+import { outputTail } from "./output-tail.ts";
 import type { CommandItem, TerminalRecord, TerminalState } from "./records.ts";
-import { savedOutput } from "./saved-output.ts";
 
 type Of<T extends TerminalRecord["type"]> = Extract<TerminalRecord, { type: T }>;
 
-/** Moves the item of a command from its turn to the thread. */
+/** Moves a command's item from its turn to the thread's background terminals. */
 export function foldTerminalLeft(state: ThreadState, record: Of<"terminalLeft">): ThreadState {
   const { turn } = state;
   const { turnId, processId, itemId, outside } = record;
@@ -34,16 +34,16 @@ export function foldTerminalEnded(state: ThreadState, { processId }: Of<"termina
   return { ...state, terminals: state.terminals.filter((one) => one.processId !== processId) };
 }
 
-/** The state with more of a background terminal's output; undefined if the item is not one. */
+/** Appends output to a background terminal's saved output. Undefined if the item is no background terminal. */
 export function withSavedOutput(state: ThreadState, itemId: string, text: string): ThreadState | undefined {
   if (!state.terminals.some(({ item }) => item.id === itemId)) return undefined;
   const terminals = state.terminals.map((terminal) =>
-    terminal.item.id === itemId ? { ...terminal, saved: savedOutput(terminal.saved, text) } : terminal,
+    terminal.item.id === itemId ? { ...terminal, saved: outputTail(terminal.saved, text) } : terminal,
   );
   return { ...state, terminals };
 }
 
-/** A command that was asked about becomes one with a process. */
+/** The `source` of a command that outlives its call: `agent` becomes a unified-exec process. */
 function sourceLeft(source: CommandItem["source"]): CommandItem["source"] {
   return source === "agent" ? "unifiedExecStartup" : source;
 }

@@ -1,23 +1,23 @@
 import type { ThreadItem } from "@bobbin/protocol";
 
-/** A command as clients see it. */
+/** The thread item of a command. */
 export type CommandItem = Extract<ThreadItem, { type: "commandExecution" }>;
 
-/** A command that goes on after the call that started it: a background terminal. */
+/** A background terminal: a command that runs on after the call that started it. */
 export interface TerminalState {
-  /** The name of its process in the thread, for clients and for the model. */
+  /** The ID of the process within the thread, for clients and the model. */
   readonly processId: string;
-  /** The turn that its item belongs to. */
+  /** The turn that the item belongs to. */
   readonly turnId: string;
   readonly item: CommandItem;
-  /** Whether it runs without a sandbox: then input to it needs consent. */
+  /** Whether the command runs outside of the sandbox. If so, input to the command needs consent. */
   readonly outside: boolean;
-  /** The end of its output, as far as it was saved. */
+  /** The end of the command's output in `textSaved` records. */
   readonly saved: string;
 }
 
 export type TerminalRecord =
-  /** A command outlives its call, or its turn. Its item stays open. */
+  /** A command runs on after its call or its turn, and becomes a background terminal. */
   | {
       readonly type: "terminalLeft";
       readonly turnId: string;
@@ -26,7 +26,7 @@ export type TerminalRecord =
       readonly itemId: string;
       readonly outside: boolean;
     }
-  /** The model writes to a background terminal, or presses Ctrl-C in it. */
+  /** The model writes to a background terminal, or sends Ctrl-C. An empty text: the model only waited for output. */
   | {
       readonly type: "terminalInput";
       readonly turnId: string;
@@ -38,11 +38,11 @@ export type TerminalRecord =
   /** A background terminal has ended. */
   | {
       readonly type: "terminalEnded";
-      /** The turn of its item, which may have ended long before. */
+      /** The turn of the item. It may have ended long before. */
       readonly turnId: string;
       readonly at: number;
       readonly processId: string;
       readonly item: ThreadItem;
-      /** For the model, if it has not learnt of the end from a call. */
+      /** A note for the model about the end; missing if the output of a call reported the end. */
       readonly note?: string | undefined;
     };

@@ -1,9 +1,9 @@
-// A turn calls the model several times: after tools, after input, after a failure. Only the last call is heard.
+// A turn makes several model calls: after tools, after input, after a failure. Only output of the last one counts.
 import type { ThreadItem, TokenUsageBreakdown, UserInput } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
-import type { TurnCommand } from "../commands.ts";
+import { decided, newThread } from "../../../../../test/support/test-thread.ts";
 import type { ThreadState } from "../state.ts";
-import { decided, newThread } from "../test-thread.ts";
+import type { TurnCommand } from "./commands.ts";
 
 const TURN = "turn-1";
 const text = (words: string): UserInput[] => [{ type: "text", text: words, text_elements: [] }];
@@ -36,7 +36,7 @@ const error = {
 } as const;
 const about = (attempt: number) => ({ at: 5, turnId: TURN, attempt });
 
-/** Everything that a call of the model can lead to. */
+/** All commands that a model call can submit. */
 const HEARD: Record<string, (attempt: number) => TurnCommand> = {
   "that a message begins": (attempt) => ({ kind: "itemStarted", ...about(attempt), item }),
   "a whole message": (attempt) => ({ kind: "itemCompleted", ...about(attempt), item }),
@@ -83,6 +83,32 @@ const steered = decided(started, {
   input: text("no, stop"),
 }).state;
 const compacting = decided(steered, { kind: "compactFirst", ...about(2) }).state;
+
+describe("a call of the model that failed", () => {
+  const fails = (at: number, attempt: number): TurnCommand => ({
+    kind: "sampled",
+    at,
+    turnId: TURN,
+    attempt,
+    outcome: { kind: "failed", error, retry: { of: 2, afterMs: 500 } },
+  });
+
+  it("is made again after the pause that was asked for, at most as often as was allowed", () => {
+    const first = decided(started, fails(1000, 1));
+    expect(first.records).toMatchObject([
+      { type: "sampleRequested", attempt: 2 },
+      { type: "retrying", at: 1000, until: 1500, retry: 1, of: 2, error: { additionalDetails: "no" } },
+    ]);
+    const second = decided(first.state, fails(1600, 2));
+    expect(second.records).toMatchObject([
+      { type: "sampleRequested", attempt: 3 },
+      { type: "retrying", at: 1600, until: 2100, retry: 2, of: 2 },
+    ]);
+    const third = decided(second.state, fails(2200, 3));
+    expect(third.records.find(({ type }) => type === "turnEnded")).toMatchObject({ status: "failed", error });
+    expect(third.state.turn).toBeNull();
+  });
+});
 
 describe("a call of the model that another took the place of", () => {
   it.each(Object.entries(HEARD))("is not heard to say %s", (_, said) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addCall, allSettled, findCall, othersSettled, stageCall } from "./call-list.ts";
-import { type CallStage, type CallState, isSettled } from "./calls.ts";
+import { addCall, allSettled, findCall, othersSettled, rewriteCall, stageCall } from "./call-list.ts";
+import { type CallStage, type CallState, isSettled } from "./call-stages.ts";
 
 const STAGES: readonly CallStage[] = [
   { kind: "proposed" },
@@ -18,7 +18,7 @@ const call = (callId: string) => ({
   kind: "function" as const,
 });
 
-/** What the list has to say, in the simplest way. */
+/** The reference implementation, without an index. */
 function naive(calls: readonly CallState[], callId: string) {
   const found = calls.find((one) => one.call.callId === callId);
   return {
@@ -42,7 +42,7 @@ describe("a list of calls", () => {
         for (const { on, add, id, stage } of acts) {
           const from = lists[on % lists.length]!;
           const before = structuredClone(from);
-          // A damaged journal may have the same name twice.
+          // A damaged journal may contain the same ID twice.
           const made = add ? addCall(from, call(id)) : stageCall(from, id, stage);
           expect(from).toEqual(before);
           expect(made).toEqual(
@@ -85,4 +85,23 @@ describe("a list of calls", () => {
     expect(allSettled(calls)).toBe(true);
     expect(looks).toBeLessThan(20 * count);
   });
+});
+
+it("gives one call other arguments, and still finds and counts the others", () => {
+  const [first, second] = ["a", "b"].map(call) as [ReturnType<typeof call>, ReturnType<typeof call>];
+  const before = stageCall(addCall(addCall([], first), second), "a", { kind: "settled" });
+  const after = rewriteCall(before, "b", '{"x":1}');
+  expect(after.map((one) => one.call.arguments)).toEqual(["{}", '{"x":1}']);
+  expect(before.map((one) => one.call.arguments)).toEqual(["{}", "{}"]);
+  expect(after.map((one) => one.stage.kind)).toEqual(["settled", "proposed"]);
+  expect(findCall(after, "b")).toBe(after[1]);
+  expect([allSettled(after), othersSettled(after, after[1]!)]).toEqual([false, true]);
+  expect(rewriteCall(before, "unknown", "[]")).toEqual(before);
+});
+
+it("moves every call of an id to a stage, if a damaged journal has the id twice", () => {
+  const twice = addCall(addCall(addCall([], call("a")), call("b")), call("a"));
+  const kinds = (calls: readonly CallState[]) => calls.map(({ stage }) => stage.kind);
+  expect(kinds(stageCall(twice, "a", { kind: "settled" }))).toEqual(["settled", "proposed", "settled"]);
+  expect(kinds(stageCall(twice, "c", { kind: "settled" }))).toEqual(["proposed", "proposed", "proposed"]);
 });

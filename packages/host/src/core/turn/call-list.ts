@@ -1,77 +1,87 @@
-import { type CallStage, type CallState, isSettled } from "./calls.ts";
+import { type CallStage, type CallState, isSettled } from "./call-stages.ts";
 import type { ToolCall } from "./records.ts";
 
-/** Where a list of calls has which call, and how many of them are not settled. */
+/** The positions of calls in a list by ID, and the number of calls that are not settled. */
 interface Index {
-  /** Shared with the lists that were made of this one, which may have more. */
-  readonly places: Map<string, number>;
+  /** Shared by a list and the lists that were copied from it, which may have more calls. */
+  readonly positions: Map<string, number>;
   readonly pending: number;
 }
 
 /**
- * Lists are plain data, and copied with each change; to go through one for every step of every call as well would take a
- * thousand calls a million steps. So what is known of a list is kept beside it, and passed on to its copies.
+ * The index of each list of calls. Lists are plain data and are copied at each change. Without an index, every step
+ * of every call would search its list, in quadratic time. A copy takes over the index.
  */
 const indexes = new WeakMap<readonly CallState[], Index>();
 
 export function findCall(calls: readonly CallState[], callId: string): CallState | undefined {
-  return calls[placeOf(calls, callId)];
+  return calls[positionOf(calls, callId)];
 }
 
-/** Nothing is waited for. */
+/** Whether all calls are settled. */
 export function allSettled(calls: readonly CallState[]): boolean {
   return indexOf(calls).pending === 0;
 }
 
-/** Nothing is waited for but this one. */
+/** Whether all calls except this one are settled. */
 export function othersSettled(calls: readonly CallState[], call: CallState): boolean {
   return indexOf(calls).pending === (isSettled(call) ? 0 : 1);
 }
 
 export function addCall(calls: readonly CallState[], call: ToolCall): readonly CallState[] {
-  const { places, pending } = indexOf(calls);
+  const { positions, pending } = indexOf(calls);
   const more = [...calls, { call, stage: { kind: "proposed" } } as const];
-  // If another list was made of this one before, its calls are not in this one.
-  if (places.size !== calls.length || places.has(call.callId)) return more;
-  places.set(call.callId, calls.length);
-  indexes.set(more, { places, pending: pending + 1 });
+  // Another copy has added its calls to the shared index; they are not in this list.
+  if (positions.size !== calls.length || positions.has(call.callId)) return more;
+  positions.set(call.callId, calls.length);
+  indexes.set(more, { positions, pending: pending + 1 });
   return more;
 }
 
-/** With one call further on. */
+/** The calls with other arguments for one of them. */
+export function rewriteCall(calls: readonly CallState[], callId: string, args: string): readonly CallState[] {
+  const rewritten = calls.map((one) =>
+    one.call.callId === callId ? { ...one, call: { ...one.call, arguments: args } } : one,
+  );
+  const index = indexes.get(calls);
+  if (index !== undefined) indexes.set(rewritten, index);
+  return rewritten;
+}
+
+/** The calls with one of them in another stage. */
 export function stageCall(
   calls: readonly CallState[],
   callId: string,
   stage: CallStage,
 ): readonly CallState[] {
-  const { places, pending } = indexOf(calls);
-  // Calls have names of their own, but a journal that is damaged may say otherwise.
-  if (places.size < calls.length) {
+  const { positions, pending } = indexOf(calls);
+  // IDs are unique, except in a damaged journal.
+  if (positions.size < calls.length) {
     return calls.map((one) => (one.call.callId === callId ? { ...one, stage } : one));
   }
-  const place = placeOf(calls, callId);
-  const before = calls[place];
+  const position = positionOf(calls, callId);
+  const before = calls[position];
   if (before === undefined) return calls;
   const after = { ...before, stage };
   const copy = calls.slice();
-  copy[place] = after;
-  indexes.set(copy, { places, pending: pending - waitsFor(before) + waitsFor(after) });
+  copy[position] = after;
+  indexes.set(copy, { positions, pending: pending - waitsFor(before) + waitsFor(after) });
   return copy;
 }
 
-/** -1 if it has none. */
-function placeOf(calls: readonly CallState[], callId: string): number {
-  const place = indexOf(calls).places.get(callId) ?? -1;
-  return calls[place]?.call.callId === callId ? place : -1;
+/** The position of a call; -1 if it is not in the list. */
+function positionOf(calls: readonly CallState[], callId: string): number {
+  const position = indexOf(calls).positions.get(callId) ?? -1;
+  return calls[position]?.call.callId === callId ? position : -1;
 }
 
 function indexOf(calls: readonly CallState[]): Index {
   const known = indexes.get(calls);
   if (known !== undefined) return known;
-  const places = new Map<string, number>();
-  for (const [place, { call }] of calls.entries())
-    if (!places.has(call.callId)) places.set(call.callId, place);
-  const index = { places, pending: calls.reduce((sum, call) => sum + waitsFor(call), 0) };
+  const positions = new Map<string, number>();
+  for (const [position, { call }] of calls.entries())
+    if (!positions.has(call.callId)) positions.set(call.callId, position);
+  const index = { positions, pending: calls.reduce((sum, call) => sum + waitsFor(call), 0) };
   indexes.set(calls, index);
   return index;
 }

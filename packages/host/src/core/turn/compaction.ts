@@ -1,28 +1,28 @@
 import type { ThreadItem, ThreadTokenUsage } from "@bobbin/protocol";
-import type { TurnCommand } from "../commands.ts";
 import type { ShownText } from "../decide.ts";
 import type { ThreadRecord } from "../records.ts";
-import { clearNetwork } from "../requests/resolve.ts";
+import { clearNetwork } from "../requests/resolve-request.ts";
 import type { ThreadState, TurnState } from "../state.ts";
-import { endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
-import { isCompaction } from "./own-items.ts";
+import type { TurnCommand } from "./commands.ts";
+import { endTurn, requestSample, retrying, turnEnded } from "./end-turn.ts";
+import { isCompaction } from "./item-kinds.ts";
 import type { Compacting, TurnRecord } from "./records.ts";
 import { addUsage } from "./usage.ts";
 
-/** How often less and less of the conversation is shown to a model that finds it too long to summarise. */
+/** Limit on how often the conversation is halved when it is too long for the model to summarize. */
 const MOST_LIGHTER = 6;
 
-/** A turn that may shorten what the model is shown. A second time in a row would not help. */
-export function mayCompact({ kind, compacting, compacted }: TurnState): boolean {
-  return kind === "regular" && compacting === null && compacted === "no";
+/** Whether the turn may compact the conversation now. A second compaction in a row would not help. */
+export function mayCompact({ kind, phase, compacted }: TurnState): boolean {
+  return kind === "regular" && phase.kind === "sampling" && compacted === "no";
 }
 
-/** What has come in a turn before its first answer is not old: only what was before it is summarised. */
+/** What a compaction covers: only earlier turns before the turn's first answer, else everything. */
 export function coverage({ answers }: TurnState): Compacting["covers"] {
   return answers === 0 ? "past" : "all";
 }
 
-/** A turn that does nothing else. Whatever runs ends for it. */
+/** Starts a turn that only compacts the conversation. Interrupts the running turn. */
 export function startCompaction(
   state: ThreadState,
   { at, turnId }: { readonly at: number; readonly turnId: string },
@@ -35,7 +35,7 @@ export function startCompaction(
   ];
 }
 
-/** Takes the place of the call of the model that was due. */
+/** Starts a compaction in place of the model call that was due. */
 export function beginCompaction(
   { id: turnId, attempt }: Pick<TurnState, "id" | "attempt">,
   at: number,
@@ -53,14 +53,15 @@ function compactionItem(id: string, at: number): ThreadItem {
 
 type Summarised = Extract<TurnCommand, { kind: "summarised" }>;
 
-/** What comes of a call of the model for a summary. */
+/** The records that follow a model call for a summary: the compaction, a retry, or the end of the turn. */
 export function summarised(
   state: ThreadState,
-  turn: TurnState & { readonly compacting: Compacting },
-  { at, outcome }: Summarised,
+  turn: TurnState,
+  compacting: Compacting,
+  { at, outcome, lastHooks }: Summarised,
   shown: ShownText,
 ): readonly ThreadRecord[] {
-  const { id: turnId, attempt, compacting } = turn;
+  const { id: turnId, attempt } = turn;
   const again = (how: Compacting): TurnRecord => ({
     type: "compactionRequested",
     turnId,
@@ -85,9 +86,11 @@ export function summarised(
         }),
       ),
       { type: "compacted", turnId, at, attempt, summary, kept, spent: outcome.usage, usage },
-      ...(turn.kind === "compact"
-        ? [...clearNetwork(state, at), turnEnded(turn, at, "completed", null)]
-        : [requestSample(turn)]),
+      ...(turn.kind === "compact" && lastHooks !== undefined
+        ? [{ type: "lastHooksDue", turnId, at, event: lastHooks } as const]
+        : turn.kind === "compact"
+          ? [...clearNetwork(state, at), turnEnded(turn, at, "completed", null)]
+          : [requestSample(turn)]),
     ];
   }
   const { error, retry } = outcome;
@@ -98,7 +101,7 @@ export function summarised(
     return [again({ ...compacting, lighter: compacting.lighter + 1 })];
   }
   if (turn.kind === "compact") return endTurn(state, at, "failed", shown, error);
-  // The model has refused the conversation as it is, so there is no way on.
+  // The model refused the conversation as it was, so the turn cannot continue without a compaction.
   if (compacting.because !== null) return endTurn(state, at, "failed", shown, compacting.because);
   return [{ type: "compactionFailed", turnId, at, error }, requestSample(turn)];
 }

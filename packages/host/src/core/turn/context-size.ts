@@ -1,24 +1,24 @@
 import type { FunctionCallOutputBody, UserInput } from "@bobbin/protocol";
 import type { ThreadState } from "../state.ts";
 
-/** Where nobody has counted: about so many characters make a token, and about so many tokens a picture. */
+/** Estimates: characters per token, and tokens per image. */
 const TOKEN_CHARACTERS = 4;
 const PICTURE_TOKENS = 1000;
 
 /**
- * `contextTokens` of a state is how much of the model's window the conversation takes: what the model last reported,
- * and an estimate of what has come since.
+ * Sets the size of the conversation, in tokens: the size that the model reported last, plus an estimate of later
+ * additions.
  */
 export function withContextTokens(state: ThreadState, contextTokens: number): ThreadState {
   return state.contextTokens === contextTokens ? state : { ...state, contextTokens };
 }
 
-/** The state with something more in the conversation. */
+/** Adds the size of a text or a tool output to that of the conversation. */
 export function withMoreContext(state: ThreadState, added: FunctionCallOutputBody): ThreadState {
   return withContextTokens(state, state.contextTokens + outputTokens(added));
 }
 
-/** The state with a message of the user more. */
+/** Adds the size of a user message to that of the conversation. */
 export function withUserMessage(state: ThreadState, content: readonly UserInput[]): ThreadState {
   return withContextTokens(state, state.contextTokens + inputTokens(content));
 }

@@ -1,26 +1,30 @@
 import type { ThreadItem, ThreadTokenUsage } from "@bobbin/protocol";
 import { type Fault, fault, notSteerableFault } from "../../errors.ts";
-import type { SampleOutcome, TurnCommand } from "../commands.ts";
+import { hasNews } from "../children/helper-end-notes.ts";
 import type { ShownText } from "../decide.ts";
-import { settingsChanged } from "../life/settings.ts";
-import { defer, isDeferrable } from "../rap/late.ts";
+import type { LastHooks } from "../hooks/records.ts";
+import { settingsChanged } from "../life/settings-change-record.ts";
+import { defer, isDeferrable } from "../rap/deferred-calls.ts";
 import type { ThreadRecord } from "../records.ts";
-import { networkDecision } from "../requests/network.ts";
-import { clearNetwork, resolve } from "../requests/resolve.ts";
+import { networkDecision } from "../requests/network-questions.ts";
+import { clearNetwork, resolve } from "../requests/resolve-request.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { leaveShells } from "../terminals/decide.ts";
-import { acceptedTurn, inputAccepted } from "./accepted.ts";
+import { acceptedTurn, inputAccepted } from "./accepted-inputs.ts";
+import { contextGiven } from "./additional-context.ts";
 import { allSettled } from "./call-list.ts";
-import { uniqueCallId } from "./calls.ts";
-import { changesOf } from "./changes.ts";
+import { uniqueCallId } from "./call-stages.ts";
+import { stepCall } from "./call-steps.ts";
+import { reviewed, startReview } from "./code-review.ts";
+import type { TurnCommand } from "./commands.ts";
 import { beginCompaction, coverage, mayCompact, startCompaction, summarised } from "./compaction.ts";
-import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./ending.ts";
-import { contextGiven } from "./given-context.ts";
-import { reviewed, startReview } from "./review.ts";
-import { stepCall } from "./step-call.ts";
+import { closeItems, endTurn, requestSample, retrying, turnEnded } from "./end-turn.ts";
+import { changesOf } from "./file-changes.ts";
+import { callsOf } from "./phase.ts";
+import { stepState } from "./turn-settings.ts";
 import { addUsage } from "./usage.ts";
 
-/** Records for a command, none if it comes too late to matter, or why it is refused. */
+/** Decides commands about turns. Commands that come too late have no effect. */
 export function decideTurn(
   state: ThreadState,
   command: TurnCommand,
@@ -29,8 +33,9 @@ export function decideTurn(
   const turn = state.turn;
   switch (command.kind) {
     case "startTurn":
-      if (acceptedTurn(state, command.clientUserMessageId) !== undefined) return [];
-      // Clients of this protocol start turns without asking whether one runs: then it is more input for that one.
+      if (acceptedTurn(state, command.clientUserMessageId ?? command.inputId ?? null) !== undefined)
+        return [];
+      // While a turn runs, turn/start adds input to it, as in the Codex CLI.
       if (turn === null) return startTurn(state, command);
       return notSteerable(turn) ?? addInput(state, turn, command, shown);
     case "steer":
@@ -39,16 +44,22 @@ export function decideTurn(
       if (command.expectedTurnId !== turn.id) return fault("steerMismatch", command.expectedTurnId, turn.id);
       if (command.input.length === 0) return fault("inputEmpty");
       return notSteerable(turn) ?? addInput(state, turn, command, shown);
+    case "changeTurnSettings": {
+      const { at, turnId, changes } = command;
+      if (turn?.id !== turnId || Object.keys(changes).length === 0) return [];
+      return [{ type: "turnSettingsChanged", turnId, at, changes }];
+    }
     case "interrupt":
       return interrupt(state, command, shown);
     case "itemStarted":
     case "itemCompleted": {
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
-      const { kind: type, attempt: _, ...said } = command;
-      return [{ type, ...said } as ThreadRecord];
+      const { kind: type, attempt: _, ...fields } = command;
+      return [{ type, ...fields } as ThreadRecord];
     }
     case "toolCalled": {
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
+      if (turn.phase.kind !== "sampling") return [];
       const { at, turnId, call } = command;
       const callId = uniqueCallId(call.callId, state);
       return [{ type: "toolCalled", at, turnId, call: { ...call, callId } }];
@@ -90,11 +101,12 @@ export function decideTurn(
     }
     case "summarised": {
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
-      const { compacting } = turn;
-      return compacting === null ? [] : summarised(state, { ...turn, compacting }, command, shown);
+      const { phase } = turn;
+      return phase.kind === "compacting" ? summarised(state, turn, phase.how, command, shown) : [];
     }
     case "sampled":
       if (turn?.id !== command.turnId || turn.attempt !== command.attempt) return [];
+      if (turn.phase.kind !== "sampling") return [];
       return sampled(state, turn, command, shown);
   }
 }
@@ -107,10 +119,11 @@ type StartTurn = Extract<TurnCommand, { kind: "startTurn" }>;
 type Steer = Extract<TurnCommand, { kind: "steer" }>;
 
 export function startTurn(state: ThreadState, command: StartTurn): readonly ThreadRecord[] {
-  const { at, turnId, input, outputSchema, changes } = command;
+  const { at, turnId, input, outputSchema, changes, rootTurnId } = command;
+  const root = rootTurnId === undefined ? {} : { rootTurnId };
   return [
     ...settingsChanged(state, at, changes),
-    { type: "turnStarted", turnId, at, input, outputSchema },
+    { type: "turnStarted", turnId, at, input, outputSchema, ...root },
     ...contextGiven(state, turnId, at, command.context ?? []),
     ...userMessage(turnId, command),
     { type: "sampleRequested", turnId, attempt: 1 },
@@ -118,9 +131,8 @@ export function startTurn(state: ThreadState, command: StartTurn): readonly Thre
 }
 
 /**
- * What the model was saying ends where it is, and the model is called again with the new input. While tools are at
- * work for it, or a summary is made, the input waits for them: what they answer has to come first. Tool servers may take
- * days, and are not waited for.
+ * Adds input to the running turn. Cuts off the model's answer, and calls the model again with the input. If local
+ * tools or a compaction run, the input waits for their end. It does not wait for tool servers, which may take days.
  */
 function addInput(
   state: ThreadState,
@@ -130,7 +142,7 @@ function addInput(
 ): readonly ThreadRecord[] {
   const speaks = command.input.length > 0;
   const deferred = speaks && isDeferrable(state, turn) ? defer(state, turn, command.at) : [];
-  const busy = turn.compacting !== null || (deferred.length === 0 && !allSettled(turn.calls));
+  const busy = turn.phase.kind === "compacting" || (deferred.length === 0 && !allSettled(callsOf(turn)));
   return [
     ...deferred,
     ...(command.kind === "startTurn" ? settingsChanged(state, command.at, command.changes) : []),
@@ -143,7 +155,8 @@ function addInput(
 
 function userMessage(turnId: string, command: StartTurn | Steer): readonly ThreadRecord[] {
   const { at, input, clientUserMessageId: clientId, blobs } = command;
-  const accepted = inputAccepted(turnId, clientId);
+  const inputId = command.kind === "startTurn" ? command.inputId : undefined;
+  const accepted = inputAccepted(turnId, clientId ?? inputId ?? null);
   if (input.length === 0) return accepted;
   const item: ThreadItem = {
     type: "userMessage",
@@ -167,7 +180,7 @@ function interrupt(
 ): readonly ThreadRecord[] | Fault {
   const { turn, lastTurn } = state;
   if (turn === null) {
-    // The same interrupt again, or one that nothing is left to do for.
+    // The interrupt was repeated, or came after the turn's end.
     if (turnId === null || (turnId === lastTurn?.id && lastTurn.status === "interrupted")) return [];
     return fault("noActiveTurnToInterrupt");
   }
@@ -178,19 +191,20 @@ function interrupt(
 function sampled(
   state: ThreadState,
   turn: TurnState,
-  { at, outcome }: { readonly at: number; readonly outcome: SampleOutcome },
+  { at, outcome, lastHooks }: Extract<TurnCommand, { kind: "sampled" }>,
   shown: ShownText,
 ): readonly ThreadRecord[] {
+  const calls = callsOf(turn);
   if (outcome.kind === "failed") {
     const { error, retry } = outcome;
     const tooLong = error.codexErrorInfo === "contextWindowExceeded";
-    if (tooLong && mayCompact(turn) && allSettled(turn.calls)) {
+    if (tooLong && mayCompact(turn) && allSettled(calls)) {
       const how = { covers: coverage(turn), lighter: 0, because: error };
       return [...closeItems(turn, at, shown, "fault"), ...beginCompaction(turn, at, how)];
     }
     if (retry === undefined || turn.retries >= retry.of) return endTurn(state, at, "failed", shown, error);
     const closed = closeItems(turn, at, shown, "fault");
-    if (!allSettled(turn.calls)) {
+    if (!allSettled(calls)) {
       return [...closed, { type: "sampleLost", turnId: turn.id, attempt: turn.attempt }];
     }
     return [...closed, requestSample(turn), retrying(turn, at, error, retry)];
@@ -201,43 +215,51 @@ function sampled(
     modelContextWindow: outcome.contextWindow,
   };
   const { records: review, answer } =
-    turn.kind === "review" && turn.calls.length === 0
+    turn.kind === "review" && calls.length === 0
       ? reviewed(turn.id, at, outcome.review ?? "")
       : { records: [], answer: turn.answer };
   return [
     ...closeItems(turn, at, shown),
     ...review,
     { type: "usageReported", turnId: turn.id, usage },
-    ...afterSample(state, { ...turn, answer }, at),
+    ...afterSample(state, { ...turn, answer }, at, lastHooks),
   ];
 }
 
 /**
- * A model that called tools is called again with their answers, once all are there; and one that has not seen what
- * clients put in while it spoke, with that.
+ * The records that follow a model's answer. The model is called again when all its tool calls have outputs, or if
+ * there are injected items or ends of helpers that it was not sent. Otherwise the turn ends.
  */
-function afterSample(state: ThreadState, turn: TurnState, at: number): readonly ThreadRecord[] {
-  if (turn.calls.length === 0) {
-    return turn.injected
-      ? [requestSample(turn)]
+function afterSample(
+  state: ThreadState,
+  turn: TurnState,
+  at: number,
+  lastHooks: LastHooks | undefined,
+): readonly ThreadRecord[] {
+  const calls = callsOf(turn);
+  if (calls.length === 0) {
+    if (turn.injected || (turn.kind === "regular" && hasNews(state))) return [requestSample(turn)];
+    return lastHooks !== undefined && turn.kind === "regular"
+      ? [{ type: "lastHooksDue", turnId: turn.id, at, event: lastHooks }]
       : [...clearNetwork(state, at), ...leaveShells(turn, at), turnEnded(turn, at, "completed", null)];
   }
-  return allSettled(turn.calls) ? [requestSample(turn)] : [];
+  return allSettled(calls) ? [requestSample(turn)] : [];
 }
 
-/** Told once for each model in a turn. */
+/** Records once per turn and model that another model answers than the requested one. */
 function rerouted(
-  { settings }: ThreadState,
+  state: ThreadState,
   turn: TurnState,
   { at, model }: Extract<TurnCommand, { kind: "modelServed" }>,
 ): readonly ThreadRecord[] {
+  const { settings } = stepState(state);
   if (isSameModel(settings.model, model) || turn.servedBy === model) return [];
   return [{ type: "modelRerouted", turnId: turn.id, at, from: settings.model, to: model }];
 }
 
-/** A model's name may be short for one of its versions, or have the provider's name before it. */
-function isSameModel(asked: string, served: string): boolean {
-  const name = asked.toLowerCase().split("/").at(-1)!;
+/** Whether two names mean the same model: one may lack the version, or the provider's prefix. */
+function isSameModel(requested: string, served: string): boolean {
+  const name = requested.toLowerCase().split("/").at(-1)!;
   const other = served.toLowerCase().split("/").at(-1)!;
   return other === name || other.startsWith(`${name}-`);
 }

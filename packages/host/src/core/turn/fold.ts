@@ -1,52 +1,51 @@
 import type { UserInput } from "@bobbin/protocol";
 import { goalAfterCall, goalAfterTurn, goalAtSample, goalAtTurn } from "../goal/fold.ts";
 import { queueAfterTurn } from "../queue/fold.ts";
-import { outlivesTurn } from "../requests/resolve.ts";
+import { outlivesTurn } from "../requests/outlives-turn.ts";
 import type { ThreadState, TurnState } from "../state.ts";
 import { withSavedOutput } from "../terminals/fold.ts";
-import { savedOutput } from "../terminals/saved-output.ts";
-import { addCall, findCall, stageCall } from "./call-list.ts";
-import { type CallStage, KEPT_CALL_IDS } from "./calls.ts";
-import { afterCall, afterItem, undiffedAfter, withoutUndiffed } from "./changes.ts";
+import { outputTail } from "../terminals/output-tail.ts";
+import { findCall } from "./call-list.ts";
+import { type CallStage, KEPT_CALL_IDS } from "./call-stages.ts";
 import { withContextTokens, withMoreContext, withUserMessage } from "./context-size.ts";
-import { isCompaction } from "./own-items.ts";
+import { afterCall, afterItem, undiffedAfter, withoutUndiffed } from "./file-changes.ts";
+import { isCompaction } from "./item-kinds.ts";
+import { isTextOf, textKey } from "./item-texts.ts";
+import { afterAnswer, ENDING, runningCalls, SAMPLING, withCall, withCallStage } from "./phase.ts";
 import type { TurnRecord } from "./records.ts";
-import { isTextOf, textKey } from "./texts.ts";
 
 type Of<T extends TurnRecord["type"]> = Extract<TurnRecord, { type: T }>;
 
 const PREVIEW_CHARACTERS = 240;
 
-/** What every turn starts with. */
+/** The state of a new turn. */
 export function newTurn({
   turnId,
   at,
   outputSchema,
   kind,
-}: Pick<Of<"turnStarted">, "turnId" | "at" | "outputSchema" | "kind">): TurnState {
+  rootTurnId,
+}: Pick<Of<"turnStarted">, "turnId" | "at" | "outputSchema" | "kind" | "rootTurnId">): TurnState {
   return {
     id: turnId,
     startedAt: at,
     outputSchema,
-    // Once the user has run a command, it goes on as any other turn does if there is more input.
+    // A turn that was started for shell commands becomes a regular one with its first input.
     kind: kind === undefined || kind === "shell" ? "regular" : kind,
     attempt: 0,
-    unheard: false,
-    sampled: kind === "shell",
+    phase: kind === "shell" ? { kind: "shell" } : SAMPLING,
+    pendingInput: false,
     retries: 0,
-    retryAt: null,
     answers: 0,
-    compacting: null,
     compacted: "no",
     plans: 0,
-    calls: [],
-    shown: false,
     injected: false,
     lostHosts: 0,
     servedBy: null,
     answer: null,
     open: [],
     saved: {},
+    ...(rootTurnId !== undefined && { rootTurnId }),
   };
 }
 
@@ -61,44 +60,52 @@ export function foldTurnStarted(state: ThreadState, record: Of<"turnStarted">): 
   return goalAtTurn(started, record);
 }
 
+/** Copies the turn's settings at the start of a model call. They apply to that call and its tool calls. */
+function captured({ settings }: TurnState): Pick<TurnState, "stepSettings"> {
+  return settings === undefined ? {} : { stepSettings: settings };
+}
+
+export function foldTurnSettingsChanged(
+  state: ThreadState,
+  { turnId, changes }: Of<"turnSettingsChanged">,
+): ThreadState {
+  return withTurn(state, turnId, ({ settings }) => ({ settings: { ...settings, ...changes } }));
+}
+
 export function foldSampleRequested(state: ThreadState, record: Of<"sampleRequested">): ThreadState {
-  const requested = withTurn(state, record.turnId, () => ({
+  const requested = withTurn(state, record.turnId, (turn) => ({
+    ...captured(turn),
     attempt: record.attempt,
-    unheard: false,
-    sampled: false,
-    retryAt: null,
-    shown: false,
+    phase: SAMPLING,
+    pendingInput: false,
     injected: false,
-    compacting: null,
-    calls: [],
   }));
   return goalAtSample(requested);
 }
 
 export function foldCompactionRequested(state: ThreadState, record: Of<"compactionRequested">): ThreadState {
   const { attempt, covers, lighter, because } = record;
-  return withTurn(state, record.turnId, () => ({
+  return withTurn(state, record.turnId, (turn) => ({
+    ...captured(turn),
     attempt,
-    sampled: false,
-    retryAt: null,
-    shown: false,
-    compacting: { covers, lighter, because },
-    calls: [],
+    phase: { kind: "compacting", due: null, how: { covers, lighter, because } },
   }));
 }
 
 export function foldCompacted(state: ThreadState, { turnId, usage }: Of<"compacted">): ThreadState {
   const compacted: ThreadState = {
-    ...withTurn(state, turnId, () => ({ compacted: "done", retries: 0, lostHosts: 0 })),
+    ...withTurn(state, turnId, () => ({ phase: ENDING, compacted: "done", retries: 0, lostHosts: 0 })),
     usage,
-    // Only what came with the running turn is left of it.
+    // A compaction keeps additional context only of the running turn.
     context: [],
+    ...(state.startHooks !== undefined && { startHooks: { epoch: 0 } }),
   };
   return withContextTokens(compacted, usage.last.totalTokens);
 }
 
 export function foldCompactionFailed(state: ThreadState, { turnId }: Of<"compactionFailed">): ThreadState {
   return withTurn(state, turnId, ({ open }) => ({
+    phase: ENDING,
     compacted: "failed",
     retries: 0,
     open: open.filter((item) => !isCompaction(item)),
@@ -106,11 +113,11 @@ export function foldCompactionFailed(state: ThreadState, { turnId }: Of<"compact
 }
 
 export function foldItemStarted(state: ThreadState, { turnId, item }: Of<"itemStarted">): ThreadState {
-  return withTurn(state, turnId, ({ open, shown, plans, unheard }) => ({
+  return withTurn(state, turnId, ({ open, phase, plans, pendingInput }) => ({
     open: [...open, item],
-    unheard: unheard || item.type === "userMessage",
+    pendingInput: pendingInput || item.type === "userMessage",
     plans: item.type === "plan" ? plans + 1 : plans,
-    shown: shown || item.type !== "userMessage",
+    phase: phase.kind === "sampling" && item.type !== "userMessage" ? { ...phase, shown: true } : phase,
   }));
 }
 
@@ -121,7 +128,7 @@ export function foldTextSaved(state: ThreadState, record: Of<"textSaved">): Thre
   return withTurn(state, record.turnId, ({ saved, open }) => {
     const before = saved[key] ?? "";
     const isOutput = open.some(({ id, type }) => id === record.itemId && type === "commandExecution");
-    return { saved: { ...saved, [key]: isOutput ? savedOutput(before, record.text) : before + record.text } };
+    return { saved: { ...saved, [key]: isOutput ? outputTail(before, record.text) : before + record.text } };
   });
 }
 
@@ -137,9 +144,7 @@ export function foldItemCompleted(state: ThreadState, { turnId, item }: Of<"item
 
 export function foldToolCalled(state: ThreadState, { turnId, call }: Of<"toolCalled">): ThreadState {
   const called: ThreadState = {
-    ...withTurn(state, turnId, ({ calls }) => ({
-      calls: addCall(calls, call),
-    })),
+    ...withTurn(state, turnId, ({ phase }) => ({ phase: withCall(phase, call) })),
     callIds: [...state.callIds.slice(1 - KEPT_CALL_IDS), call.callId],
     callCount: state.callCount + 1,
   };
@@ -147,23 +152,29 @@ export function foldToolCalled(state: ThreadState, { turnId, call }: Of<"toolCal
 }
 
 export function foldToolWaiting(state: ThreadState, record: Of<"toolWaiting">): ThreadState {
-  const { until, unacknowledged } = record;
+  const { until, unacknowledged, awaits } = record;
   const via = viaOf(state, record.callId);
-  return withStage(state, record, { kind: "waiting", until, via, ...(unacknowledged && { unacknowledged }) });
+  return withStage(state, record, {
+    kind: "waiting",
+    until,
+    via,
+    ...(unacknowledged && { unacknowledged }),
+    ...(awaits !== undefined && { awaits }),
+  });
 }
 
 export function foldToolAnswered(state: ThreadState, record: Of<"toolAnswered">): ThreadState {
   const settled = withTurn(state, record.turnId, (turn) => ({
     ...afterCall(turn, record.callId),
-    calls: stageCall(turn.calls, record.callId, { kind: "settled" }),
+    phase: withCallStage(turn.phase, record.callId, { kind: "settled" }),
   }));
   return withMoreContext(settled, record.output);
 }
 
 export function foldUsageReported(state: ThreadState, { turnId, usage }: Of<"usageReported">): ThreadState {
   const reported: ThreadState = {
-    ...withTurn(state, turnId, ({ answers, compacted }) => ({
-      sampled: true,
+    ...withTurn(state, turnId, ({ answers, compacted, phase }) => ({
+      phase: afterAnswer(phase),
       retries: 0,
       lostHosts: 0,
       answers: answers + 1,
@@ -171,7 +182,7 @@ export function foldUsageReported(state: ThreadState, { turnId, usage }: Of<"usa
     })),
     usage,
   };
-  // A reviewer is not shown the conversation.
+  // A code review does not include the conversation, so its token usage says nothing about the conversation's size.
   return state.turn?.kind === "review" ? reported : withContextTokens(reported, usage.last.totalTokens);
 }
 
@@ -188,23 +199,21 @@ export function foldTurnEnded(state: ThreadState, record: Of<"turnEnded">): Thre
   return goalAfterTurn(ended, record);
 }
 
-function viaOf({ turn }: ThreadState, callId: string): string | undefined {
-  const stage = turn === null ? undefined : findCall(turn.calls, callId)?.stage;
+function viaOf(state: ThreadState, callId: string): string | undefined {
+  const stage = findCall(runningCalls(state), callId)?.stage;
   return stage?.kind === "dispatched" ? stage.via : undefined;
 }
 
-/** The state with one call of the running turn further on. */
+/** The state with a call of the running turn in another stage. */
 export function withStage(
   state: ThreadState,
   { turnId, callId }: { readonly turnId: string; readonly callId: string },
   stage: CallStage,
 ): ThreadState {
-  return withTurn(state, turnId, ({ calls }) => ({
-    calls: stageCall(calls, callId, stage),
-  }));
+  return withTurn(state, turnId, ({ phase }) => ({ phase: withCallStage(phase, callId, stage) }));
 }
 
-/** The state with the running turn changed, if it is this one. */
+/** Changes the turn `turnId` if it is the running one; otherwise returns the state unchanged. */
 export function withTurn(
   state: ThreadState,
   turnId: string,

@@ -8,10 +8,12 @@ import type {
   TurnStatus,
   UserInput,
 } from "@bobbin/protocol";
+import type { Awaited } from "../children/helper-calls.ts";
+import type { ContextEntry } from "./additional-context.ts";
 import type { Blobs } from "./blobs.ts";
-import type { FilesBefore, WorkingTree } from "./changes.ts";
-import type { ContextEntry } from "./given-context.ts";
-import type { TextPart } from "./texts.ts";
+import type { FilesBefore, WorkingTree } from "./file-changes.ts";
+import type { TextPart } from "./item-texts.ts";
+import type { TurnSettings } from "./turn-settings.ts";
 
 export type TurnRecord =
   | {
@@ -20,12 +22,19 @@ export type TurnRecord =
       readonly at: number;
       readonly input: readonly UserInput[];
       readonly outputSchema: unknown;
-      /** Where it is none that people speak in. */
+      /** Missing for regular turns. */
       readonly kind?: Exclude<TurnKind, "regular"> | "shell" | undefined;
+      /** The first item of a code review. Clients are sent it before `turn/started`. */
+      readonly entered?: ThreadItem | undefined;
+      /** The turn of the root thread that this turn works for, in helpers. */
+      readonly rootTurnId?: string | undefined;
     }
-  /** A client's own name for input that was taken: the same input again is known by it. */
+  /** A turn took an input that has an ID from its sender. A repeated input is recognized by that ID. */
   | { readonly type: "inputAccepted"; readonly turnId: string; readonly messageId: string }
-  /** What a client said beside input, as far as the model is not shown it already; `kept`: what goes on to hold. */
+  /**
+   * Additional context of an input: the entries that are new to the model, and the keys of earlier entries that stay
+   * valid.
+   */
   | {
       readonly type: "contextGiven";
       readonly turnId: string;
@@ -33,9 +42,16 @@ export type TurnRecord =
       readonly entries: readonly ContextEntry[];
       readonly kept: readonly string[];
     }
-  /** The model is due to be called; an attempt that it follows no longer counts. */
+  /** Settings were changed for this turn only, from its next model call on. */
+  | {
+      readonly type: "turnSettingsChanged";
+      readonly turnId: string;
+      readonly at: number;
+      readonly changes: TurnSettings;
+    }
+  /** A model call is due. Output of earlier attempts is ignored from now on. */
   | { readonly type: "sampleRequested"; readonly turnId: string; readonly attempt: number }
-  /** The call that was just requested takes the place of one that failed, and waits until then. */
+  /** The model call that was just requested repeats a failed one, and starts at `until`. */
   | {
       readonly type: "retrying";
       readonly turnId: string;
@@ -46,7 +62,7 @@ export type TurnRecord =
       readonly error: TurnError;
     }
   | { readonly type: "itemStarted"; readonly turnId: string; readonly at: number; readonly item: ThreadItem }
-  /** More of a running item's text, so that a crash loses little of it. */
+  /** A part of a running item's text, saved so that a crash loses little. */
   | {
       readonly type: "textSaved";
       readonly turnId: string;
@@ -60,39 +76,40 @@ export type TurnRecord =
       readonly at: number;
       readonly item: ThreadItem;
       readonly carry?: Carry | undefined;
-      /** What the model said, where clients are shown it in parts or in another way. */
+      /** The model's own text, if the item shows another one. */
       readonly said?: string | undefined;
-      /** It is not whole. */
+      /** Set if the item was cut off. */
       readonly cut?: Cut | undefined;
-      /** What a user's message names as files, as it was then. */
+      /** The blobs of files that a user message names, or of large parts of a tool's result. */
       readonly blobs?: Blobs | undefined;
     }
   | { readonly type: "toolCalled"; readonly turnId: string; readonly at: number; readonly call: ToolCall }
-  /** The tool is about to act on the world. `again`: after a crash it may be told to once more. */
+  /** The tool is about to perform the call. `again`: it may be repeated after a crash, because it is idempotent. */
   | {
       readonly type: "toolDispatched";
       readonly turnId: string;
       readonly at: number;
       readonly callId: string;
       readonly again: boolean;
-      /** The tool server that is called, as the configuration names it. */
+      /** The name of the tool server in the configuration. */
       readonly via?: string | undefined;
-      /** When the call has had its time, if it has a deadline. */
+      /** The deadline, if there is one. */
       readonly until?: number | undefined;
-      /** What the tool is about to do, where a host that follows a lost one has to know. */
+      /** What the tool is about to do, for a host that continues after a crash. */
       readonly plan?: unknown;
-      /** The files that it may change, as they were. */
+      /** The content of the files that the call may change. */
       readonly before?: FilesBefore | undefined;
     }
-  /** The tool has taken the call, and its answer comes by itself; null: whenever that is. */
+  /** The tool has accepted the call, and its answer arrives later. `until`: the deadline, or null. */
   | {
       readonly type: "toolWaiting";
       readonly turnId: string;
       readonly at: number;
       readonly callId: string;
       readonly until: number | null;
-      /** The host was lost before it heard whether the tool has taken the call. */
+      /** The host died before the tool acknowledged the call. */
       readonly unacknowledged?: boolean | undefined;
+      readonly awaits?: Awaited | undefined;
     }
   | {
       readonly type: "toolAnswered";
@@ -101,12 +118,12 @@ export type TurnRecord =
       readonly callId: string;
       readonly output: FunctionCallOutputBody;
       readonly success: boolean;
-      /** What stands for large parts of the output, and what those are kept under. */
+      /** The blobs that the output refers to. */
       readonly blobs?: Blobs | undefined;
     }
-  /** Nobody waits for the call any more: whoever works on it may stop. */
+  /** The call was cancelled. Its tool server has to be notified. */
   | { readonly type: "callCancelled"; readonly turnId: string; readonly at: number; readonly callId: string }
-  /** The user has agreed to calls of this kind until the thread is unloaded. */
+  /** The user has granted calls of this kind until the thread is unloaded. */
   | {
       readonly type: "approvalGranted";
       readonly turnId: string;
@@ -121,8 +138,8 @@ export type TurnRecord =
       readonly plan: readonly TurnPlanStep[];
     }
   /**
-   * What the turn has changed in files, after so many of its calls that may change some. `diff` null: clients have it, or
-   * are sent it later.
+   * The turn's file changes after `upTo` calls that may change files. `diff` is null if clients have this diff
+   * already, or get it later.
    */
   | {
       readonly type: "turnDiffed";
@@ -131,37 +148,37 @@ export type TurnRecord =
       readonly upTo: number;
       readonly diff: string | null;
       readonly digest: string;
-      /** The working trees of git as they were then. */
+      /** Snapshots of the git working trees at that time. */
       readonly trees: readonly WorkingTree[];
     }
-  /** The model is due to be asked for a summary, in place of an answer. */
+  /** A model call for a summary is due, in place of one for an answer. */
   | ({
       readonly type: "compactionRequested";
       readonly turnId: string;
       readonly at: number;
       readonly attempt: number;
     } & Compacting)
-  /** From here on the model is shown this in place of what the attempt covers. */
+  /** The conversation was compacted: `kept` and the summary replace the covered part. */
   | {
       readonly type: "compacted";
       readonly turnId: string;
       readonly at: number;
       readonly attempt: number;
       readonly summary: string;
-      /** Oldest first; it stands before the summary. */
-      readonly kept: readonly Kept[];
-      /** What it took to make. */
+      /** The retained parts, oldest first. In the conversation they come before the summary. */
+      readonly kept: readonly Retained[];
+      /** The tokens that the summary cost. */
       readonly spent: TokenUsageBreakdown;
       readonly usage: ThreadTokenUsage;
     }
-  /** It was worth a try: the turn goes on without. */
+  /** The compaction failed. The turn continues without it. */
   | {
       readonly type: "compactionFailed";
       readonly turnId: string;
       readonly at: number;
       readonly error: TurnError;
     }
-  /** The provider answers with another model than was asked for. */
+  /** The provider answers with another model than the requested one. */
   | {
       readonly type: "modelRerouted";
       readonly turnId: string;
@@ -169,9 +186,9 @@ export type TurnRecord =
       readonly from: string;
       readonly to: string;
     }
-  /** The model's answer broke off, but tools that it called are at work: it is called again when they are done. */
+  /** The model's answer was lost while its tool calls run. The model is called again when they are settled. */
   | { readonly type: "sampleLost"; readonly turnId: string; readonly attempt: number }
-  /** The model has said all of one answer. */
+  /** An answer of the model is complete. */
   | { readonly type: "usageReported"; readonly turnId: string; readonly usage: ThreadTokenUsage }
   | {
       readonly type: "turnEnded";
@@ -180,11 +197,15 @@ export type TurnRecord =
       readonly at: number;
       readonly status: Exclude<TurnStatus, "inProgress">;
       readonly error: TurnError | null;
-      /** The last thing that the model said: a client that shows nothing else shows this. */
+      /** The turn's last message of the model, for clients that show only the result. */
       readonly answer: ThreadItem | null;
+      readonly rootTurnId?: string | undefined;
     };
 
-/** What a model wants back with an item, unseen by clients: only the provider that gave it can read it. */
+/**
+ * Opaque data that a provider attached to an item, and that only this provider can read. It is sent back with the
+ * item.
+ */
 export interface Carry {
   readonly provider: string;
   readonly data: unknown;
@@ -192,18 +213,18 @@ export interface Carry {
 
 export type TurnKind = "regular" | "compact" | "review";
 
-/** A summary that is being made. */
+/** The parameters of a compaction. */
 export interface Compacting {
-  /** Everything up to here, or only what was before the turn. */
+  /** What the summary covers: everything so far, or only earlier turns. */
   readonly covers: "past" | "all";
-  /** How often the model has found it too long to read. */
+  /** How often the conversation was halved because it was too long for the model. */
   readonly lighter: number;
-  /** What the model said when it refused the conversation, if it is done for that. */
+  /** The error with which the model refused the conversation, if that caused the compaction. */
   readonly because: TurnError | null;
 }
 
-/** What a compaction leaves as it was: the last words of users, what clients put in, and what a turn is for or came with. */
-export type Kept =
+/** A part of the conversation that a compaction retains: a user message, an injected item, a goal, or additional context. */
+export type Retained =
   | {
       readonly kind: "user";
       readonly turnId: string;
@@ -215,14 +236,14 @@ export type Kept =
   | { readonly kind: "goal"; readonly turnId: string; readonly text: string }
   | { readonly kind: "context"; readonly turnId: string; readonly entries: readonly ContextEntry[] };
 
-/** Why an item ended early: the model was lost, someone interrupted, or more input came. */
+/** Why an item was cut off: the model call failed, the user interrupted, or more input came. */
 export type Cut = "fault" | "interrupt" | "input";
 
 export interface ToolCall {
   readonly callId: string;
   readonly name: string;
   readonly namespace: string | null;
-  /** As the model wrote them: JSON for a function, any text for a custom tool. */
+  /** The arguments as the model wrote them: JSON for a function, any text for a custom tool. */
   readonly arguments: string;
   readonly kind: "function" | "custom";
 }

@@ -1,4 +1,4 @@
-import type { TokenUsageBreakdown } from "@bobbin/protocol";
+import type { ThreadTokenUsage, TokenUsageBreakdown } from "@bobbin/protocol";
 
 export function addUsage(
   total: TokenUsageBreakdown | undefined,
@@ -13,4 +13,19 @@ export function addUsage(
     outputTokens: total.outputTokens + more.outputTokens,
     reasoningOutputTokens: total.reasoningOutputTokens + more.reasoningOutputTokens,
   };
+}
+
+export const NO_TOKENS: TokenUsageBreakdown = {
+  totalTokens: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 0,
+  reasoningOutputTokens: 0,
+};
+
+/** Adds tokens that are not part of the conversation to the thread's total. Leaves `last` unchanged. */
+export function withSpent(usage: ThreadTokenUsage | null, spent: TokenUsageBreakdown): ThreadTokenUsage {
+  if (usage === null) return { total: spent, last: NO_TOKENS, modelContextWindow: null };
+  return { ...usage, total: addUsage(usage.total, spent) };
 }

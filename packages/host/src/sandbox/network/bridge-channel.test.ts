@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { times } from "../../../../../test/support/long-form.ts";
 import type { ByteStream } from "../../platform/platform.ts";
 import { readBridge } from "./bridge-channel.ts";
-import { FRAME, HEAD_BYTES, MAX_CONNECTIONS, MAX_DATA, WINDOW } from "./frames.ts";
+import { FRAME, HEAD_BYTES, MAX_CONNECTIONS, MAX_DATA, WINDOW } from "./bridge-protocol.ts";
 
 function frame(kind: number, id: number, amount: number, bytes: Uint8Array = new Uint8Array(0)): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
@@ -14,7 +15,7 @@ function frame(kind: number, id: number, amount: number, bytes: Uint8Array = new
 
 const data = (id: number, bytes: number): Buffer => frame(FRAME.DATA, id, bytes, Buffer.alloc(bytes, "x"));
 
-/** A channel of which a test holds the other end. */
+/** A channel whose other end the test controls. */
 class TestChannel implements ByteStream {
   readonly written: Uint8Array[] = [];
   isDestroyed = false;
@@ -107,7 +108,7 @@ describe("the channel to a bridge", () => {
     await settled();
     const sent = () => channel.written.reduce((sum, bytes) => sum + bytes.length - HEAD_BYTES, 0);
     expect([sent(), isWritten]).toEqual([WINDOW, false]);
-    // More credit than was used counts for nothing.
+    // Credit beyond what was used has no effect.
     channel.send(frame(FRAME.CREDIT, 1, 0xffffffff));
     await written;
     expect(sent()).toBe(2 * WINDOW);
@@ -165,7 +166,7 @@ describe("the channel to a bridge", () => {
         expect(channel.isDestroyed).toBe(true);
         expect(held).toBeLessThanOrEqual(given.length);
       }),
-      { numRuns: process.env.BOBBIN_FULL === "1" ? 2000 : 100 },
+      { numRuns: times(100, 1000) },
     );
   });
 });

@@ -1,9 +1,10 @@
 import type { ByteStream } from "../../platform/platform.ts";
-import { FRAME, HEAD_BYTES, MAX_CONNECTIONS, MAX_DATA, WINDOW } from "./frames.ts";
+import { FRAME, HEAD_BYTES, MAX_CONNECTIONS, MAX_DATA, WINDOW } from "./bridge-protocol.ts";
 
 /**
- * The host's end of the channel to a bridge. Whatever is inside of the sandbox may write to it: what does not keep to the
- * frames ends it. Resolves when the channel has ended. `take` gets each connection that is opened.
+ * Reads the host's end of the channel to a bridge, and passes each opened connection to `take`. Anything inside the
+ * sandbox may write to the channel; data with an invalid frame format ends the channel. Resolves when the channel has
+ * ended.
  */
 export async function readBridge(channel: ByteStream, take: (connection: ByteStream) => void): Promise<void> {
   const connections = new Map<number, BridgeConnection>();
@@ -21,7 +22,7 @@ export async function readBridge(channel: ByteStream, take: (connection: ByteStr
       connections.set(id, connection);
       return take(connection);
     }
-    // What was on its way when it was dropped here.
+    // The connection was closed here while the frame was on its way.
     const connection = connections.get(id);
     if (connection === undefined) return;
     switch (kind) {
@@ -65,15 +66,15 @@ export async function readBridge(channel: ByteStream, take: (connection: ByteStr
 
 type Send = (kind: number, id: number, amount: number, bytes?: Uint8Array) => Promise<void>;
 
-/** One connection of a program to the bridge. */
+/** One connection of a program, as a stream on the host's side. */
 class BridgeConnection implements ByteStream {
   readonly input: AsyncIterable<Uint8Array>;
   readonly #id: number;
   readonly #send: Send;
   readonly #forget: (id: number) => void;
   readonly #received: Uint8Array[] = [];
-  /** How much was received and not taken yet. */
-  #held = 0;
+  /** Bytes that were received and not read yet. */
+  #unread = 0;
   #credit = WINDOW;
   #inputEnded = false;
   #outputEnded = false;
@@ -102,19 +103,19 @@ class BridgeConnection implements ByteStream {
   end(): void {
     if (this.#outputEnded || this.#broken !== undefined) return;
     this.#outputEnded = true;
-    this.#tell(FRAME.END);
-    this.#rest();
+    this.#sendFrame(FRAME.END);
+    this.#forgetIfEnded();
   }
 
   destroy(): void {
     if (this.#broken !== undefined) return;
-    if (!(this.#inputEnded && this.#outputEnded)) this.#tell(FRAME.RESET);
+    if (!(this.#inputEnded && this.#outputEnded)) this.#sendFrame(FRAME.RESET);
     this.broken(new Error("the connection was dropped"));
   }
 
   received(bytes: Uint8Array): void {
-    this.#held += bytes.length;
-    if (this.#held > WINDOW || this.#inputEnded) throw new Error("more was sent than was asked for");
+    this.#unread += bytes.length;
+    if (this.#unread > WINDOW || this.#inputEnded) throw new Error("more was sent than was asked for");
     this.#received.push(bytes);
     this.#notify();
   }
@@ -122,7 +123,7 @@ class BridgeConnection implements ByteStream {
   ended(): void {
     this.#inputEnded = true;
     this.#notify();
-    this.#rest();
+    this.#forgetIfEnded();
   }
 
   broken(cause: Error): void {
@@ -140,22 +141,22 @@ class BridgeConnection implements ByteStream {
     for (;;) {
       const piece = this.#received.shift();
       if (piece !== undefined) {
-        this.#held -= piece.length;
+        this.#unread -= piece.length;
         yield piece;
-        // Given back when the next piece is wanted: until then nobody has dealt with this one.
-        if (this.#broken === undefined) this.#tell(FRAME.CREDIT, piece.length);
+        // Credit is returned when the next piece is requested, because only then this piece is processed.
+        if (this.#broken === undefined) this.#sendFrame(FRAME.CREDIT, piece.length);
       } else if (this.#broken !== undefined) throw this.#broken;
       else if (this.#inputEnded) return;
       else await this.#changed;
     }
   }
 
-  /** Forgotten when both directions have ended. */
-  #rest(): void {
+  /** Removes the connection when both directions have ended. */
+  #forgetIfEnded(): void {
     if (this.#inputEnded && this.#outputEnded) this.#forget(this.#id);
   }
 
-  #tell(kind: number, amount = 0): void {
+  #sendFrame(kind: number, amount = 0): void {
     this.#send(kind, this.#id, amount).catch((cause) => this.broken(cause as Error));
   }
 

@@ -1,6 +1,9 @@
-import { FRAME, HEAD_BYTES, MAX_CONNECTIONS, MAX_DATA, WINDOW } from "./frames.ts";
+import { FRAME, HEAD_BYTES, MAX_CONNECTIONS, MAX_DATA, WINDOW } from "./bridge-protocol.ts";
 
-/** Where the bridge listens, on the loopback of the command's own network namespace, where every port is free. */
+/**
+ * The port on which the bridge listens: on the loopback of the command's own network namespace, where every port is
+ * free.
+ */
 export const BRIDGE_PORT = 3128;
 
 interface BridgeSettings {
@@ -15,7 +18,10 @@ interface BridgeSettings {
   readonly maxConnections: number;
 }
 
-/** The program of the bridge: JavaScript for `node -e`. It passes bytes on and decides nothing. */
+/**
+ * The source of the bridge, a proxy process inside the sandbox: JavaScript for `node -e`. It forwards bytes and
+ * decides nothing.
+ */
 export function bridgeScript(descriptors: { readonly input: number; readonly output: number }): string {
   const settings: BridgeSettings = {
     port: BRIDGE_PORT,
@@ -31,14 +37,14 @@ export function bridgeScript(descriptors: { readonly input: number; readonly out
 
 interface Connection {
   readonly socket: BridgeSocket;
-  /** How much of it the host still takes. */
+  /** How many bytes the host still accepts on this connection. */
   credit: number;
-  /** Read and not sent yet. */
+  /** Bytes that were read and not sent yet. */
   waiting: Buffer;
   hasEnded: boolean;
 }
 
-/** What is used of Node's sockets. */
+/** The part of Node's sockets that the bridge uses. */
 interface BridgeSocket {
   on(event: "data", listener: (bytes: Buffer) => void): void;
   on(event: "end" | "close" | "error", listener: () => void): void;
@@ -75,7 +81,7 @@ interface BridgeProcess {
   exit(code: number): void;
 }
 
-/** Its text is run inside of the sandbox: it uses nothing but its arguments. */
+/** The source text of this function runs inside the sandbox, so the function may use only its arguments. */
 function runBridge(
   net: BridgeNet,
   fs: BridgeFiles,
@@ -84,7 +90,7 @@ function runBridge(
 ): void {
   const connections = new Map<number, Connection>();
   let last = 0;
-  // Keys of a terminal are for the command.
+  // Ignored, because signals of terminal keys are meant for the command.
   for (const signal of ["SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP"]) process.on(signal, () => {});
   const toHost = new net.Socket({ fd: output, readable: false, writable: true });
   const fromHost = new net.Socket({ fd: input, readable: true, writable: false });
@@ -160,7 +166,7 @@ function runBridge(
   });
   server.on("error", () => process.exit(1));
   server.listen(port, "127.0.0.1", () => {
-    // Whoever started it waits for the end of its output.
+    // The starting shell waits for the end of this output.
     fs.writeSync(1, "ready");
     fs.closeSync(1);
     fs.openSync("/dev/null", "w");

@@ -13,9 +13,9 @@ import { nodePlatform } from "../../platform/node.ts";
 import type { Platform, ProgramExit, RunningProgram } from "../../platform/platform.ts";
 import { type ConfinedCommand, createSandbox, type Sandbox } from "../sandbox.ts";
 import { CommandNetwork } from "./command-network.ts";
-import type { DomainRule } from "./hosts.ts";
+import type { DomainRule } from "./host-rules.ts";
 import type { ProxyPorts, Verdict } from "./proxy.ts";
-import type { Target } from "./request-head.ts";
+import type { Target } from "./proxy-request.ts";
 
 let folder: string;
 let workspace: string;
@@ -60,7 +60,7 @@ interface Ran extends ProgramExit {
   readonly output: string;
 }
 
-/** Runs a shell script with the network by host. */
+/** Runs a shell script with network access by host. */
 async function run(
   script: string,
   { tty = false, ports = {} }: { tty?: boolean; ports?: Partial<ProxyPorts> } = {},
@@ -145,9 +145,9 @@ describe.runIf(hasSandbox)("a command with the network by host", () => {
       'grep -l "^PPid:.$$$" /proc/[0-9]*/status 2>/dev/null | wc -l; ls /proc/self/fd | tr "\\n" " "; echo; env | grep -E "^(ready|node|bridge)=" | wc -l',
     );
     const [children, descriptors, variables] = output.trim().split("\n");
-    // `grep` and `wc` themselves.
+    // Not counted: `grep` and `wc` themselves.
     expect(Number(children)).toBeLessThanOrEqual(2);
-    // 3 is the folder itself.
+    // Descriptor 3 is the folder that is being listed.
     expect(descriptors).not.toMatch(/\b[4-9]\b/);
     expect(variables).toBe("0");
   });
@@ -272,7 +272,7 @@ describe.runIf(hasSandbox)("a command with the network by host", () => {
   });
 
   it("is not hurt by a program that writes nonsense where only the bridge writes", async () => {
-    // The bridge runs inside of the sandbox: a command can take its place by its descriptors.
+    // The bridge runs inside the sandbox, so a command can use the bridge's descriptors in its place.
     const { output, code } = await run(
       `for d in /proc/[0-9]*/fd/6; do head -c 100000 /dev/urandom > $d; done 2>/dev/null; curl -sS -m 5 http://127.0.0.1:$PORT/; echo over`,
     );
@@ -310,7 +310,7 @@ describe.runIf(hasSandbox)("a command with the network by host", () => {
     const lines = createPlainServer((socket) => socket.on("data", (bytes) => socket.end(`heard ${bytes}`)));
     await new Promise<void>((done) => lines.listen(0, "127.0.0.1", done));
     const at = (lines.address() as AddressInfo).port;
-    // What ssh does with the command that it finds there.
+    // Runs the proxy command as ssh would.
     const script = [
       'eval "set -- $GIT_SSH_COMMAND"',
       'command=$(printf %s "$3" | sed -e "s/^ProxyCommand=//" -e "s/%h/127.0.0.1/" -e "s/%p/$AT/")',

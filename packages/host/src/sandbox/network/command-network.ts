@@ -1,13 +1,15 @@
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { ByteStream } from "../../platform/platform.ts";
 import { readBridge } from "./bridge-channel.ts";
-import { MAX_CONNECTIONS } from "./frames.ts";
+import { MAX_CONNECTIONS } from "./bridge-protocol.ts";
 import { type ProxyPorts, serveConnection } from "./proxy.ts";
 
-/** Those that a program has given up wait for an answer all the same. */
+/**
+ * Limit on connections being served, including those that the program has closed and that still wait for a decision.
+ */
 const MAX_SERVED = 2 * MAX_CONNECTIONS;
 
-/** The network of one command: serves the connections that come through its bridge, until it is closed. */
+/** Serves the network connections of one command, which come through its bridge, until it is closed. */
 export class CommandNetwork {
   readonly #ports: ProxyPorts;
   readonly #channel: ByteStream;
@@ -21,7 +23,7 @@ export class CommandNetwork {
     this.#channel = channel;
     ports.supervisor.take(
       "the network of a command",
-      // What breaks it is the command's own doing, or its end.
+      // The channel breaks when the command ends, or when it sends invalid frames.
       readBridge(channel, (connection) => this.#serve(connection)).catch(() => {}),
     );
   }

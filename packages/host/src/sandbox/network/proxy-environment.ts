@@ -1,9 +1,9 @@
-import { type HostRules, isListed } from "./hosts.ts";
+import { type HostRules, isListed } from "./host-rules.ts";
 
-/** What a command itself listens on, on the loopback of its own network namespace. */
+/** Hosts that mean the command's own listeners, on the loopback of its own network namespace. */
 const OWN_HOSTS = ["localhost", "127.0.0.1", "::1"];
 
-/** Variables by which programs find a proxy on the loopback of their own network namespace. */
+/** Environment variables that point programs to the bridge, a proxy on the loopback of their own network namespace. */
 export function proxyEnvironment(
   port: number,
   node: string,
@@ -14,7 +14,7 @@ export function proxyEnvironment(
     [name]: value,
     [name.toUpperCase()]: value,
   });
-  // Where one of them is listed, that of the machine is meant.
+  // If the rules list one of these hosts, they mean the machine's own loopback, which is reached through the proxy.
   const direct = OWN_HOSTS.filter((host) => !isListed(hosts, host)).join(",");
   return {
     ...both("http_proxy", proxy),
@@ -32,7 +32,10 @@ export function proxyEnvironment(
   };
 }
 
-/** JavaScript without quotes, because it is quoted twice already: for the shell of git, and for that of ssh. */
+/**
+ * Encodes a function as JavaScript without quotes, because the text is already quoted twice: for git's shell and for
+ * the shell of ssh.
+ */
 function evaluated(run: (...given: never[]) => void, port: number): string {
   const source = `(${run.toString()})(require("net"),process,${port})`;
   return `eval(Buffer.from(/${Buffer.from(source).toString("base64url")}/.source,/base64url/.source).toString())`;
@@ -47,7 +50,10 @@ interface TunnelSocket {
   pipe(to: unknown): unknown;
 }
 
-/** Connects its input and output to a host through the proxy. Its text is run: it uses nothing but its arguments. */
+/**
+ * Connects stdin and stdout to a network host through the proxy. The source text of this function runs in another
+ * process, so the function may use only its arguments.
+ */
 function tunnel(
   net: { connect(port: number, host: string): TunnelSocket },
   process: {

@@ -1,16 +1,17 @@
 import type { ByteStream, Dial, Platform } from "../../platform/platform.ts";
-import { addressBytes, isLoopbackAddress, isPublicAddress, isSameAddress } from "./addresses.ts";
-import { isLocalName } from "./hosts.ts";
-import { readRequestHead, type Target, targetOf } from "./request-head.ts";
+import { isLocalName } from "./host-rules.ts";
+import { addressBytes, isLoopbackAddress, isPublicAddress, isSameAddress } from "./ip-addresses.ts";
+import { readRequestHead, type Target, targetOf } from "./proxy-request.ts";
 import { StreamReader } from "./stream-reader.ts";
 
+/** What the proxy needs from the host. */
 export interface ProxyPorts {
   readonly platform: Pick<Platform, "dial" | "timers">;
-  /** Whether SOCKS 5 is spoken, too. */
+  /** Whether SOCKS 5 is supported besides HTTP. */
   readonly socks: boolean;
-  /** Whether a program may connect there. May take as long as somebody thinks about it. */
+  /** Decides whether a program may connect to a target. Waits for the user's answer if one is needed. */
   judge(target: Target): Promise<Verdict>;
-  /** Whether a host is listed as allowed by itself: only then it may be an address that is not public. */
+  /** Whether a rule allows exactly this network host. Only then may it have an address that is not public. */
   isListed(host: string): Promise<boolean>;
   /** Called with each connection that is refused. */
   refused(target: Target, words: string): void;
@@ -21,10 +22,10 @@ export type Verdict = { readonly kind: "allow" } | { readonly kind: "refuse"; re
 const MAX_HEAD = 16 * 1024;
 const HEAD_MS = 30_000;
 const IDLE_MS = 10 * 60_000;
-/** Addresses of one name that are tried. */
+/** Limit on the addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
 
-/** Serves one connection of a program, to its end. Never rejects. */
+/** Serves one proxy connection of a program until it ends. Never rejects. */
 export async function serveConnection(
   ports: ProxyPorts,
   connection: ByteStream,
@@ -32,30 +33,35 @@ export async function serveConnection(
 ): Promise<void> {
   const drop = (): void => connection.destroy();
   signal.addEventListener("abort", drop, { once: true });
-  const late = ports.platform.timers.after(HEAD_MS, drop);
+  const cancelHeadTimer = ports.platform.timers.after(HEAD_MS, drop);
   try {
     const reader = new StreamReader(connection);
-    const asked =
+    const demand =
       (await reader.peek()) === SOCKS_VERSION
         ? await readSocks(ports, reader, connection)
         : await readHttp(reader);
-    late();
-    await answer(ports, asked, reader, connection, signal);
+    cancelHeadTimer();
+    await answer(ports, demand, reader, connection, signal);
   } catch {
-    // Either side is gone.
+    // Either side has disconnected.
   } finally {
-    late();
+    cancelHeadTimer();
     signal.removeEventListener("abort", drop);
     connection.destroy();
   }
 }
 
-/** What a program asks for, and how it is answered. */
-type Asked =
-  | { readonly kind: "target"; readonly target: Target; readonly forward: string | null; readonly say: Say }
+/** A program's request, and how the proxy replies to it in the program's protocol. */
+type ProxyDemand =
+  | {
+      readonly kind: "target";
+      readonly target: Target;
+      readonly forward: string | null;
+      readonly writer: ReplyWriter;
+    }
   | { readonly kind: "bad"; readonly reply: string | Uint8Array };
 
-interface Say {
+interface ReplyWriter {
   readonly connected: string | Uint8Array | null;
   refused(words: string): string | Uint8Array;
   failed(words: string): string | Uint8Array;
@@ -63,43 +69,46 @@ interface Say {
 
 async function answer(
   ports: ProxyPorts,
-  asked: Asked,
+  demand: ProxyDemand,
   reader: StreamReader,
   connection: ByteStream,
   signal: AbortSignal,
 ): Promise<void> {
-  if (asked.kind === "bad") return last(connection, asked.reply);
-  const { target, forward, say } = asked;
-  const found = await reach(ports, target, signal);
+  if (demand.kind === "bad") return sendLast(connection, demand.reply);
+  const { target, forward, writer } = demand;
+  const found = await connectTo(ports, target, signal);
   if (found.kind !== "remote") {
-    if (found.kind === "fail") return last(connection, say.failed(found.words));
+    if (found.kind === "fail") return sendLast(connection, writer.failed(found.words));
     ports.refused(target, found.words);
-    return last(connection, say.refused(found.words));
+    return sendLast(connection, writer.refused(found.words));
   }
   const { remote } = found;
   const drop = (): void => remote.destroy();
   signal.addEventListener("abort", drop, { once: true });
   try {
-    if (say.connected !== null) await connection.write(bytesOf(say.connected));
+    if (writer.connected !== null) await connection.write(bytesOf(writer.connected));
     if (forward !== null) await remote.write(Buffer.from(forward, "latin1"));
-    await joined(ports, reader.rest(), connection, remote);
+    await forwardBoth(ports, reader.rest(), connection, remote);
   } finally {
     signal.removeEventListener("abort", drop);
     remote.destroy();
   }
 }
 
-async function last(connection: ByteStream, reply: string | Uint8Array): Promise<void> {
+async function sendLast(connection: ByteStream, reply: string | Uint8Array): Promise<void> {
   await connection.write(bytesOf(reply));
   connection.end();
 }
 
-type Reached =
+type ConnectResult =
   | { readonly kind: "remote"; readonly remote: ByteStream }
   | { readonly kind: "refuse" | "fail"; readonly words: string };
 
-/** Nothing is looked up before it is allowed: a name can carry what must not leave. */
-async function reach(ports: ProxyPorts, target: Target, signal: AbortSignal): Promise<Reached> {
+/**
+ * Connects to a target if it is allowed. A name is resolved only after it was allowed, because a DNS query can leak
+ * data.
+ */
+async function connectTo(ports: ProxyPorts, target: Target, signal: AbortSignal): Promise<ConnectResult> {
   const { host, port } = target;
   const dial = await ports.platform.dial();
   const isAddress = addressBytes(host) !== null;
@@ -135,7 +144,10 @@ async function reach(ports: ProxyPorts, target: Target, signal: AbortSignal): Pr
   return localRefusal(host);
 }
 
-/** Whether this host itself may listen there: then a command could act as its user. */
+/**
+ * Whether a target may be one of this host's own listeners. Through such a listener, a command could act as the
+ * host's user.
+ */
 function isOwnListener(own: ReturnType<Dial["own"]>, addresses: readonly string[], port: number): boolean {
   if (!own.ports.has(port)) return false;
   return addresses.some(
@@ -143,15 +155,15 @@ function isOwnListener(own: ReturnType<Dial["own"]>, addresses: readonly string[
   );
 }
 
-function localRefusal(host: string): Reached {
+function localRefusal(host: string): ConnectResult {
   return {
     kind: "refuse",
-    words: `The connection to ${host} was refused: it leads to this machine or its own network, which only addresses that are listed themselves may.`,
+    words: `The connection to ${host} was refused: it leads to this machine or its own network. To allow it, list the address itself in the rules.`,
   };
 }
 
-/** Passes bytes on in both directions until both have ended, or nothing has come for long. */
-async function joined(
+/** Forwards bytes in both directions until both have ended, or until the connection was idle for too long. */
+async function forwardBoth(
   { platform }: ProxyPorts,
   input: AsyncIterable<Uint8Array>,
   connection: ByteStream,
@@ -162,18 +174,18 @@ async function joined(
     connection.destroy();
     remote.destroy();
   };
-  const moved = (): void => {
+  const restartIdleTimer = (): void => {
     cancel();
     cancel = platform.timers.after(IDLE_MS, drop);
   };
   const pass = async (from: AsyncIterable<Uint8Array>, to: ByteStream): Promise<void> => {
     for await (const bytes of from) {
-      moved();
+      restartIdleTimer();
       await to.write(bytes);
     }
     to.end();
   };
-  moved();
+  restartIdleTimer();
   try {
     await Promise.all([pass(input, remote), pass(remote.input, connection)]);
   } finally {
@@ -182,7 +194,7 @@ async function joined(
   }
 }
 
-async function readHttp(reader: StreamReader): Promise<Asked> {
+async function readHttp(reader: StreamReader): Promise<ProxyDemand> {
   const head = await reader.until("\r\n\r\n", MAX_HEAD);
   if (head === null) return { kind: "bad", reply: httpReply(431, "The head of the request is too long.") };
   const request = readRequestHead(head);
@@ -192,7 +204,7 @@ async function readHttp(reader: StreamReader): Promise<Asked> {
     kind: "target",
     target,
     forward,
-    say: {
+    writer: {
       connected: forward === null ? "HTTP/1.1 200 Connection Established\r\n\r\n" : null,
       refused: (words) => httpReply(403, words),
       failed: (words) => httpReply(502, words),
@@ -223,7 +235,11 @@ const SOCKS_VERSION = 5;
 const SOCKS = { connect: 1, ipv4: 1, name: 3, ipv6: 4 } as const;
 const SOCKS_REPLY = { connected: 0, failed: 1, refused: 2, unknownCommand: 7, unknownAddress: 8 } as const;
 
-async function readSocks(ports: ProxyPorts, reader: StreamReader, connection: ByteStream): Promise<Asked> {
+async function readSocks(
+  ports: ProxyPorts,
+  reader: StreamReader,
+  connection: ByteStream,
+): Promise<ProxyDemand> {
   const [, methods = 0] = (await reader.bytes(2)) ?? [];
   const offered = (await reader.bytes(methods)) ?? Buffer.alloc(0);
   if (!ports.socks || !offered.includes(0)) return { kind: "bad", reply: Uint8Array.of(SOCKS_VERSION, 0xff) };
@@ -239,7 +255,7 @@ async function readSocks(ports: ProxyPorts, reader: StreamReader, connection: By
     kind: "target",
     target,
     forward: null,
-    say: {
+    writer: {
       connected: socksReply(SOCKS_REPLY.connected),
       refused: () => socksReply(SOCKS_REPLY.refused),
       failed: () => socksReply(SOCKS_REPLY.failed),

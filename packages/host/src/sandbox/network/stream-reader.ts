@@ -1,6 +1,6 @@
 import type { ByteStream } from "../../platform/platform.ts";
 
-/** Reads the beginning of a stream by length or up to a mark; what is behind it stays for `rest`. */
+/** Reads the beginning of a stream by length or up to a delimiter; `rest` yields what follows. */
 export class StreamReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   #read: Buffer = Buffer.alloc(0);
@@ -9,25 +9,25 @@ export class StreamReader {
     this.#pieces = input[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many bytes; null if the stream ends before. */
+  /** Reads exactly `count` bytes; null if the stream ends before. */
   async bytes(count: number): Promise<Buffer | null> {
     while (this.#read.length < count) if (!(await this.#more())) return null;
     return this.#take(count);
   }
 
-  /** The first byte, which stays; null if there is none. */
+  /** Returns the first byte without consuming it; null if there is none. */
   async peek(): Promise<number | null> {
     while (this.#read.length === 0) if (!(await this.#more())) return null;
     return this.#read[0]!;
   }
 
-  /** What is in front of a mark, within so many bytes; null if there is none. */
-  async until(mark: string, max: number): Promise<string | null> {
+  /** Reads up to a delimiter, and consumes both; null if the delimiter does not come within `max` bytes. */
+  async until(delimiter: string, max: number): Promise<string | null> {
     for (;;) {
-      const at = this.#read.indexOf(mark);
+      const at = this.#read.indexOf(delimiter);
       if (at >= 0) {
         const found = this.#take(at).toString("latin1");
-        this.#take(mark.length);
+        this.#take(delimiter.length);
         return at > max ? null : found;
       }
       if (this.#read.length > max || !(await this.#more())) return null;

@@ -1,23 +1,28 @@
 import { resolve } from "node:path";
 import type { CommandExecParams } from "@bobbin/protocol";
-import { hostSecretNames } from "../../config/host-secrets.ts";
-import { ofProfile, type SandboxChoice } from "../../config/sandbox.ts";
+import type { Config } from "../../config/config.ts";
+import { hostSecretNames } from "../../config/host-secret-names.ts";
+import { checkRequestedSettings } from "../../config/requirement-check.ts";
+import { ofProfile, type SandboxChoice } from "../../config/sandbox-settings.ts";
 import { fault } from "../../errors.ts";
 import type { ProgramStart } from "../../platform/platform.ts";
 import { commandEnvironment } from "../../process/command-environment.ts";
 import type { ManagedProcess } from "../../process/managed-process.ts";
-import type { Handlers } from "../call.ts";
 import { terminalSize, writeInput } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
-import { checkProgram } from "../program-params.ts";
-import { type HandlerContext, reachOf } from "./context.ts";
+import { type HandlerContext, reachOf } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { checkProgram } from "../params/program-params.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_CAP = 1024 * 1024;
 const DEFAULT_SIZE = { cols: 80, rows: 24 };
 
-/** Commands that a client runs by itself, in the sandbox. The reply comes when the command has ended. */
-export function commandExecHandlers(context: HandlerContext): Handlers {
+/**
+ * Handlers of `command/exec`: commands that a client runs by itself, in the sandbox. The reply is sent when the
+ * command has ended.
+ */
+export function commandExecHandlers(context: HandlerContext): MethodHandlers {
   const { clientCommands, supervisor } = context;
   const running = async (connection: Connection, processId: string): Promise<ManagedProcess> => {
     const process = await clientCommands.get(connection, processId);
@@ -90,7 +95,7 @@ function checkExec(params: CommandExecParams): void {
   if (processId == null && (tty || streamStdin || streamStdoutStderr)) throw fault("processIdRequired");
 }
 
-/** The command as it is started in its sandbox. */
+/** Wraps the command in its sandbox. */
 async function confine(
   context: HandlerContext,
   connection: Connection,
@@ -129,11 +134,19 @@ function sandboxOf(
   connection: Connection,
   { sandboxPolicy, permissionProfile }: CommandExecParams,
 ): SandboxChoice {
-  if (sandboxPolicy != null) return { sandbox: sandboxPolicy, permissionProfile: null };
   const { config } = reachOf(context, connection);
-  if (permissionProfile == null) return config.sandbox;
+  if (sandboxPolicy == null && permissionProfile == null) return config.sandbox;
+  const requested =
+    sandboxPolicy == null
+      ? profileOf(permissionProfile!, config)
+      : { sandbox: sandboxPolicy, permissionProfile: null };
+  checkRequestedSettings(config.requirements, requested, config.permissionProfiles);
+  return requested;
+}
+
+function profileOf(name: string, { permissionProfiles }: Config): SandboxChoice {
   try {
-    return ofProfile(permissionProfile, config.permissionProfiles);
+    return ofProfile(name, permissionProfiles);
   } catch (cause) {
     throw fault("badConfig", (cause as Error).message);
   }

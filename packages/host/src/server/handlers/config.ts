@@ -1,74 +1,128 @@
+import { resolve } from "node:path";
 import { check, methods, type Result } from "@bobbin/protocol";
+import { Encoded } from "@bobbin/rpc";
+import { type ConfigEditBatch, ConfigWriter } from "../../config/edit/config-writer.ts";
+import { mergeTables } from "../../config/layer.ts";
 import {
-  type ConfigLayers,
+  type ConfigSnapshot,
   isTable,
+  type LayeredConfig,
   mergeLayers,
   originsOf,
   type Table,
-} from "../../catalog/config-layers.ts";
-import { type ConfigEdits, ConfigWriter } from "../../catalog/config-writer.ts";
-import type { Projects } from "../../tool/project-rules.ts";
-import { projectKey } from "../../tool/project-trust.ts";
-import type { Handlers } from "../call.ts";
-import { isHostUser } from "../host-user.ts";
-import type { HandlerContext } from "./context.ts";
+} from "../../config/layered-config.ts";
+import { trustedFiles } from "../../config/project-layers.ts";
+import { managedKey, withManaged } from "../../config/requirements.ts";
+import { requirementsView } from "../../config/requirements-view.ts";
+import type { Projects } from "../../tool/consent/project-rules.ts";
+import { projectKey } from "../../tool/consent/project-trust-lookup.ts";
+import { type HandlerContext, reachOf } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { isHostUser } from "../host-user-check.ts";
 
-export function configHandlers(context: HandlerContext, layers: ConfigLayers): Handlers {
-  const writer = new ConfigWriter(context.platform.files, layers);
-  const write = async (edits: ConfigEdits): Promise<Result<"config/value/write">> => {
+/** Handlers that read and write the configuration. */
+export function configHandlers(context: HandlerContext, layers: LayeredConfig): MethodHandlers {
+  const writer = new ConfigWriter(context.platform, layers);
+  /**
+   * Applies the written configuration, then the merged configuration of all files, because managed values override
+   * the written ones.
+   */
+  const apply = async (written: HandlerContext["config"]): Promise<void> => {
+    context.configure(written);
+    await context.configs.load();
+  };
+  const write = async (edits: ConfigEditBatch): Promise<Result<"config/value/write">> => {
     const before = context.config.projects;
     const { reply, config } = await writer.write(edits);
-    context.configure(config);
-    const pins = await pinnedRules(before, config.projects);
+    await apply(config);
+    const pins = await pinnedFiles(before, config.projects);
     if (pins.length === 0) return reply;
     const pinned = await writer.write({ edits: pins });
-    context.configure(pinned.config);
+    await apply(pinned.config);
     return { ...reply, version: pinned.reply.version };
   };
-  /** Who has just trusted a project trusts its rules as they are at that moment. */
-  const pinnedRules = async (before: Projects, after: Projects): Promise<ConfigEdits["edits"]> => {
-    const edits: ConfigEdits["edits"][number][] = [];
-    for (const [root, { level, rules }] of after) {
-      if (level !== "trusted" || rules !== null || before.get(root)?.level === "trusted") continue;
+  /**
+   * Edits that pin each project that was just marked as trusted: they store the digests of its current rules and
+   * configuration files.
+   */
+  const pinnedFiles = async (before: Projects, after: Projects): Promise<ConfigEditBatch["edits"]> => {
+    const edits: ConfigEditBatch["edits"][number][] = [];
+    const pin = (keyPath: string, value: unknown) => edits.push({ keyPath, value, mergeStrategy: "replace" });
+    for (const [root, { level, rules, files }] of after) {
+      if (level !== "trusted" || before.get(root)?.level === "trusted") continue;
       const { project } = await context.rules.load(root);
-      if (project?.root !== root || project.digest === null) continue;
-      const keyPath = `${projectKey(root)}.trusted_rules`;
-      edits.push({ keyPath, value: project.digest, mergeStrategy: "replace" });
+      if (project?.root !== root) continue;
+      if (rules === null && project.digest !== null) pin(`${projectKey(root)}.trusted_rules`, project.digest);
+      const digests = files === undefined ? trustedFiles(root, await layers.read(root)) : {};
+      if (Object.keys(digests).length > 0) pin(`${projectKey(root)}.trusted_files`, digests);
     }
     return edits;
   };
+  const answers = new ConfigAnswers();
   return {
-    async "config/read"({ includeLayers }, { connection, reply }) {
-      const read = await layers.read();
-      const { config } = context;
-      // Clients that find no provider take the reference program's for granted, and then ask for it by name.
-      const defaults = { model: config.model, model_provider: config.modelProvider };
-      const table = { ...defaults, ...mergeLayers(read) };
-      if (isHostUser(connection.meta.principal)) {
-        const layers = includeLayers ? [...read] : null;
-        return reply({ config: readable(table), origins: originsOf(read), layers });
-      }
-      reply({ config: readable(withoutSecrets(table)), origins: {}, layers: null });
+    async "config/read"({ includeLayers, cwd }, { connection, reply }) {
+      const isHost = isHostUser(connection.meta.principal);
+      const { cwd: usual } = reachOf(context, connection);
+      const snapshot = await layers.snapshot(isHost && cwd != null ? resolve(usual, cwd) : undefined);
+      const { model, modelProvider } = context.config;
+      // The reply names the provider, because a client that finds none assumes the Codex CLI's default and asks for
+      // it by name.
+      const defaults = { model, model_provider: modelProvider, features: context.configs.switched };
+      const view = isHost ? (includeLayers ? "layers" : "values") : "public";
+      reply(answers.of(snapshot, view, defaults));
     },
 
     async "config/value/write"({ keyPath, value, mergeStrategy, ...where }, { reply }) {
       reply(await write({ edits: [{ keyPath, value, mergeStrategy }], ...where }));
     },
 
-    async "config/batchWrite"({ edits, expectedVersion, filePath }, { reply }) {
-      reply(await write({ edits, expectedVersion, filePath }));
+    async "config/batchWrite"({ edits, expectedVersion, filePath, reloadUserConfig }, { reply }) {
+      const written = await write({ edits, expectedVersion, filePath });
+      // MCP servers are reloaded at once. A loaded thread keeps its model and sandbox until its next load.
+      if (reloadUserConfig === true) context.mcp.reload();
+      reply(written);
     },
 
-    // Nobody manages this host from above: nothing is required of its configuration.
-    "configRequirements/read"(_params, { reply }) {
-      reply({ requirements: null, supportsIndependentSpeedModes: false });
+    async "configRequirements/read"(_params, { reply }) {
+      const { required } = await layers.snapshot();
+      reply({ requirements: requirementsView(required.requirements), supportsIndependentSpeedModes: false });
     },
   };
 }
 
 type Config = Result<"config/read">["config"];
+type Answer = Encoded<Result<"config/read">>;
+/** The parts of a reply: values and layers, values only, or public values only. */
+type View = "layers" | "values" | "public";
 
-/** What clients read without looking whether it is there. */
+/** Caches replies to `config/read`: most clients ask for the same values, and these rarely change. */
+class ConfigAnswers {
+  readonly #answers = new WeakMap<ConfigSnapshot, Map<string, Answer>>();
+
+  of(snapshot: ConfigSnapshot, view: View, defaults: Table): Answer {
+    const known = this.#answers.get(snapshot) ?? new Map<string, Answer>();
+    this.#answers.set(snapshot, known);
+    const key = JSON.stringify([view, defaults]);
+    const answer = known.get(key) ?? Encoded.of(answerOf(snapshot, view, defaults));
+    known.set(key, answer);
+    return answer;
+  }
+}
+
+function answerOf(snapshot: ConfigSnapshot, view: View, defaults: Table): Result<"config/read"> {
+  const { layers, required } = snapshot;
+  const { requirements } = required;
+  const table = withManaged(mergeTables(defaults, mergeLayers(layers)), requirements);
+  if (view === "public") return { config: decodable(withoutSecrets(table)), origins: {}, layers: null };
+  const shown = view === "layers" ? layers.map((layer) => layer.toJSON()) : null;
+  // A managed value has no layer.
+  const origins = Object.entries(originsOf(layers)).filter(
+    ([path]) => managedKey(requirements, path.split(".")) === undefined,
+  );
+  return { config: decodable(table), origins: Object.fromEntries(origins), layers: shown };
+}
+
+/** Keys that clients read without checking that they exist. */
 const NOTHING_SET: Config = {
   model: null,
   review_model: null,
@@ -103,8 +157,8 @@ const NOTHING_SET: Config = {
 };
 
 /**
- * What everyone may know. Tables are of providers and servers, with their headers, tokens and environments, or of what
- * we know nothing about; clients need none of them to run.
+ * The values that every client may see. Tables are left out: they contain headers, tokens and environments of
+ * providers and servers, or unknown data. Clients do not need them.
  */
 function withoutSecrets(table: Table): Table {
   const known = Object.keys(NOTHING_SET).map((key): [string, unknown] => [key, table[key]]);
@@ -112,10 +166,10 @@ function withoutSecrets(table: Table): Table {
 }
 
 /**
- * The table in the form that clients decode. They give up on the whole of it when one value has another form, and
- * config.toml may hold anything under keys that are not ours: such a value is told as not set.
+ * The configuration as clients can decode it. A client rejects the whole reply if one value has an unexpected type,
+ * and config.toml may contain anything under unknown keys. A value of an unexpected type is sent as null.
  */
-function readable(table: Table): Config {
+function decodable(table: Table): Config {
   const config: Config = { ...structuredClone(NOTHING_SET), ...structuredClone(table) };
   const write = config["sandbox_workspace_write"] as unknown;
   if (isTable(write)) {
@@ -128,7 +182,7 @@ function readable(table: Table): Config {
     };
   }
   for (const _ of Object.keys(config)) {
-    // A copy: the check drops what the schema does not name.
+    // Checks a copy, because the check removes fields that are not in the schema.
     const reply = structuredClone({ config, origins: {}, layers: null });
     const wrong = check(methods["config/read"].result, reply, { experimental: true, method: "config/read" });
     const key = wrong?.kind === "invalid" ? /^config\.([^.[]+)/.exec(wrong.path)?.[1] : undefined;

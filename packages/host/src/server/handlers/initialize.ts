@@ -1,23 +1,27 @@
-import { join } from "node:path";
-import type { Handlers } from "../call.ts";
+import { configPath } from "../../config/config-file.ts";
 import type { Connection } from "../connection.ts";
-import { greet } from "../greeting.ts";
-import { isHostUser } from "../host-user.ts";
-import type { HandlerContext } from "./context.ts";
-import { wrongConfigFor } from "./settings.ts";
+import type { HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { isHostUser } from "../host-user-check.ts";
+import { initializeHandshake } from "../initialize-handshake.ts";
+import { wrongConfigFor } from "../params/thread-settings.ts";
+import { warnOfKeys } from "../warnings/config-key-warnings.ts";
 
-export function initializeHandlers(context: HandlerContext): Handlers {
+export function initializeHandlers(context: HandlerContext): MethodHandlers {
   return {
     initialize(params, { connection, reply }) {
-      const { client, result } = greet(context.home, params);
+      const { client, result } = initializeHandshake(context.home, params);
       connection.initialize(client);
       reply(result);
-      greeted(context, connection);
+      afterInitialize(context, connection);
     },
   };
 }
 
-/** Rules files with a mistake allow nothing, which nobody would notice otherwise. */
+/**
+ * Warns about rules files with mistakes. The allow rules of such a file are ignored, which users would not notice
+ * otherwise.
+ */
 async function warnOfRules({ rules }: HandlerContext, connection: Connection): Promise<void> {
   const { bad } = await rules.load();
   for (const { file, line, message } of bad) {
@@ -26,10 +30,10 @@ async function warnOfRules({ rules }: HandlerContext, connection: Connection): P
   }
 }
 
-/** What comes after the answer to a hello. */
-export function greeted(context: HandlerContext, connection: Connection): void {
+/** Sends the warnings that follow the reply to `initialize`. */
+export function afterInitialize(context: HandlerContext, connection: Connection): void {
   const { home, platform, wrongConfig, config, supervisor } = context;
-  const path = join(home, "config.toml");
+  const path = configPath(home);
   if (wrongConfig !== null) {
     connection.notify("configWarning", {
       summary: "Invalid configuration; using defaults.",
@@ -41,7 +45,9 @@ export function greeted(context: HandlerContext, connection: Connection): void {
     for (const summary of config.warnings)
       connection.notify("configWarning", { summary, details: null, path });
     supervisor.take("looking at rules", warnOfRules(context, connection));
+    supervisor.take("looking at keys", warnOfKeys(context, connection));
+    context.accountNews.begin();
   }
-  // Who says hello is about to want a thread.
+  // Prepares the platform now, because a client that has just connected will soon start a thread.
   platform.timers.soon(() => platform.prepare());
 }

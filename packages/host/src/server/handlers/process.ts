@@ -1,21 +1,21 @@
 import { isAbsolute } from "node:path";
 import type { ProcessSpawnParams } from "@bobbin/protocol";
-import { hostSecretNames } from "../../config/host-secrets.ts";
+import { hostSecretNames } from "../../config/host-secret-names.ts";
 import { fault } from "../../errors.ts";
-import { userEnvironment } from "../../process/environment.ts";
 import type { ManagedProcess } from "../../process/managed-process.ts";
-import type { Handlers } from "../call.ts";
+import { userEnvironment } from "../../process/user-program-environment.ts";
 import { terminalSize, writeInput } from "../client-processes.ts";
 import type { Connection } from "../connection.ts";
-import { checkProgram } from "../program-params.ts";
-import type { HandlerContext } from "./context.ts";
+import type { HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { checkProgram } from "../params/program-params.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_CAP = 1024 * 1024;
 const DEFAULT_SIZE = { cols: 80, rows: 24 };
 
-/** Programs that a client runs by itself, outside of any thread and of the sandbox. */
-export function processHandlers(context: HandlerContext): Handlers {
+/** Handlers of `process/*`: programs that a client runs by itself, outside of any thread and sandbox. */
+export function processHandlers(context: HandlerContext): MethodHandlers {
   const { platform, clientProcesses, supervisor } = context;
   const running = async (connection: Connection, handle: string): Promise<ManagedProcess> => {
     const process = await clientProcesses.get(connection, handle);
@@ -51,10 +51,11 @@ export function processHandlers(context: HandlerContext): Handlers {
       reply({});
       supervisor.take(
         "a client's process",
-        end.then(({ exitCode, stdout, stderr }) =>
+        end.then(({ exitCode, stdout, stderr, drainTimedOut: outputDrainTimedOut }) =>
           connection.notify("process/exited", {
             processHandle,
             exitCode,
+            outputDrainTimedOut,
             stdout: stdout.text,
             stdoutCapReached: stdout.capReached,
             stderr: stderr.text,

@@ -1,14 +1,15 @@
-import type { ReviewTarget, ThreadItem, Turn } from "@bobbin/protocol";
+import type { ReviewTarget, Thread, ThreadItem, Turn } from "@bobbin/protocol";
 import type { Command } from "../../core/commands.ts";
-import { threadView } from "../../core/life/views.ts";
-import { turnStarted } from "../../core/turn/views.ts";
+import { threadView } from "../../core/life/thread-view.ts";
+import { turnStarted } from "../../core/turn/turn-view.ts";
 import { fault } from "../../errors.ts";
-import type { Handlers } from "../call.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
+import type { Follower } from "../../thread/thread-loader.ts";
+import { accessOf, type HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
 import type { Fork } from "./thread-fork.ts";
 
-/** Work is looked at as a stranger would: in a turn of the thread, or in an ordinary one of a fork of it. */
-export function reviewHandlers(context: HandlerContext, fork: Fork): Handlers {
+/** Handler of `review/start`: a review runs in a turn of the thread, or in an ordinary turn of a fork. */
+export function reviewHandlers(context: HandlerContext, fork: Fork): MethodHandlers {
   const { registry, platform, idle } = context;
   return {
     async "review/start"({ threadId, target, delivery }, { connection, reply }) {
@@ -18,42 +19,46 @@ export function reviewHandlers(context: HandlerContext, fork: Fork): Handlers {
       if (delivery !== "detached") {
         const actor = await registry.find(threadId, accessOf(connection));
         const command = { kind: "startReview", at, turnId, label, prompt } as const;
-        return actor.submit(command, () => reply({ turn: asked(turnId, label), reviewThreadId: actor.id }));
+        return actor.submit(command, (state) => {
+          context.warnings.beforeTurn(actor, state);
+          reply({ turn: turnView(turnId, label), reviewThreadId: actor.id });
+        });
       }
-      await fork(
-        connection,
-        { threadId },
-        async (actor) => {
-          const thread = threadView(await actor.peek(), actor.journal.place);
+      let thread!: Thread;
+      const follower: Follower = {
+        async join(actor, state) {
+          thread = threadView(state, actor.journal.place);
           idle.follow(actor, connection);
-          const text = `${prompt}\n\n${IN_WORDS}`;
-          const command: Command = {
-            kind: "startTurn",
-            at,
-            turnId,
-            userItemId: platform.ids.uuid(),
-            clientUserMessageId: null,
-            input: [{ type: "text", text, text_elements: [] }],
-            outputSchema: null,
-            changes: {},
-          };
-          await actor.submit(command, () => {
-            reply({ turn: asked(turnId, text), reviewThreadId: actor.id });
-            registry.announce(actor, "thread/started", { thread });
-          });
         },
-        async (settings) => settings,
-      );
+        joined: (actor) => idle.refused(actor, connection.unloadDelayMs),
+      };
+      const actor = await fork(connection, { threadId }, follower, async (settings) => settings);
+      const text = `${prompt}\n\n${IN_WORDS}`;
+      const command: Command = {
+        kind: "startTurn",
+        at,
+        turnId,
+        userItemId: platform.ids.uuid(),
+        clientUserMessageId: null,
+        input: [{ type: "text", text, text_elements: [] }],
+        outputSchema: null,
+        changes: {},
+      };
+      await actor.submit(command, (state) => {
+        context.warnings.beforeTurn(actor, state);
+        reply({ turn: turnView(turnId, text), reviewThreadId: actor.id });
+        registry.announce(actor, "thread/started", { thread });
+      });
     },
   };
 }
 
-/** What a model has to know that reviews in an ordinary turn. */
+/** Instructions for a review in an ordinary turn. */
 const IN_WORDS =
-  "Review as a stranger to this work would: report each defect that the change brings in, with its file and lines, the weightiest first, and nothing that is a matter of taste. Change nothing. If you can not see the change with the tools that you have, say so, and do not guess.";
+  "Review as a stranger to this work would: report each defect that the change brings in, with its file and lines, the weightiest first, and nothing that is a matter of taste. Change nothing. If you cannot see the change with the tools that you have, say so, and do not guess.";
 
-/** The turn as it is told before it begins. */
-function asked(turnId: string, text: string): Turn {
+/** The turn in the reply, before the turn begins. */
+function turnView(turnId: string, text: string): Turn {
   const message: ThreadItem = {
     type: "userMessage",
     id: turnId,
@@ -65,7 +70,7 @@ function asked(turnId: string, text: string): Turn {
   return { ...turnStarted(turnId, null), items: [message] };
 }
 
-/** What people call it, and what the reviewer is asked. */
+/** The title of a review, and the prompt for the reviewer. */
 function reviewOf(target: ReviewTarget): { readonly label: string; readonly prompt: string } {
   const findings = "Give your findings, the weightiest first.";
   switch (target.type) {

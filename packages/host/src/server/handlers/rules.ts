@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { fault } from "../../errors.ts";
-import type { Handlers } from "../call.ts";
-import type { HandlerContext } from "./context.ts";
+import type { HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
 
-export function ruleHandlers({ rules }: HandlerContext): Handlers {
+export function ruleHandlers({ rules }: HandlerContext): MethodHandlers {
   return {
     async "rules/list"({ cwd }, { reply }) {
       reply(await rules.list(cwd == null ? undefined : resolve(cwd)));

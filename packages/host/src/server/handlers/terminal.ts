@@ -2,18 +2,18 @@ import { fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
 import { commandItem } from "../../tool/exec/command-item.ts";
 import { shellLine } from "../../tool/exec/shell-line.ts";
-import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { checkProgram } from "../program-params.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
-import { page } from "./page.ts";
+import { accessOf, type HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { checkProgram } from "../params/program-params.ts";
+import { page } from "../replies/list-page.ts";
 
-/** How long a user's command may take if nothing is said. */
+/** Default time limit of a user's command. */
 const SHELL_TIMEOUT_MS = 60 * 60_000;
 const MAX_TIMEOUT_MS = 7 * 24 * 60 * 60_000;
 
-/** Commands of users in threads, and background terminals. */
-export function terminalHandlers(context: HandlerContext): Handlers {
+/** Handlers for users' commands in threads, and for background terminals. */
+export function terminalHandlers(context: HandlerContext): MethodHandlers {
   const { registry, platform, exec } = context;
   const own = (connection: Connection, threadId: string): Promise<Actor> =>
     registry.find(threadId, accessOf(connection));

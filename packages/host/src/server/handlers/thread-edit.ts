@@ -1,18 +1,20 @@
-import { fault } from "../../errors.ts";
-import type { JournalReader } from "../../journal/journal.ts";
-import { allTurns, type StoredTurn, turnsBackwards } from "../../thread/history.ts";
-import type { Handlers } from "../call.ts";
-import { accessOf, type HandlerContext, viewer } from "./context.ts";
-import { checkHistoryItems } from "./history-items.ts";
-import { refuseEphemeral } from "./lasting-thread.ts";
-import { restoreBefore } from "./restore-files.ts";
-import { askedLoadSettings, askedSettings, settingsScope } from "./settings.ts";
-import { cursorsAt } from "./turn-pages.ts";
+import type { ThreadReadState } from "@bobbin/protocol";
+import { readStateOf } from "../../core/read-state/read-state-view.ts";
+import { Fault, fault } from "../../errors.ts";
+import { dropFrom, dropLast } from "../../history/rollback-points.ts";
+import { allTurns } from "../../history/stored-turns.ts";
+import { cursorsAt } from "../../history/turn-pages.ts";
+import { accessOf, type HandlerContext, viewer } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { checkHistoryItems } from "../params/check-history-items.ts";
+import { refuseEphemeral } from "../params/non-ephemeral-thread.ts";
+import { askedLoadSettings, askedSettings, settingsScope } from "../params/thread-settings.ts";
+import { undoTurnFileChanges } from "../undo-turn-file-changes.ts";
 
 const MAX_NAME = 1000;
 
-/** Changing a thread, loaded or not; one that is not stays so. */
-export function threadEditHandlers(context: HandlerContext): Handlers {
+/** Handlers that change a thread, loaded or not, without loading it. */
+export function threadEditHandlers(context: HandlerContext): MethodHandlers {
   const { registry, platform } = context;
   const now = () => platform.clock.now();
   return {
@@ -26,36 +28,47 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       await registry.edit(threadId, access, command, () => reply({}));
     },
 
+    async "thread/readState/update"({ threadId, expectedRevision, operation }, { connection, reply }) {
+      const command = { kind: "markRead", at: now(), expectedRevision, operation: operation.type } as const;
+      let readState: ThreadReadState | null = null;
+      // If the caller is a subscriber, it gets the notification before the reply.
+      const edited = registry.edit(threadId, accessOf(connection), command, (state) => {
+        readState = readStateOf(state);
+      });
+      await edited.catch((cause: unknown) => unreadable(cause, threadId));
+      reply({ readState: readState! });
+    },
+
     async "thread/metadata/update"({ threadId, gitInfo }, { connection, reply }) {
-      // Null clears a value; what is not named stays.
+      // Null clears a value. A missing field leaves the value as it is.
       if (gitInfo == null) throw fault("noMetadata");
-      const given = Object.entries(gitInfo)
+      const changes = Object.entries(gitInfo)
         .filter(([, value]) => value !== undefined)
         .map(([field, value]): [string, string | null] => [field, value?.trim() ?? null]);
-      if (given.length === 0) throw fault("nothingToUpdate");
-      const empty = given.find(([, value]) => value === "");
+      if (changes.length === 0) throw fault("nothingToUpdate");
+      const empty = changes.find(([, value]) => value === "");
       if (empty !== undefined) throw fault("gitInfoEmpty", empty[0]);
       const access = accessOf(connection);
       await refuseEphemeral(registry, threadId, access, "ephemeralMetadata");
-      const command = { kind: "changeGitInfo", at: now(), changes: Object.fromEntries(given) } as const;
+      const command = { kind: "changeGitInfo", at: now(), changes: Object.fromEntries(changes) } as const;
       const view = await viewer(context, connection);
       await registry.edit(threadId, access, command, (state, place) => {
         reply({ thread: view(state, place) });
       });
     },
 
-    async "thread/settings/update"({ threadId, ...asked }, { connection, reply }) {
+    async "thread/settings/update"({ threadId, ...requested }, { connection, reply }) {
       const actor = await registry.find(threadId, accessOf(connection));
       const { settings } = await actor.peek();
-      const changes = await askedSettings(asked, settings.cwd, settingsScope(context, connection));
+      const changes = await askedSettings(requested, settings.cwd, settingsScope(context, connection));
       await actor.submit({ kind: "changeSettings", at: now(), changes }, () => reply({}));
     },
 
-    async "thread/loadSettings/update"({ threadId, ...asked }, { connection, reply }) {
+    async "thread/loadSettings/update"({ threadId, ...requested }, { connection, reply }) {
       const command = {
         kind: "changeLoadSettings",
         at: now(),
-        changes: askedLoadSettings(asked, settingsScope(context, connection)),
+        changes: await context.sealed(askedLoadSettings(requested, settingsScope(context, connection))),
       } as const;
       await registry.edit(threadId, accessOf(connection), command, (state) => {
         reply({ pending: state.pendingLoad ?? {} });
@@ -71,7 +84,7 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
 
     async "thread/rollback"({ threadId, numTurns }, { connection, reply }) {
       const actor = await registry.find(threadId, accessOf(connection));
-      const { kept: _, ...point } = await afterDropping(actor.journal, numTurns);
+      const { kept: _, ...point } = await dropLast(actor.journal, numTurns);
       await actor.submit({ kind: "dropTurns", at: now(), by: "rollback", ...point });
       await actor.during(async (state) => {
         const view = await viewer(context, connection);
@@ -79,21 +92,23 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
       });
     },
 
-    async "thread/files/restore"({ threadId, beforeTurnId, force }, { connection, reply }) {
+    async "thread/files/restore"({ threadId, beforeTurnId, force, dryRun }, { connection, reply }) {
       const actor = await registry.find(threadId, accessOf(connection));
-      reply(await restoreBefore(context, actor, beforeTurnId, force ?? false));
+      const how = { force: force ?? false, dryRun: dryRun ?? false };
+      reply(await undoTurnFileChanges(context, actor, beforeTurnId, how));
     },
 
     async "thread/revert"({ threadId, beforeTurnId, restoreFiles }, { connection, reply }) {
       await refuseEphemeral(registry, threadId, accessOf(connection), "ephemeralRevert");
       const actor = await registry.find(threadId, accessOf(connection));
-      const { kept, ...point } = await before(actor.journal, beforeTurnId);
-      // Dropping is a marker, so what will be left can be read before it is written: the reply is ready then.
+      const { kept, ...point } = await dropFrom(actor.journal, beforeTurnId);
+      // Dropping turns only appends a record. The remaining turns are known in advance, so the reply is prepared
+      // before the write.
       const command = { kind: "dropTurns", at: now(), by: "revert", ...point } as const;
       const view = await viewer(context, connection);
       const { lastTurnId: turnId } = point;
-      // A turn that runs goes, too, and its end is told before the reply. Nothing comes between the two commands; one
-      // that has just ended by itself needs no interrupt.
+      // A running turn is interrupted first, and clients are notified of its end before the reply. No other command
+      // is processed in between. A turn that has just ended needs no interrupt.
       if (turnId !== null && actor.activeTurn === turnId)
         actor.offer({ kind: "interrupt", at: now(), turnId });
       const place = actor.journal.place;
@@ -102,15 +117,15 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
         return;
       }
       await actor.submit(command);
-      // A host that dies in between leaves the files as they are: they can be restored by their own method.
-      const files = await restoreBefore(context, actor, beforeTurnId, false);
+      // After a crash here the files stay as they are; `thread/files/restore` can restore them.
+      const files = await undoTurnFileChanges(context, actor, beforeTurnId, { force: false, dryRun: false });
       reply({ thread: view(await actor.peek(), place), ...cursorsAt(kept), files });
     },
 
     async "thread/approveGuardianDeniedAction"({ threadId, event }, { connection, reply }) {
       const actor = await registry.find(threadId, accessOf(connection));
       const { id, status } = deniedReview(event);
-      // What was not denied needs no approval.
+      // Actions that were not denied need no approval.
       if (status !== "denied") return reply({});
       await actor.submit({ kind: "approveDenied", at: now(), reviewId: id }, () => reply({}));
     },
@@ -124,57 +139,18 @@ export function threadEditHandlers(context: HandlerContext): Handlers {
   };
 }
 
-/** The review that a client names. What was denied is taken from the thread, not from the client. */
+/** Replaces an error by the one that reading a thread gives: the thread is missing, or its ID is malformed. */
+function unreadable(cause: unknown, threadId: string): never {
+  if (!(cause instanceof Fault)) throw cause;
+  if (cause.code === "invalidThreadId") throw new Fault("malformedThreadId", cause.message);
+  throw cause.code === "noRollout" ? fault("threadNotLoaded", threadId) : cause;
+}
+
+/** The review that a client names. The denied action is read from the thread, because the client could change it. */
 function deniedReview(event: unknown): { readonly id: string; readonly status: string } {
   if (typeof event !== "object" || event === null) throw fault("invalidDenial", "it is no object");
   const { id, status } = event as { readonly id?: unknown; readonly status?: unknown };
   if (typeof id !== "string" || id.length > MAX_NAME) throw fault("invalidDenial", "id is required");
   if (typeof status !== "string") throw fault("invalidDenial", "status is required");
   return { id, status };
-}
-
-interface DropPoint {
-  readonly keepThrough: string | null;
-  /** Newest first. */
-  readonly dropped: readonly string[];
-  readonly lastTurnId: string | null;
-  readonly kept: StoredTurn | undefined;
-}
-
-/** What is left when the turns at the end go for which `goes` says so; all of them may. */
-async function dropPoint(journal: JournalReader, goes: (turnId: string) => boolean): Promise<DropPoint> {
-  const dropped: string[] = [];
-  let kept: StoredTurn | undefined;
-  for await (const stored of turnsBackwards(journal)) {
-    if (goes(stored.turn.id)) {
-      dropped.push(stored.turn.id);
-      continue;
-    }
-    kept = stored;
-    break;
-  }
-  return {
-    keepThrough: kept?.turn.id ?? null,
-    dropped,
-    lastTurnId: dropped[0] ?? kept?.turn.id ?? null,
-    kept,
-  };
-}
-
-/** The last `count` turns go. */
-function afterDropping(journal: JournalReader, count: number): Promise<DropPoint> {
-  let left = count;
-  return dropPoint(journal, () => left-- > 0);
-}
-
-/** A turn and all after it go. */
-async function before(journal: JournalReader, turnId: string): Promise<DropPoint> {
-  let found = false;
-  const point = await dropPoint(journal, (id) => {
-    if (found) return false;
-    found = id === turnId;
-    return true;
-  });
-  if (!found) throw fault("turnNotFound", turnId);
-  return point;
 }

@@ -1,36 +1,37 @@
 import type { Params } from "@bobbin/protocol";
-import { threadView } from "../../core/life/views.ts";
+import { threadView } from "../../core/life/thread-view.ts";
 import { Fault, fault } from "../../errors.ts";
+import { forkHistory } from "../../history/fork-history.ts";
+import { allTurns } from "../../history/stored-turns.ts";
 import type { Actor } from "../../thread/actor.ts";
-import { forkHistory } from "../../thread/fork.ts";
-import { allTurns } from "../../thread/history.ts";
-import type { Handlers } from "../call.ts";
+import type { Follower } from "../../thread/thread-loader.ts";
 import type { Connection } from "../connection.ts";
-import { refusePermissionProfile } from "./asked-places.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
-import { loadedView, newFacts, tellUsage } from "./new-thread.ts";
-import { askedLoadSettings, forkSettings, refuseWrongConfig, settingsScope } from "./settings.ts";
-import { surroundings } from "./surroundings.ts";
-import { tellGoal } from "./thread-goal.ts";
-import { threadAt } from "./thread-path.ts";
+import { accessOf, type HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { refusePermissionProfile, requestedFolder } from "../params/requested-workspace.ts";
+import { threadAt } from "../params/thread-path.ts";
+import { askedLoadSettings, forkSettings, loadScope } from "../params/thread-settings.ts";
+import { workspaceContext } from "../params/workspace-context.ts";
+import { loadedView, newFacts, sendUsage } from "../replies/thread-replies.ts";
+import { warnOfRequestKeys } from "../warnings/config-key-warnings.ts";
+import { sendGoal } from "./thread-goal.ts";
 
 export type Fork = (
   connection: Connection,
   params: Params<"thread/fork">,
-  /** With the new thread, while the one that it was taken from is read. */
-  forked: (actor: Actor) => Promise<void>,
-  /** What it runs on. */
+  /** Joins the new thread. */
+  follower: Follower,
+  /** Computes the settings of the fork. */
   settingsOf?: typeof forkSettings,
-) => Promise<void>;
+) => Promise<Actor>;
 
-/** Starts threads that have the history of others. */
+/** Creates the function that forks a thread: a new thread with the history of another. */
 export function forker(context: HandlerContext): Fork {
   const { registry } = context;
-  return async (connection, params, forked, settingsOf = forkSettings) => {
-    refuseWrongConfig(context, connection);
-    const scope = settingsScope(context, connection);
+  return async (connection, params, follower, settingsOf = forkSettings) => {
+    await loadScope(context, connection);
     const threadId = params.path ? await threadAt(params.path, connection, context) : params.threadId;
-    const done = registry.read(threadId, accessOf(connection), async (journal, from) => {
+    const forked = registry.read(threadId, accessOf(connection), async (journal, from) => {
       if (journal.place.archived) throw fault("archived", from.facts.id);
       const facts = newFacts(context, connection, {
         ephemeral: params.ephemeral ?? false,
@@ -38,39 +39,40 @@ export function forker(context: HandlerContext): Fork {
         threadSource: params.threadSource ?? null,
         forkedFromId: from.facts.id,
       });
+      const scope = await loadScope(context, connection, requestedFolder(params) ?? from.settings.cwd);
       const settings = await settingsOf(from.settings, params, scope);
-      const load = { ...from.load, ...askedLoadSettings(params, scope) };
-      const { docs, gitInfo } = await surroundings(settings.cwd, facts.owner, context);
+      const load = { ...from.load, ...(await context.sealed(askedLoadSettings(params, scope))) };
+      const { docs, gitInfo } = await workspaceContext(settings, facts.owner, context);
       const history = forkHistory(journal, from, params);
-      await forked(await registry.start({ facts, settings, load, docs, gitInfo, history, origin: journal }));
+      const request = { facts, settings, load, docs, gitInfo, history, origin: journal };
+      return registry.start(request, follower);
     });
-    await done.catch((cause: unknown) => {
-      // What can not be read can not be forked; clients know it by another name there.
+    return forked.catch((cause: unknown) => {
+      // For forks, clients expect another code for this error.
       throw cause instanceof Fault && cause.code === "threadNotLoaded" ? fault("noRollout", threadId) : cause;
     });
   };
 }
 
-export function threadForkHandlers(context: HandlerContext, fork: Fork): Handlers {
+export function threadForkHandlers(context: HandlerContext, fork: Fork): MethodHandlers {
   const { registry, idle } = context;
   return {
     async "thread/fork"(params, { connection, reply }) {
       refusePermissionProfile("thread/fork", params);
+      await warnOfRequestKeys(context, connection, "thread/fork", params.config);
       if (params.lastTurnId != null && params.beforeTurnId != null) throw fault("twoForkPoints");
       if (params.deferGoalContinuation && params.ephemeral) throw fault("deferredEphemeral");
-      await fork(connection, params, async (actor) => {
-        const state = await actor.peek();
-        const turns = params.excludeTurns ? [] : await allTurns(actor.journal);
-        const thread = threadView(state, actor.journal.place);
-        try {
+      await fork(connection, params, {
+        async join(actor, state) {
+          const turns = params.excludeTurns ? [] : await allTurns(actor.journal);
+          const thread = threadView(state, actor.journal.place);
           reply({ thread: { ...thread, turns }, ...loadedView(state) });
           idle.follow(actor, connection);
-        } finally {
-          idle.refused(actor, connection.unloadDelayMs);
-        }
-        if (!params.excludeTurns) tellUsage(connection, state);
-        registry.announce(actor, "thread/started", { thread });
-        if (state.goal !== null) tellGoal(connection, state);
+          if (!params.excludeTurns) sendUsage(connection, state);
+          registry.announce(actor, "thread/started", { thread });
+          if (state.goal !== null) sendGoal(connection, state);
+        },
+        joined: (actor) => idle.refused(actor, connection.unloadDelayMs),
       });
     },
   };

@@ -1,17 +1,23 @@
-import { goalView } from "../../core/goal/views.ts";
+import { goalView } from "../../core/goal/goal-view.ts";
 import type { ThreadState } from "../../core/state.ts";
-import type { Access } from "../../thread/stored.ts";
-import type { Handlers } from "../call.ts";
+import { fault } from "../../errors.ts";
+import type { Access } from "../../thread/stored-threads.ts";
 import type { Connection } from "../connection.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
-import { lastingThread } from "./lasting-thread.ts";
+import { accessOf, type HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { nonEphemeralThread } from "../params/non-ephemeral-thread.ts";
 
-/** What a thread is to reach over many turns. The thread may be loaded or not. */
-export function threadGoalHandlers(context: HandlerContext): Handlers {
+/** Handlers for a thread's goal, which spans many turns. The thread may be loaded or not. */
+export function threadGoalHandlers(context: HandlerContext): MethodHandlers {
   const { registry, platform } = context;
-  /** The thread as it is, if it can have a goal. */
-  const withGoals = (threadId: string, access: Access): Promise<ThreadState> =>
-    lastingThread(registry, threadId, access, { ephemeral: "ephemeralGoal", archived: "threadNotFound" });
+  /** The thread's state, if it can have a goal. */
+  const withGoals = (threadId: string, access: Access): Promise<ThreadState> => {
+    if (!context.configs.isEnabled("goals", threadId)) throw fault("featureOff", "goals");
+    return nonEphemeralThread(registry, threadId, access, {
+      ephemeral: "ephemeralGoal",
+      archived: "threadNotFound",
+    });
+  };
 
   return {
     async "thread/goal/get"({ threadId }, { connection, reply }) {
@@ -47,8 +53,8 @@ export function threadGoalHandlers(context: HandlerContext): Handlers {
   };
 }
 
-/** Whoever takes up a thread learns whether it has a goal. */
-export function tellGoal(connection: Connection, { facts, goal }: ThreadState): void {
+/** Sends the goal to a client that resumes or forks a thread. */
+export function sendGoal(connection: Connection, { facts, goal }: ThreadState): void {
   const { id: threadId } = facts;
   if (facts.ephemeral) return;
   if (goal === null) return connection.notify("thread/goal/cleared", { threadId });

@@ -1,10 +1,10 @@
 import { fault } from "../../errors.ts";
-import { grantKey, listGrants } from "../../tool/consent/grants.ts";
-import type { Handlers } from "../call.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
+import { grantKey, listGrants } from "../../tool/consent/list-grants.ts";
+import { accessOf, type HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
 
-/** What people allowed for the session of a thread, loaded or not. */
-export function threadGrantHandlers({ registry, platform }: HandlerContext): Handlers {
+/** Handlers for the grants of a thread, loaded or not. */
+export function threadGrantHandlers({ registry, platform }: HandlerContext): MethodHandlers {
   return {
     async "thread/grants/list"({ threadId }, { connection, reply }) {
       const data = await registry.read(threadId, accessOf(connection), async (_journal, state) =>

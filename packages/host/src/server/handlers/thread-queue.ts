@@ -1,23 +1,23 @@
 import type { ThreadState } from "../../core/state.ts";
-import { turnStarted } from "../../core/turn/views.ts";
+import { turnStarted } from "../../core/turn/turn-view.ts";
 import { fault } from "../../errors.ts";
-import type { Access } from "../../thread/stored.ts";
-import type { Handlers } from "../call.ts";
-import { accessOf, type HandlerContext, reachOf } from "./context.ts";
-import { lastingThread } from "./lasting-thread.ts";
-import { keepFiles, readInput, readMessageId } from "./user-input.ts";
+import type { Access } from "../../thread/stored-threads.ts";
+import { accessOf, type HandlerContext, reachOf } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { nonEphemeralThread } from "../params/non-ephemeral-thread.ts";
+import { readInput, readMessageId, storeFiles } from "../params/user-input.ts";
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
-/** Input that waits for its thread to be idle. The thread may be loaded or not. */
-export function threadQueueHandlers(context: HandlerContext): Handlers {
+/** Handlers for a thread's queue: input that waits until the thread is idle. The thread may be loaded or not. */
+export function threadQueueHandlers(context: HandlerContext): MethodHandlers {
   const { registry, platform } = context;
   const now = () => platform.clock.now();
 
-  /** The thread as it is, if it can have a queue. */
+  /** The thread's state, if it can have a queue. */
   const withQueue = (threadId: string, access: Access): Promise<ThreadState> =>
-    lastingThread(registry, threadId, access, { ephemeral: "ephemeralQueue", archived: "archived" });
+    nonEphemeralThread(registry, threadId, access, { ephemeral: "ephemeralQueue", archived: "archived" });
 
   return {
     async "thread/queue/add"(params, { connection, reply }) {
@@ -74,12 +74,15 @@ export function threadQueueHandlers(context: HandlerContext): Handlers {
 
     async "thread/queue/start"({ threadId, queuedSubmissionId }, { connection, reply }) {
       const { status, queue, settings } = await withQueue(threadId, accessOf(connection));
-      if (status.type === "notLoaded") throw fault("resumeFirst");
+      if (status.type === "notLoaded") {
+        const holder = await registry.holderOf(threadId, accessOf(connection));
+        throw holder === undefined ? fault("resumeFirst") : fault("heldElsewhere", threadId, holder);
+      }
       const actor = await registry.find(threadId, accessOf(connection));
       const fresh = { turnId: platform.ids.uuid(), userItemId: platform.ids.uuid() };
       const id = queuedSubmissionId ?? queue.items[0]?.id ?? null;
       const input = queue.items.find((item) => item.id === id)?.input ?? [];
-      const blobs = await keepFiles(actor, input, context, settings.cwd);
+      const blobs = await storeFiles(actor, input, context, settings.cwd);
       await actor.submit({ kind: "startQueued", at: now(), id, ...fresh, asked: true, blobs }, () =>
         reply({ turn: turnStarted(fresh.turnId, null) }),
       );

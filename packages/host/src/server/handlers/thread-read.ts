@@ -1,24 +1,37 @@
-import type { Params, Thread } from "@bobbin/protocol";
+import type { Params, Thread, ThreadReadState } from "@bobbin/protocol";
+import { callCost } from "../../account/usage/usage-report.ts";
+import { readStateOf } from "../../core/read-state/read-state-view.ts";
 import { fault } from "../../errors.ts";
-import { BadCursor } from "../../journal/index/cursor.ts";
-import type { ThreadQuery, ThreadRow } from "../../journal/index/thread-index.ts";
-import { allTurns } from "../../thread/history.ts";
+import { journalPage } from "../../history/journal-entry-pages.ts";
+import { allTurns } from "../../history/stored-turns.ts";
+import { itemsOf, itemsPage, turnsPage } from "../../history/turn-pages.ts";
+import { type CostOf, turnTimeline } from "../../history/turn-timeline.ts";
+import type { ThreadQuery, ThreadRow } from "../../store/thread-index.ts";
 import { parseThreadId } from "../../thread/thread-id.ts";
 import { maySee } from "../authorize.ts";
-import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { accessOf, type HandlerContext, inSection, seenOwner, viewer } from "./context.ts";
-import { relatedId } from "./related-id.ts";
-import { itemsPage, turnsPage } from "./turn-pages.ts";
+import { accessOf, type HandlerContext, inSection, seenOwner, viewer } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { relatedThreadId } from "../params/related-thread-id.ts";
+import { occurrenceAt, occurrenceCursor } from "../params/search-occurrence-cursor.ts";
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
+const MAX_ITEM_IDS = 100;
+const DEFAULT_OCCURRENCES = 50;
+const MAX_OCCURRENCES = 250;
+const MAX_TERM = 10_000;
 
-/** Looking at threads: nothing is loaded, and nobody is told. */
-export function threadReadHandlers(context: HandlerContext): Handlers {
-  const { registry, index } = context;
+const NO_THREADS = { data: [], nextCursor: null, backwardsCursor: null, readStates: {} };
 
-  /** Rows as threads: what changes without their journals is filled in. */
+/** Handlers that read threads without loading them, and without notifications. */
+export function threadReadHandlers(context: HandlerContext): MethodHandlers {
+  const { registry, lists } = context;
+
+  /**
+   * Converts index rows to threads. Adds the values that do not come from journals: section, status, and the host
+   * that has the thread loaded.
+   */
   const shown = async (connection: Connection, rows: readonly ThreadRow[]) => {
     const sections = await context.sections.all(seenOwner(connection));
     const holders = await registry.holders(rows.map(({ id }) => id));
@@ -30,6 +43,7 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
         environments,
         status: status ?? row.thread.status,
         ...heldElsewhere(status === undefined ? holders.get(row.id) : undefined),
+        ...ownerFor(connection, row.owner),
       };
     });
   };
@@ -44,8 +58,12 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
         if (includeTurns && state.facts.ephemeral) throw fault("ephemeralTurns");
         const turns = includeTurns ? await allTurns(journal) : [];
         const view = await viewer(context, connection);
-        const thread = { ...view(state, journal.place, turns), ...heldElsewhere(heldBy) };
-        reply({ thread, readState: null });
+        const thread = {
+          ...view(state, journal.place, turns),
+          ...heldElsewhere(heldBy),
+          ...ownerFor(connection, state.facts.owner),
+        };
+        reply({ thread, readState: readStateOf(state) });
       });
     },
 
@@ -58,6 +76,61 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
     async "thread/items/list"({ threadId, ...query }, { connection, reply }) {
       await registry.read(threadId, accessOf(connection), async (journal, state) => {
         reply(await itemsPage({ journal, state }, query));
+      });
+    },
+
+    async "thread/items/read"({ threadId, turnId, itemIds }, { connection, reply }) {
+      if (itemIds.length === 0 || itemIds.length > MAX_ITEM_IDS) throw fault("tooManyItemIds");
+      await registry.read(threadId, accessOf(connection), async (journal) => {
+        reply({ data: await itemsOf(journal, turnId, new Set(itemIds)) });
+      });
+    },
+
+    async "thread/journal/read"({ threadId, ...query }, { connection, reply }) {
+      await registry.read(threadId, accessOf(connection), async (journal, state) => {
+        const toolServers = context.rap.notifiedServers(state);
+        reply(await journalPage({ threadId: state.facts.id, journal, toolServers }, query));
+      });
+    },
+
+    async "turn/timeline/read"({ threadId, turnId }, { connection, reply }) {
+      const { prices } = context.config.usage;
+      const costOf: CostOf = (model, usage) => callCost(model, usage, prices);
+      await registry.read(threadId, accessOf(connection), async (journal, { settings: { model } }) => {
+        reply(await turnTimeline(journal, turnId, { costOf, model }));
+      });
+    },
+
+    async "thread/searchOccurrences"(params, { connection, reply }) {
+      const { searchTerm, cursor, limit } = params;
+      if (searchTerm.trim() === "") throw fault("searchTermEmpty", "thread/searchOccurrences");
+      if (searchTerm.length > MAX_TERM) throw fault("searchTermTooLong", MAX_TERM);
+      const { threadId, runningTurn } = await registry.read(
+        params.threadId,
+        accessOf(connection),
+        async (_journal, { facts, turn }) => {
+          if (facts.ephemeral) throw fault("ephemeralSearch");
+          return { threadId: facts.id, runningTurn: turn?.id ?? null };
+        },
+      );
+      const from = occurrenceAt(threadId, searchTerm, cursor);
+      const size = Math.min(MAX_OCCURRENCES, Math.max(1, limit ?? DEFAULT_OCCURRENCES));
+      const { found, next } = await lists.occurrences({
+        threadId,
+        searchTerm,
+        from,
+        limit: size,
+        runningTurn,
+      });
+      reply({
+        data: found.map(({ turnId, itemId, snippet, start, end, turnCursor }) => ({
+          turnId,
+          itemId,
+          snippet,
+          snippetMatchRange: { start, end },
+          turnCursor,
+        })),
+        nextCursor: next && occurrenceCursor(threadId, searchTerm, next),
       });
     },
 
@@ -74,26 +147,37 @@ export function threadReadHandlers(context: HandlerContext): Handlers {
 
     async "thread/list"(params, { connection, reply }) {
       const { parentThreadId: parent, ancestorThreadId: ancestor } = params;
-      if (parent != null) relatedId("parent", parent);
-      if (ancestor != null) relatedId("ancestor", ancestor);
+      if (parent != null) relatedThreadId("parent", parent);
+      if (ancestor != null) relatedThreadId("ancestor", ancestor);
       if (params.sortKey === "section_position" && params.sectionId == null) throw fault("sortNeedsSection");
-      const query = { ...listQuery(params, connection), knownSections: await sectionIds(connection) };
-      const page = await index.list(query).catch(badCursor);
+      const own = listQuery(params, connection);
+      const owner = params.owner ?? own.owner;
+      // Threads of others do not exist for a subject.
+      if (own.owner !== undefined && owner !== own.owner) return reply(NO_THREADS);
+      const query = { ...own, owner, knownSections: await sectionIds(connection) };
+      const page = await lists.list(query);
       const { rows, nextCursor, backwardsCursor } = page;
-      reply({ data: await shown(connection, rows), nextCursor, backwardsCursor, readStates: {} });
+      const data = await shown(connection, rows);
+      reply({ data, nextCursor, backwardsCursor, readStates: readStates(rows) });
     },
 
     async "thread/search"(params, { connection, reply }) {
-      if (params.searchTerm.trim() === "") throw fault("searchTermEmpty");
-      const page = await index
-        .search({ ...listQuery(params, connection), searchTerm: params.searchTerm })
-        .catch(badCursor);
+      if (params.searchTerm.trim() === "") throw fault("searchTermEmpty", "thread/search");
+      const query = { ...listQuery(params, connection), searchTerm: params.searchTerm };
+      const page = await lists.search(query);
       const rows = page.hits.map(({ row }) => row);
       const threads = await shown(connection, rows);
       const data = page.hits.map(({ snippet }, at) => ({ snippet, thread: threads[at]! }));
       reply({ data, nextCursor: page.nextCursor, backwardsCursor: page.backwardsCursor });
     },
   };
+}
+
+/** The read states by thread ID. Threads without a read state are left out. */
+function readStates(rows: readonly ThreadRow[]): Record<string, ThreadReadState> {
+  const states: Record<string, ThreadReadState> = {};
+  for (const { id, readState } of rows) if (readState !== null) states[id] = readState;
+  return states;
 }
 
 function listQuery(params: Params<"thread/list">, connection: Connection): ThreadQuery {
@@ -118,21 +202,22 @@ function listQuery(params: Params<"thread/list">, connection: Connection): Threa
   };
 }
 
-/** Names the other host that has a thread loaded; nothing if none does. */
+/** The other host that has the thread loaded, if there is one. */
 function heldElsewhere(heldBy: string | undefined): Pick<Thread, "heldBy"> {
   return heldBy === undefined ? {} : { heldBy };
 }
 
-/** The list of loaded threads goes on behind an id. */
+/** The owner of a thread, for clients that see threads of several owners. */
+function ownerFor(connection: Connection, owner: string): Pick<Thread, "owner"> {
+  const isShown = seenOwner(connection) === undefined && connection.client?.experimental === true;
+  return isShown ? { owner } : {};
+}
+
+/** Parses the cursor of the list of loaded threads: the last thread ID of the previous page. */
 function afterId(cursor: string): string {
   try {
     return parseThreadId(cursor);
   } catch {
     throw fault("invalidCursor", cursor.slice(0, 100));
   }
-}
-
-function badCursor(cause: unknown): never {
-  if (cause instanceof BadCursor) throw fault("invalidCursor", cause.cursor);
-  throw cause;
 }

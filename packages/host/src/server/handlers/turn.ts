@@ -1,15 +1,17 @@
-import { acceptedTurn } from "../../core/turn/accepted.ts";
-import { turnStarted } from "../../core/turn/views.ts";
+import { checkRequestedSettings } from "../../config/requirement-check.ts";
+import { acceptedTurn } from "../../core/turn/accepted-inputs.ts";
+import { turnStarted } from "../../core/turn/turn-view.ts";
 import { fault } from "../../errors.ts";
 import type { Actor } from "../../thread/actor.ts";
-import type { Handlers } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { namesPlaces, refusePermissionProfile } from "./asked-places.ts";
-import { accessOf, type HandlerContext } from "./context.ts";
-import { askedSettings, settingsScope } from "./settings.ts";
-import { readContext, readInput, readMessageId, takeFiles } from "./user-input.ts";
+import { accessOf, type HandlerContext } from "../handler-context.ts";
+import type { MethodHandlers } from "../handler-types.ts";
+import { namesWorkspace, refusePermissionProfile } from "../params/requested-workspace.ts";
+import { askedSettings, askedTurnSettings, settingsScope } from "../params/thread-settings.ts";
+import { readContext, readInput, readMessageId, storeInputFiles } from "../params/user-input.ts";
 
-export function turnHandlers(context: HandlerContext): Handlers {
+/** Handlers that start, steer and interrupt turns. */
+export function turnHandlers(context: HandlerContext): MethodHandlers {
   const { registry, platform } = context;
   const own = async (connection: Connection, threadId: string): Promise<Actor> => {
     const actor = await registry.find(threadId, accessOf(connection));
@@ -22,10 +24,10 @@ export function turnHandlers(context: HandlerContext): Handlers {
       const input = readInput(params.input);
       const clientUserMessageId = readMessageId(params.clientUserMessageId);
       const scope = settingsScope(context, connection);
-      // Where the thread is matters to what is asked from there, and most ask nothing.
-      const cwd = namesPlaces(params) ? (await actor.peek()).settings.cwd : "";
+      // Relative paths start at the thread's folder. It is read only if the request names a path.
+      const cwd = namesWorkspace(params) ? (await actor.peek()).settings.cwd : "";
       const changes = await askedSettings(params, cwd, scope);
-      const blobs = await takeFiles(actor, input, context, connection, changes.cwd);
+      const blobs = await storeInputFiles(actor, input, context, connection, changes.cwd);
       await actor.submit(
         {
           kind: "startTurn",
@@ -39,9 +41,12 @@ export function turnHandlers(context: HandlerContext): Handlers {
           changes,
           blobs,
         },
-        // The turn that takes the input: this one, the one that was running already, or the one that took it before.
-        (state) =>
-          reply({ turn: turnStarted(acceptedTurn(state, clientUserMessageId) ?? state.turn!.id, null) }),
+        // The turn that takes the input: the new turn, the turn that was already running, or, for a repeated input,
+        // the turn that took it earlier.
+        (state) => {
+          context.warnings.beforeTurn(actor, state);
+          reply({ turn: turnStarted(acceptedTurn(state, clientUserMessageId) ?? state.turn!.id, null) });
+        },
       );
     },
 
@@ -58,7 +63,7 @@ export function turnHandlers(context: HandlerContext): Handlers {
           userItemId: platform.ids.uuid(),
           clientUserMessageId,
           input,
-          blobs: await takeFiles(actor, input, context, connection),
+          blobs: await storeInputFiles(actor, input, context, connection),
           context: readContext(params.additionalContext),
         },
         (state) => reply({ turnId: acceptedTurn(state, clientUserMessageId) ?? params.expectedTurnId }),
@@ -71,9 +76,25 @@ export function turnHandlers(context: HandlerContext): Handlers {
       await actor.submit(command, () => reply({}));
     },
 
+    async "turn/settings/update"({ threadId, turnId, ...requested }, { connection, reply }) {
+      const actor = await own(connection, threadId);
+      const changes = askedTurnSettings(requested);
+      const { requirements, permissionProfiles } = context.config;
+      checkRequestedSettings(requirements, changes, permissionProfiles);
+      const command = {
+        kind: "changeTurnSettings",
+        at: platform.clock.now(),
+        turnId,
+        changes,
+      } as const;
+      await actor.submit(command, ({ turn }) => {
+        reply({ status: turn?.id === turnId ? "applied" : "targetUnavailable" });
+      });
+    },
+
     async "turn/interrupt"({ threadId, turnId }, { connection, reply }) {
       const actor = await own(connection, threadId);
-      // An empty id is what clients send that have not heard of the turn's id yet.
+      // A client that does not know the turn's ID yet sends an empty one.
       const command = {
         kind: "interrupt",
         at: platform.clock.now(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AuthFlags, parseAuthFlags } from "./auth-flags.ts";
-import { ListenError } from "./door.ts";
+import { ListenError } from "./listener.ts";
 
 const digest = "ab".repeat(32);
 

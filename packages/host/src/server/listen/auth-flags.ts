@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
-import { ListenError } from "./door.ts";
+import { ListenError } from "./listener.ts";
 
-/** The `--ws-…` flags as they were given. */
+/** The `--ws-…` flags as given on the command line. */
 export interface AuthFlags {
   readonly wsAuth?: string | undefined;
   readonly wsTokenFile?: string | undefined;
@@ -35,7 +35,7 @@ const TOKEN_FLAGS = ["wsTokenFile", "wsTokenSha256"] as const;
 const SIGNED_FLAGS = ["wsSharedSecretFile", "wsIssuer", "wsAudience", "wsMaxClockSkewSeconds"] as const;
 const DEFAULT_CLOCK_SKEW_SECONDS = 30;
 
-/** Undefined when no authentication was asked for. */
+/** Undefined if no authentication was asked for. */
 export function parseAuthFlags(flags: AuthFlags): AuthConfig | undefined {
   switch (flags.wsAuth) {
     case undefined:
@@ -91,8 +91,9 @@ function signedBearerToken(flags: AuthFlags): AuthConfig {
 }
 
 function reject(flags: AuthFlags, names: readonly (keyof typeof FLAGS)[], needed: string): void {
-  const given = names.filter((name) => flags[name] !== undefined).map((name) => FLAGS[name]);
-  if (given.length > 0) throw bad(`${given.join(", ")} ${given.length > 1 ? "need" : "needs"} ${needed}`);
+  const usedFlags = names.filter((name) => flags[name] !== undefined).map((name) => FLAGS[name]);
+  if (usedFlags.length > 0)
+    throw bad(`${usedFlags.join(", ")} ${usedFlags.length > 1 ? "need" : "needs"} ${needed}`);
 }
 
 function absolute(name: keyof typeof FLAGS, path: string): string {

@@ -1,22 +1,29 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { ConsoleLogin } from "../site/console-login.ts";
 import type { AuthConfig } from "./auth-flags.ts";
-import { ListenError, type Principal } from "./door.ts";
+import type { Refusal } from "./http-refusal.ts";
 import { verifyJwt } from "./jwt.ts";
-import type { Refusal } from "./refusal.ts";
+import { ListenError, type Principal } from "./listener.ts";
 
-/** Judges an `Authorization` header. */
+/** Checks an `Authorization` header. */
 export type Authenticate = (authorization: string | undefined) => { principal: Principal } | Refusal;
 
-/** A shared secret can be guessed offline from one token, so it must be at least as long as the signature. */
+/**
+ * Minimum length of a shared secret. With one token, an attacker can guess the secret offline, so it must be as long
+ * as the signature.
+ */
 const MIN_SHARED_SECRET_BYTES = 32;
-/** A capability token can only be guessed over the network: 20 random letters and digits are out of reach. */
+/**
+ * Minimum length of a capability token. It can be guessed only over the network, against which 20 random letters and
+ * digits are enough.
+ */
 const MIN_TOKEN_CHARACTERS = 20;
-/** A secret with fewer different characters repeats itself. Random hex of this length has more. */
+/** Minimum number of different characters in a secret. A random hex text of this length has more. */
 const MIN_DIFFERENT_CHARACTERS = 8;
 const MAKE_ONE = "make one with: openssl rand -hex 32";
 
-/** Reads the secrets that the configuration names, once, at the start. Throws if one of them is easy to guess. */
+/** Reads the configured secrets once, at the start. Throws if one of them is easy to guess. */
 export async function loadAuthenticate(config: AuthConfig, now: () => number): Promise<Authenticate> {
   switch (config.kind) {
     case "tokenFile":
@@ -37,11 +44,33 @@ export async function loadAuthenticate(config: AuthConfig, now: () => number): P
   }
 }
 
+/** A digest of the configured secret. It changes when the secret changes. */
+export async function secretDigest(config: AuthConfig): Promise<Buffer> {
+  switch (config.kind) {
+    case "tokenFile":
+      return sha256(await readToken(config.path));
+    case "tokenSha256":
+      return config.digest;
+    case "signed":
+      return sha256(await readSharedSecret(config.path));
+  }
+}
+
+/** Accepts session keys of the console, in addition to the listener's own tokens. */
+export function withSessions(authenticate: Authenticate, consoleLogin: ConsoleLogin): Authenticate {
+  return (authorization) => {
+    const token = bearer(authorization);
+    return typeof token === "string" && consoleLogin.isKey(token)
+      ? consoleLogin.verifyKey(token)
+      : authenticate(authorization);
+  };
+}
+
 function byToken(digest: Buffer): Authenticate {
   return (authorization) => {
     const token = bearer(authorization);
     if (typeof token !== "string") return token;
-    // Digests have one length, so the comparison takes the same time whatever was sent.
+    // Digests of equal length are compared, so that the comparison takes constant time.
     if (!timingSafeEqual(sha256(Buffer.from(token)), digest)) return unauthorized("the token is wrong");
     return { principal: { kind: "token" } };
   };
@@ -63,7 +92,7 @@ function sha256(bytes: Buffer): Buffer {
 
 async function readToken(path: string): Promise<Buffer> {
   const token = await readSecret(path);
-  // Nobody could send it: a header carries visible characters only, and white space ends the token.
+  // A client could not send such a token: a header has only visible ASCII characters, and white space ends the token.
   if (!/^[!-~]+$/.test(token))
     throw badSecret(`the token in ${path} has white space or characters outside ASCII in it; ${MAKE_ONE}`);
   if (token.length < MIN_TOKEN_CHARACTERS)
@@ -96,7 +125,7 @@ function checkVariety(secret: string, name: string): void {
     );
 }
 
-/** Without the line end that editors and `echo` put behind a secret. */
+/** Reads a secret from a file, without the line end that editors and `echo` add. */
 async function readSecret(path: string): Promise<string> {
   let text: string;
   try {

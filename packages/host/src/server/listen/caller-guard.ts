@@ -1,17 +1,19 @@
-import type { PeerSocket, Peers } from "../../platform/peers.ts";
-import type { Refusal } from "./refusal.ts";
+import type { PeerLookup, PeerSocket } from "../../platform/socket-peers.ts";
+import type { Refusal } from "./http-refusal.ts";
 
 export interface CallerGuardPorts {
-  readonly peers: Peers;
-  /** What marks the processes that this host has started; undefined while it has started none. */
+  readonly peers: PeerLookup;
+  /** The mark (environment variable) of the processes that this host has started; undefined if it has started none. */
   mark(): string | undefined;
-  /** Called once, when a command could connect because this system does not say who does. */
+  /** Called once if this system cannot tell which process connects. A command could then connect unnoticed. */
   blind(): void;
+  /** Whether a process that the system cannot identify is refused, once the host has started processes. */
+  readonly refuseUnknown?: boolean;
 }
 
 /**
- * Keeps out processes that this host started: a command must not connect to the host that runs it, and answer its own
- * approvals there. A listener without authentication also keeps out other users of this machine.
+ * Refuses connections from processes that this host started: a command must not connect to the host that runs it
+ * and approve its own questions. A listener without authentication also refuses other users of this machine.
  */
 export class CallerGuard {
   readonly #ports: CallerGuardPorts;
@@ -21,9 +23,11 @@ export class CallerGuard {
     this.#ports = ports;
   }
 
-  /** Undefined, at once or later, if the caller may connect. `isOpen`: nothing else proves who it is. */
+  /**
+   * Undefined, or a promise of undefined, if the caller may connect. `isOpen`: the listener has no authentication.
+   */
   check(socket: PeerSocket, isOpen: boolean): Promise<Refusal | undefined> | undefined {
-    // Without processes of ours, and with nothing to say about other users, there is nothing to look for.
+    // Fast path: the host has started no processes, and other users may connect.
     return this.#ports.mark() === undefined && !isOpen ? undefined : this.#check(socket, isOpen);
   }
 
@@ -31,7 +35,10 @@ export class CallerGuard {
     const { peers, mark } = this.#ports;
     const peer = await peers.find(socket);
     if (peer.kind === "gone") return GONE;
-    if (peer.kind === "unknown") this.#cannotTell();
+    if (peer.kind === "unknown" && mark() !== undefined) {
+      if (this.#ports.refuseUnknown === true) return UNKNOWN;
+      this.#cannotTell();
+    }
     if (peer.kind !== "here") return undefined;
     if (isOpen && peer.isOtherUser) return OTHER_USER;
     const own = mark();
@@ -41,7 +48,7 @@ export class CallerGuard {
   }
 
   #cannotTell(): void {
-    if (this.#isBlind || this.#ports.mark() === undefined) return;
+    if (this.#isBlind) return;
     this.#isBlind = true;
     this.#ports.blind();
   }
@@ -58,6 +65,12 @@ const OTHER_USER: Refusal = {
   code: "otherUser",
   message:
     "this listener serves the user that runs the host; for other users, start the host with --ws-auth and send a token",
+};
+
+const UNKNOWN: Refusal = {
+  status: 403,
+  code: "callerUnknown",
+  message: "this system does not tell whether a command of this host is connecting",
 };
 
 const OWN_PROCESS: Refusal = {

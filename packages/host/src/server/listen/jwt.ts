@@ -9,10 +9,10 @@ export interface JwtRules {
   readonly now: () => number;
 }
 
-/** The subject that the token names, if it names one, or why the token is refused. */
+/** The token's subject, if it has one, or why the token is refused. */
 export type JwtVerdict = { readonly subject: string | undefined } | { readonly refused: string };
 
-/** Checks an HS256 token. The signature comes first: nothing else in it is believed before. */
+/** Verifies an HS256 token. The signature is checked before anything else is trusted. */
 export function verifyJwt(token: string, rules: JwtRules): JwtVerdict {
   const parts = token.split(".");
   const [header = "", claims = "", signature = ""] = parts;
@@ -21,7 +21,7 @@ export function verifyJwt(token: string, rules: JwtRules): JwtVerdict {
   const actual = Buffer.from(signature, "base64url");
   if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return invalid;
   const head = decode(header);
-  // A critical extension that we do not know could change what the token means.
+  // Tokens with `crit` are refused: a critical extension that is not known could change the token's meaning.
   if (head?.alg !== "HS256" || "crit" in head) return invalid;
   const body = decode(claims);
   return body ? checkClaims(body, rules) : invalid;
@@ -47,16 +47,17 @@ function checkClaims(claims: Record<string, unknown>, rules: JwtRules): JwtVerdi
     return { refused: "the signed token is for another audience" };
   }
   if (!Object.hasOwn(claims, "sub")) return { subject: undefined };
-  // A token that names a subject, however badly, was not made for the host's own user.
+  // A token with a subject, even an invalid one, was not issued for the host's own user.
   if (!isSubject(sub)) return { refused: SUBJECT_RULE };
   return { subject: sub };
 }
 
-/** OpenID Connect allows no more characters in a subject. */
+/** Limit of OpenID Connect on the characters of a subject. */
 const MAX_SUBJECT = 255;
 const SUBJECT_RULE = `the subject (sub) of the signed token must be text of 1 to ${MAX_SUBJECT} characters, not blank and without control characters`;
 
-function isSubject(sub: unknown): sub is string {
+/** Whether a value is acceptable as the name of a subject. */
+export function isSubject(sub: unknown): sub is string {
   return (
     typeof sub === "string" && sub.length <= MAX_SUBJECT && sub.trim() !== "" && !/[\p{Cc}\p{Cs}]/u.test(sub)
   );

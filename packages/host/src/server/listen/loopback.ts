@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** True for addresses that only this machine can reach, however they are spelled. */
+/** Whether an address, in any notation, can be reached only from this machine. */
 export function isLoopbackAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 0) return false;
@@ -14,8 +14,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * True for a host name that no foreign DNS server decides: `localhost` and what is below it always mean
- * loopback to browsers, and an address is what it says.
+ * Whether a host name always means loopback, independent of DNS: browsers resolve `localhost` and its subdomains
+ * themselves.
  */
 export function isLoopbackHost(hostname: string): boolean {
   const name = hostname.toLowerCase();

@@ -5,21 +5,21 @@ import { fileURLToPath } from "node:url";
 import { Frame } from "@bobbin/rpc";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Recording } from "./recording.ts";
+import { LinkRecording } from "../../../../../test/support/link-recording.ts";
 import { listenStdio } from "./stdio.ts";
 
 async function joined() {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const recording = new Recording();
-  const door = listenStdio({ accept: recording.accept, stdin, stdout });
-  return { stdin, stdout, door, server: await recording.next() };
+  const recording = new LinkRecording();
+  const listener = listenStdio({ accept: recording.accept, stdin, stdout });
+  return { stdin, stdout, listener, server: await recording.next() };
 }
 
 describe("stdio", () => {
   it("reads lines and writes lines", async () => {
-    const { stdin, stdout, server, door } = await joined();
-    expect(door.url).toBe("stdio://");
+    const { stdin, stdout, server, listener } = await joined();
+    expect(listener.url).toBe("stdio://");
     expect(server.meta).toEqual({ transport: "stdio", principal: { kind: "local" } });
     stdin.write('{"a":"\u2028"}\r\n\n{"b"');
     stdin.write(":2}\n");
@@ -71,18 +71,18 @@ describe("stdio", () => {
   });
 
   it("gives up on a reader that does not read when the grace is over", async () => {
-    const { server, door } = await joined();
+    const { server, listener } = await joined();
     server.link.send(new Frame("x".repeat(1_000_000)));
     await server.link.close("shutdown", 10);
     expect(server.told).toEqual(["closed"]);
-    await door.close(0);
+    await listener.close(0);
   });
 
-  it("closes with a door whose grace is over", async () => {
-    const { server, door } = await joined();
-    const closed = door.close(60_000);
+  it("closes with a listener whose grace is over", async () => {
+    const { server, listener } = await joined();
+    const closed = listener.close(60_000);
     expect(server.told).toEqual([]);
-    await Promise.all([closed, door.close(0)]);
+    await Promise.all([closed, listener.close(0)]);
     expect(server.told).toEqual(["closed"]);
     server.link.send(new Frame("late"));
   });
@@ -97,7 +97,7 @@ describe("stdio of a real process", () => {
         contents: `import { listenStdio } from "./stdio.ts"; import { Frame } from "@bobbin/rpc";
           let flood = 0;
           const beat = setInterval(() => flood && process.stderr.write("alive\\n"), 20);
-          const door = listenStdio({ accept: (link) => ({
+          const listener = listenStdio({ accept: (link) => ({
             message(text) {
               if (text === "flood") { flood = 1; for (let i = 0; i < 200; i++) link.send(new Frame("x".repeat(100000))); }
               else link.send(new Frame(text.length > 1000 ? String(text.length) : text));
@@ -117,7 +117,7 @@ describe("stdio of a real process", () => {
     });
     program = built.outputFiles[0]!.text;
     const loaded = Object.keys(built.metafile.inputs).join(" ");
-    // What a start on stdio must not pay for.
+    // Modules that a start on stdio must not load.
     expect(loaded).not.toMatch(/node_modules\/ws\//);
     expect(program).not.toMatch(/from "(node:)?https?"/);
   });

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { type CloseReason, type Frame, LineSplitter, type Link, type LinkEvents } from "@bobbin/rpc";
-import type { Accept, Door } from "./door.ts";
+import type { Accept, Listener } from "./listener.ts";
 
 export interface StdioOptions {
   readonly accept: Accept;
@@ -12,10 +12,10 @@ const DEFAULT_GRACE_MS = 5_000;
 const SENDING_CHARACTERS = 64 * 1024;
 
 /**
- * The process's own client, JSON lines on stdin and stdout. When stdin ends the client has said all it will
- * and `closed` is told, but it may still be reading: what is sent is written until the link is closed.
+ * The client on stdin and stdout, with JSON lines. When stdin ends, `closed` is reported. The client may still read,
+ * so messages are written until the link is closed.
  */
-export function listenStdio(options: StdioOptions): Door {
+export function listenStdio(options: StdioOptions): Listener {
   const link = new StdioLink(options.stdin ?? process.stdin, options.stdout ?? process.stdout);
   link.begin(options.accept(link, { transport: "stdio", principal: { kind: "local" } }));
   return {
@@ -28,11 +28,14 @@ class StdioLink implements Link {
   readonly #stdin: Readable;
   readonly #stdout: Writable;
   #events: LinkEvents | undefined;
-  /** `told`: the connection knows that the client is gone; `over`: nothing more is written either. */
-  #state: "open" | "told" | "over" = "open";
+  /** `reported`: the connection was notified that the client is gone. `over`: nothing more is written. */
+  #state: "open" | "reported" | "over" = "open";
   #reading = true;
   #backlogged = false;
-  /** Sent in this tick: a reply and what it caused go out in one write, because each one wakes the reader. */
+  /**
+   * The messages of this tick. A reply and its notifications are written together, because each write wakes the
+   * reading process.
+   */
   #sending = "";
   #ending = false;
   #over!: () => void;
@@ -62,10 +65,10 @@ class StdioLink implements Link {
       this.#lines.end();
       this.#tellClosed();
     });
-    // Some streams only close, or fail with EIO when the terminal goes away.
+    // Some streams emit only `close`, or fail with EIO when the terminal disappears.
     this.#stdin.once("close", () => this.#tellClosed());
     this.#stdin.on("error", () => this.#tellClosed());
-    // EPIPE: nobody reads any more. Without a listener it would end the process.
+    // EPIPE means that the reader is gone. Without a listener, the error would end the process.
     this.#stdout.on("error", () => this.#finish());
     this.#stdout.once("close", () => this.#finish());
   }
@@ -73,10 +76,11 @@ class StdioLink implements Link {
   send(frame: Frame): void {
     if (this.#state === "over" || this.#ending) return;
     this.#backlogged = true;
-    // Behind what else is sent in this tick: a model that is called should not wait for our client to wake up.
+    // Written after all other work of this tick, so that a model call does not wait while the client process wakes
+    // up.
     if (this.#sending === "") process.nextTick(process.nextTick, this.#write);
     this.#sending += frame.lines;
-    // Strings have their limits, and so has what is worth waiting for.
+    // A string has a maximum length, and a large batch need not wait for more messages.
     if (this.#sending.length > SENDING_CHARACTERS) this.#write();
   }
 
@@ -104,7 +108,7 @@ class StdioLink implements Link {
     return this.#isOver;
   }
 
-  /** The door's close: there is no second client to turn away, so only the grace is left to watch. */
+  /** Closes the listener. No other client has to be refused, so only the grace time applies. */
   leave(graceMs: number): Promise<void> {
     if (this.#state !== "over") this.#cutAfter(graceMs);
     return this.#isOver;
@@ -113,7 +117,7 @@ class StdioLink implements Link {
   readonly #write = (): void => {
     const text = this.#sending;
     this.#sending = "";
-    // Whoever has gone meanwhile takes nothing any more.
+    // The reader may have disconnected in between.
     if (text !== "" && this.#state !== "over") this.#stdout.write(text, this.#written);
   };
 
@@ -130,13 +134,13 @@ class StdioLink implements Link {
 
   #stopReading(): void {
     this.#stdin.off("data", this.#onData);
-    // A stdin that is being read keeps the process alive.
+    // Paused, because a stdin that is being read keeps the process alive.
     this.#stdin.pause();
   }
 
   #tellClosed(): void {
     if (this.#state !== "open") return;
-    this.#state = "told";
+    this.#state = "reported";
     const events = this.#events;
     this.#events = undefined;
     events?.closed();

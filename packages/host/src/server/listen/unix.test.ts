@@ -1,31 +1,42 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Frame } from "@bobbin/rpc";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import type { Door } from "./door.ts";
-import { Recording } from "./recording.ts";
+import { LinkRecording } from "../../../../../test/support/link-recording.ts";
+import type { Listener } from "./listener.ts";
 import { controlSocketPath, listenUnix, type UnixOptions } from "./unix.ts";
 
 let home: string;
-const doors: Door[] = [];
+const listeners: Listener[] = [];
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "u-"));
 });
 afterEach(async () => {
-  for (const door of doors.splice(0)) await door.close(0);
+  for (const listener of listeners.splice(0)) await listener.close(0);
   await rm(home, { recursive: true });
 });
 
 async function open(options: Partial<UnixOptions> = {}) {
-  const recording = new Recording();
-  const door = await listenUnix({ accept: recording.accept, home, ...options });
-  doors.push(door);
-  return { door, recording };
+  const recording = new LinkRecording();
+  const listener = await listenUnix({ accept: recording.accept, home, ...options });
+  listeners.push(listener);
+  return { listener, recording };
 }
 
 async function connect(path: string): Promise<WebSocket> {
@@ -36,7 +47,7 @@ async function connect(path: string): Promise<WebSocket> {
 
 const mode = async (path: string): Promise<string> => ((await lstat(path)).mode & 0o777).toString(8);
 
-/** A socket file whose process was killed, so that nobody removed it. */
+/** A socket file that a killed process left behind. */
 async function leaveStale(path: string): Promise<void> {
   const child: ChildProcess = spawn(process.execPath, [
     "-e",
@@ -50,10 +61,10 @@ async function leaveStale(path: string): Promise<void> {
 
 describe("a Unix socket listener", () => {
   it("speaks WebSocket at the control socket of the home, which only this user can open", async () => {
-    const { door, recording } = await open();
+    const { listener, recording } = await open();
     const path = controlSocketPath(home);
     expect(path).toBe(join(home, "app-server-control", "app-server-control.sock"));
-    expect(door.url).toBe(`unix://${path}`);
+    expect(listener.url).toBe(`unix://${path}`);
     expect(await mode(path)).toBe("600");
     expect(await mode(join(home, "app-server-control"))).toBe("700");
     expect(await readdir(join(home, "app-server-control"))).toEqual(["app-server-control.sock"]);
@@ -64,6 +75,20 @@ describe("a Unix socket listener", () => {
     await server.until("hello");
     server.link.send(new Frame("there"));
     expect(String((await once(client, "message"))[0])).toBe("there");
+  });
+
+  it("removes the private folder of a host that was killed while it bound its socket, and no other", async () => {
+    const abandoned = join(home, ".bAbCdEf");
+    const recent = join(home, ".bGhIjKl");
+    const other = join(home, ".build");
+    const full = join(home, ".bundles");
+    for (const folder of [abandoned, recent, other, full]) await mkdir(folder);
+    await leaveStale(join(abandoned, "s"));
+    await writeFile(join(full, "s"), "mine");
+    for (const folder of [abandoned, other, full]) await utimes(folder, 1, 1);
+    await open({ path: join(home, "b.sock") });
+    expect((await readdir(home)).toSorted()).toEqual([".bGhIjKl", ".build", ".bundles", "b.sock"]);
+    expect(await readFile(join(full, "s"), "utf8")).toBe("mine");
   });
 
   it("takes any path, and leaves a folder that was there as it is", async () => {
@@ -144,9 +169,9 @@ describe("a Unix socket listener", () => {
   });
 
   it("removes its socket when it closes", async () => {
-    const { door } = await open();
-    await door.close(0);
-    await door.close(0);
+    const { listener } = await open();
+    await listener.close(0);
+    await listener.close(0);
     await expect(lstat(controlSocketPath(home))).rejects.toThrow("ENOENT");
   });
 
@@ -155,7 +180,7 @@ describe("a Unix socket listener", () => {
     const first = await open({ path });
     await rm(path);
     await open({ path });
-    await first.door.close(0);
+    await first.listener.close(0);
     await connect(path);
   });
 

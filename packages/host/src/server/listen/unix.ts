@@ -1,18 +1,20 @@
 import { join, resolve } from "node:path";
-import type { Site } from "../http.ts";
+import type { Site } from "../site/site-endpoints.ts";
 import type { CallerGuard } from "./caller-guard.ts";
-import { type Accept, type Door, ListenError } from "./door.ts";
-import { Guard } from "./guard.ts";
-import { SocketDoor } from "./socket-door.ts";
-import { bindPrivately, removeIfOurs } from "./socket-file.ts";
+import { type Accept, ListenError, type Listener } from "./listener.ts";
+import { OriginGuard } from "./origin-guard.ts";
+import { SocketListener } from "./socket-listener.ts";
+import { bindPrivately, removeIfOurs } from "./unix-socket-file.ts";
 
 export interface UnixOptions {
   readonly accept: Accept;
-  /** Without one: the control socket in `home`. */
+  /** Undefined for the control socket in `home`. */
   readonly path?: string;
   readonly home: string;
   readonly allowedOrigins?: readonly string[];
   readonly callers?: CallerGuard;
+  /** Makes a link to the console of this host; undefined if browsers cannot reach this host. */
+  readonly openConsole?: () => string | undefined;
   readonly site?: Site;
   readonly pingEveryMs?: number;
   readonly maxClients?: number;
@@ -22,8 +24,8 @@ export function controlSocketPath(home: string): string {
   return join(home, "app-server-control", "app-server-control.sock");
 }
 
-/** Opens `unix://PATH`: WebSocket over a socket that only this user can open, which is its authentication. */
-export async function listenUnix(options: UnixOptions): Promise<Door> {
+/** Listens on `unix://PATH`, with WebSocket. Only this user can open the socket, so no authentication is needed. */
+export async function listenUnix(options: UnixOptions): Promise<Listener> {
   const path = resolve(options.path ?? controlSocketPath(options.home));
   if (process.platform === "win32") {
     throw new ListenError(
@@ -32,26 +34,26 @@ export async function listenUnix(options: UnixOptions): Promise<Door> {
     );
   }
   const { allowedOrigins } = options;
-  const door = new SocketDoor({
+  const listener = new SocketListener({
     accept: options.accept,
     transport: "unix",
-    guard: new Guard({ loopback: false, ...(allowedOrigins && { allowedOrigins }) }),
+    guard: new OriginGuard({ loopback: false, ...(allowedOrigins && { allowedOrigins }) }),
     ...(options.site && { site: options.site }),
     ...(options.callers && { callers: options.callers }),
+    ...(options.openConsole && { openConsole: options.openConsole }),
     ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
     ...(options.maxClients !== undefined && { maxClients: options.maxClients }),
     reap: false,
   });
-  const ours = await bindPrivately(door.server, path);
-  door.opened(`unix://${path}`);
-  let closing: Promise<void> | undefined;
+  const ours = await bindPrivately(listener.server, path);
+  listener.opened(`unix://${path}`);
   return {
-    url: door.url,
+    url: listener.url,
     close(graceMs) {
-      const closed = door.close(graceMs);
-      // At once, so that nobody finds a socket that no longer answers.
-      closing ??= removeIfOurs(path, ours).then(() => closed);
-      return closing;
+      const closed = listener.close(graceMs);
+      // Removed at once, so that clients do not find a socket that no longer answers.
+      removeIfOurs(path, ours);
+      return closed;
     },
   };
 }

@@ -4,20 +4,26 @@ import { Frame, MAX_MESSAGE_BYTES } from "@bobbin/rpc";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
-import type { Door } from "./door.ts";
-import { Recording } from "./recording.ts";
+import { eventuallyPasses } from "../../../../../test/support/eventually.ts";
+import { LinkRecording } from "../../../../../test/support/link-recording.ts";
+import type { Listener } from "./listener.ts";
 import { listenWebSocket, type WebSocketOptions } from "./websocket.ts";
 
-const doors: Door[] = [];
+const listeners: Listener[] = [];
 afterEach(async () => {
-  for (const door of doors.splice(0)) await door.close(0);
+  for (const listener of listeners.splice(0)) await listener.close(0);
 });
 
 async function open(options: Partial<WebSocketOptions> = {}) {
-  const recording = new Recording();
-  const door = await listenWebSocket({ accept: recording.accept, host: "127.0.0.1", port: 0, ...options });
-  doors.push(door);
-  return { door, recording };
+  const recording = new LinkRecording();
+  const listener = await listenWebSocket({
+    accept: recording.accept,
+    host: "127.0.0.1",
+    port: 0,
+    ...options,
+  });
+  listeners.push(listener);
+  return { listener, recording };
 }
 
 async function connect(url: string): Promise<WebSocket> {
@@ -26,7 +32,7 @@ async function connect(url: string): Promise<WebSocket> {
   return client;
 }
 
-/** Past the handshake, but speaking bytes. */
+/** A client that has finished the handshake, and then sends raw bytes. */
 async function joinRaw(url: string): Promise<Socket> {
   const client = await connect(url);
   client.on("error", () => {});
@@ -34,11 +40,11 @@ async function joinRaw(url: string): Promise<Socket> {
 }
 
 async function joined(options: Partial<WebSocketOptions> = {}) {
-  const { door, recording } = await open(options);
-  const client = await connect(door.url);
+  const { listener, recording } = await open(options);
+  const client = await connect(listener.url);
   const server = await recording.next();
   const socket = (client as unknown as { _socket: Socket })._socket;
-  return { door, recording, client, server, socket };
+  return { listener, recording, client, server, socket };
 }
 
 describe("a WebSocket listener", () => {
@@ -57,8 +63,8 @@ describe("a WebSocket listener", () => {
   });
 
   it("names the port that the system chose", async () => {
-    const { door } = await open();
-    expect(door.url).toMatch(/^ws:\/\/127\.0\.0\.1:[1-9]\d*$/);
+    const { listener } = await open();
+    expect(listener.url).toMatch(/^ws:\/\/127\.0\.0\.1:[1-9]\d*$/);
   });
 
   it("puts fragments together", async () => {
@@ -82,12 +88,12 @@ describe("a WebSocket listener", () => {
       expect(server.link.backlog).toBeGreaterThan(0);
       server.link.send(new Frame("now"));
       server.link.send(new Frame("d"), true);
-      await vi.waitFor(() => expect(heard).toEqual(["a", "b", "c", "now", "d"]));
+      await eventuallyPasses(() => expect(heard).toEqual(["a", "b", "c", "now", "d"]));
       server.link.send(new Frame("e"), true);
       await new Promise(setImmediate);
       expect(heard).not.toContain("e");
       vi.advanceTimersByTime(20);
-      await vi.waitFor(() => expect(heard.at(-1)).toBe("e"));
+      await eventuallyPasses(() => expect(heard.at(-1)).toBe("e"));
     } finally {
       vi.useRealTimers();
     }
@@ -161,8 +167,8 @@ describe("a WebSocket listener", () => {
   });
 
   it("tells of a message over 64 MiB, ends that wire with 1009 and leaves others alone", async () => {
-    const { door, client, server, recording } = await joined();
-    const other = await connect(door.url);
+    const { listener, client, server, recording } = await joined();
+    const other = await connect(listener.url);
     const otherServer = await recording.next();
     client.send(Buffer.alloc(MAX_MESSAGE_BYTES + 1, "x"), { binary: false });
     const [code] = await once(client, "close");
@@ -174,19 +180,19 @@ describe("a WebSocket listener", () => {
   });
 
   it("ends a wire that breaks the WebSocket protocol and lives on", async () => {
-    const { door, server, socket, recording } = await joined();
+    const { listener, server, socket, recording } = await joined();
     socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
     await server.until("closed");
     expect(server.told).toEqual(["closed"]);
-    await connect(door.url);
+    await connect(listener.url);
     await recording.next();
   });
 
   it("takes any bytes without harm to itself or to others", async () => {
-    const { door, client, server, recording } = await joined();
+    const { listener, client, server, recording } = await joined();
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }), async (chunks) => {
-        const socket = await joinRaw(door.url);
+        const socket = await joinRaw(listener.url);
         const told = await recording.next();
         for (const chunk of chunks) socket.write(chunk);
         socket.end();
@@ -309,13 +315,13 @@ describe("pings", () => {
 
   it("cut a client from elsewhere that answers none, and spare one on this machine", async () => {
     const authenticate = () => ({ principal: { kind: "token" as const } });
-    const { door, recording } = await open({ host: "0.0.0.0", authenticate, pingEveryMs: 10 });
-    const silent = new WebSocket(door.url.replace("0.0.0.0", "127.0.0.1"), { autoPong: false });
+    const { listener, recording } = await open({ host: "0.0.0.0", authenticate, pingEveryMs: 10 });
+    const silent = new WebSocket(listener.url.replace("0.0.0.0", "127.0.0.1"), { autoPong: false });
     await once(silent, "open");
     await (await recording.next()).until("closed");
 
     const local = await open({ pingEveryMs: 10 });
-    const stopped = new WebSocket(local.door.url, { autoPong: false });
+    const stopped = new WebSocket(local.listener.url, { autoPong: false });
     for (let pings = 0; pings < 5; pings++) await once(stopped, "ping");
     expect((await local.recording.next()).told).toEqual([]);
   });

@@ -1,65 +1,70 @@
 import type { AddressInfo } from "node:net";
-import { noteListener } from "../../platform/own-listeners.ts";
-import type { Site } from "../http.ts";
+import { registerListener } from "../../platform/own-listening-ports.ts";
+import type { ConsoleLogin } from "../site/console-login.ts";
+import type { Site } from "../site/site-endpoints.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { CallerGuard } from "./caller-guard.ts";
-import { type Accept, type Door, ListenError } from "./door.ts";
-import { Guard } from "./guard.ts";
+import { type Accept, ListenError, type Listener } from "./listener.ts";
 import { isLoopbackAddress } from "./loopback.ts";
-import { SocketDoor, type SocketDoorOptions } from "./socket-door.ts";
+import { OriginGuard } from "./origin-guard.ts";
+import { SocketListener, type SocketListenerOptions } from "./socket-listener.ts";
 
 const BACKLOG = 4_096;
 
 export interface WebSocketOptions {
   readonly accept: Accept;
-  /** An IP address, as `parseListen` gives it. */
+  /** An IP address, as `parseListen` returns it. */
   readonly host: string;
-  /** Zero for any that is free. */
+  /** Zero for any free port. */
   readonly port: number;
   readonly authenticate?: Authenticate;
+  readonly consoleLogin?: ConsoleLogin;
   readonly allowedOrigins?: readonly string[];
   readonly callers?: CallerGuard;
   readonly site?: Site;
   readonly pingEveryMs?: number;
   readonly maxClients?: number;
   /** For tests. */
-  readonly limits?: SocketDoorOptions["limits"];
+  readonly limits?: SocketListenerOptions["limits"];
 }
 
-/** Opens `ws://IP:PORT`. */
-export async function listenWebSocket(options: WebSocketOptions): Promise<Door> {
+/** Listens on `ws://IP:PORT`. */
+export async function listenWebSocket(options: WebSocketOptions): Promise<Listener> {
   const { host, port, authenticate, allowedOrigins } = options;
-  const asked = wsUrl(host, port);
+  const requestedUrl = wsUrl(host, port);
   const loopback = isLoopbackAddress(host);
   if (!loopback && !authenticate) {
     throw new ListenError(
       "authRequired",
-      `refusing to listen on ${asked} without authentication: other machines could run commands here. ` +
+      `refusing to listen on ${requestedUrl} without authentication: other machines could run commands here. ` +
         "Add --ws-auth capability-token or --ws-auth signed-bearer-token, or listen on ws://127.0.0.1:" +
         `${port} and reach it through an SSH tunnel.`,
     );
   }
-  const door = new SocketDoor({
+  const listener = new SocketListener({
     accept: options.accept,
     transport: "websocket",
-    guard: new Guard({ loopback, ...(allowedOrigins && { allowedOrigins }) }),
+    guard: new OriginGuard({ loopback, ...(allowedOrigins && { allowedOrigins }) }),
     ...(authenticate && { authenticate }),
+    ...(options.consoleLogin && { consoleLogin: options.consoleLogin }),
     ...(options.site && { site: options.site }),
     ...(options.callers && { callers: options.callers }),
     ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
     ...(options.maxClients !== undefined && { maxClients: options.maxClients }),
     ...(options.limits && { limits: options.limits }),
-    // On loopback the kernel tells when the other process is gone, and one that a debugger holds is not.
+    // On loopback, the kernel reports when the other process is gone, and a process that is stopped in a debugger
+    // must stay connected.
     reap: !loopback,
   });
   await new Promise<void>((resolve, reject) => {
-    door.server.once("error", (error) => reject(bindError(asked, error)));
-    // A crowd that comes at once (a restart, and all reconnect) would wait a second for the second attempt.
-    door.server.listen({ host, port, backlog: BACKLOG }, resolve);
+    listener.server.once("error", (error) => reject(bindError(requestedUrl, error)));
+    // A large backlog: after a restart many clients may reconnect at once, and a refused one retries only after a
+    // second.
+    listener.server.listen({ host, port, backlog: BACKLOG }, resolve);
   });
-  noteListener(door.server);
-  const bound = door.server.address() as AddressInfo;
-  return door.opened(wsUrl(bound.address, bound.port));
+  registerListener(listener.server);
+  const bound = listener.server.address() as AddressInfo;
+  return listener.opened(wsUrl(bound.address, bound.port));
 }
 
 function wsUrl(host: string, port: number): string {

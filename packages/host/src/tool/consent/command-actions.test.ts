@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandActions } from "./command-actions.ts";
-import { parseCommand } from "./shell.ts";
+import { parseCommand } from "./parse-command.ts";
 
 const actions = (text: string) => commandActions(parseCommand(text), "/work");
 const read = (command: string, path: string, name = path.split("/").at(-1)) => ({

@@ -1,8 +1,11 @@
 import { basename, resolve } from "node:path";
 import type { CommandAction } from "@bobbin/protocol";
-import type { ParsedCommand } from "./shell.ts";
+import type { ParsedCommand } from "./parse-command.ts";
 
-/** What a command does, as clients show it in place of its text. If any part is unknown, all of it is. */
+/**
+ * Describes what a command does (reads, lists, searches). Clients show that instead of the command's text. If a part
+ * of the command is not recognized, the whole command is `unknown`.
+ */
 export function commandActions({ text, words }: ParsedCommand, cwd: string): CommandAction[] {
   const unknown: CommandAction[] = [{ type: "unknown", command: text }];
   if (words === null) return unknown;
@@ -15,7 +18,7 @@ export function commandActions({ text, words }: ParsedCommand, cwd: string): Com
       folder = resolve(folder, operands(args)[0] ?? ".");
       continue;
     }
-    // What only helps another command is not worth showing.
+    // `true` and `echo` beside other commands are not shown.
     if (main.length > 1 && (name === "true" || (name === "echo" && at === 0))) continue;
     const action = actionOf(one, folder);
     if (action === null) return unknown;
@@ -137,7 +140,7 @@ function grep(
   return at < 0 ? search(found[0], found[1]) : search(args[at + 1], found[0]);
 }
 
-/** The one file of `sed -n 1,20p FILE`. */
+/** The file that `sed -n 1,20p FILE` prints. */
 function sedFile(args: readonly string[]): string | undefined {
   if (!args.includes("-n") || args.some((arg) => /^-[^-]*i|^--in-place/.test(arg))) return undefined;
   const scripts = args.flatMap((arg, at) =>
@@ -149,7 +152,7 @@ function sedFile(args: readonly string[]): string | undefined {
   return script.every((one) => /^\d+(,\d+)?p$/.test(one)) ? only(files) : undefined;
 }
 
-/** Whether a command only shapes what others print. */
+/** Whether a command only filters the output of others. */
 function isFilter([name, ...args]: readonly string[]): boolean {
   switch (name) {
     case "wc":
@@ -172,7 +175,7 @@ function isFilter([name, ...args]: readonly string[]): boolean {
   }
 }
 
-/** What is no option, nor the value of one of `valued`. */
+/** The arguments that are neither options nor values of the options in `valued`. */
 function operands(args: readonly string[], valued: readonly string[] = []): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < args.length; at++) {
@@ -188,11 +191,11 @@ function only(found: readonly string[]): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-const OF_NO_NAME: ReadonlySet<string> = new Set(["", "build", "dist", "node_modules", "src"]);
+const UNTELLING_FOLDERS: ReadonlySet<string> = new Set(["", "build", "dist", "node_modules", "src"]);
 
-/** The last part of a path that says something. */
+/** The last part of a path, except for parts such as `src` and `dist`, which say nothing about the file. */
 function shortPath(path: string): string {
-  const parts = path.split("/").filter((part) => !OF_NO_NAME.has(part));
+  const parts = path.split("/").filter((part) => !UNTELLING_FOLDERS.has(part));
   return parts.at(-1) ?? (basename(path) || path);
 }
 

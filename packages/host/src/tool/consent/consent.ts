@@ -1,85 +1,109 @@
 import type { AskForApproval, SandboxPolicy } from "@bobbin/protocol";
+import type { McpToolAnnotations } from "../mcp/mcp-interface.ts";
+import type { McpApprovalMode } from "../mcp/mcp-server-settings.ts";
+import type { NetworkProtocol, Rules } from "./command-and-network-rules.ts";
+import type { ParsedCommand } from "./parse-command.ts";
 import type { Permissions } from "./permissions.ts";
-import type { NetworkProtocol, Rules } from "./rules.ts";
-import type { ParsedCommand } from "./shell.ts";
 
-/** Something that needs consent. */
+/** An action that needs consent: a command, input, a patch, a tool call, permissions or a connection. */
 export type Intent =
   | {
       readonly kind: "command";
       readonly command: ParsedCommand;
-      /** It is to run outside of the sandbox. */
+      /** Whether the model asks to run the command outside of the sandbox. */
       readonly escalate: boolean;
       readonly justification: string | null;
-      /** The words that the model suggests to allow for good. */
+      /** The command prefix that the model suggests as an allow rule. */
       readonly prefixRule: readonly string[] | null;
       readonly workdir: string;
-      /** The shell that runs it, where it is not the user's own. */
+      /** The shell for the command, if the model named one. */
       readonly shell?: string | null | undefined;
-      /** What it is to get beyond the sandbox while it stays in it. */
+      /** Permissions that widen the sandbox for this command. */
       readonly additional?: Permissions | null | undefined;
     }
-  /** Input to a process. `outside`: it runs outside of the sandbox, or in one that was widened for it. */
+  /**
+   * Input to a background terminal. `outside`: the process runs outside of the sandbox, or in a sandbox with
+   * additional permissions.
+   */
   | { readonly kind: "stdin"; readonly process: string; readonly outside: boolean }
-  /** Real paths: all links are followed. */
+  /** Files that a patch changes: real paths, with symlinks resolved. */
   | {
       readonly kind: "patch";
       readonly paths: readonly string[];
-      /** Those of the paths that a permission profile does not let write; null: the policy of the sandbox decides. */
+      /** The paths that a permission profile does not allow to write. Null if the sandbox policy decides. */
       readonly unwritable?: readonly string[] | null;
     }
-  /** A call of a tool server, an MCP server or a client. `asks`: its settings say that people are asked first. */
+  /**
+   * A call of a tool of a tool server or client, or an elicitation of an MCP server. `asks`: the user has to approve
+   * it.
+   */
   | { readonly kind: "tool"; readonly key: string; readonly asks: boolean }
+  | {
+      readonly kind: "mcp";
+      readonly server: string;
+      readonly tool: string;
+      readonly mode: McpApprovalMode;
+      /** The hints that the MCP server gives about the tool. */
+      readonly annotations: McpToolAnnotations;
+      /** Whether a permanent approval may be offered, which is written to the configuration. */
+      readonly forGood: boolean;
+    }
   | { readonly kind: "permissions"; readonly key: string; readonly reason: string | null }
   | {
       readonly kind: "network";
       readonly host: string;
       readonly port: number;
       readonly protocol: NetworkProtocol;
-      /** What the configuration says about the host. */
+      /** Whether the configuration lists the network host as allowed or denied. */
       readonly listed?: "allow" | "deny" | null;
     };
 
-/** What is known when something needs consent. */
+/** An action, and all facts that decide about it. */
 export interface ConsentRequest {
   readonly what: Intent;
   readonly policy: AskForApproval;
   readonly sandbox: SandboxPolicy;
-  /** The workspace: what commands may write in the sandbox `workspaceWrite`. */
+  /** The workspace roots, which commands may write to under the sandbox policy `workspaceWrite`. */
   readonly roots: readonly string[];
   /** Why this machine has no sandbox; null if it has one. */
   readonly sandboxProblem: string | null;
-  /** Why a command with network could connect to this host and answer its own questions; null if it could not. */
+  /**
+   * How a command with network access could connect to this host and approve its own questions; null if it cannot.
+   */
   readonly listenerProblem?: string | null;
   readonly rules: Rules;
-  /** Keys of what people allowed for all things like it. */
+  /** Keys of the grants: what users allowed for the session. */
   readonly grants: readonly string[];
-  /** What needs no approval is asked about, too: a model judges all that the turn does. */
+  /** Whether a reviewer checks all actions of the turn. Then even actions that need no approval are asked about. */
   readonly strict?: boolean;
-  /** Nothing of this thread may leave the sandbox, whatever rules or people say. */
+  /** Whether no action of this thread may leave the sandbox, whatever rules or users allow. */
   readonly confined?: boolean;
 }
 
+/** The decision: run in the sandbox, run outside, ask the user, or refuse. */
 export type Consent =
   | { readonly kind: "sandboxed" }
   | { readonly kind: "unsandboxed"; readonly because: string }
   | {
       readonly kind: "ask";
-      /** For people; null if the question says it all. */
+      /** The reason that the user sees; null if the question explains itself. */
       readonly reason: string | null;
-      /** The words that a person may allow for good, if that may be offered. */
+      /** The command prefix or host to offer for a permanent rule; null if none may be offered. */
       readonly amendment: readonly string[] | null;
-      /** The key to remember for `acceptForSession`. */
+      /** The grant to store if the user answers `acceptForSession`. */
       readonly grant: string;
       readonly runs: "sandboxed" | "unsandboxed";
     }
-  /** In words for the model. */
+  /** `reason`: for the model. */
   | { readonly kind: "refuse"; readonly reason: string };
 
-/** Whether people may be asked a question of a kind. */
+/** Whether the approval policy allows questions of this kind. */
 export function mayAsk(
   policy: AskForApproval,
   kind: "sandbox_approval" | "rules" | "mcp_elicitations" | "request_permissions",
 ): boolean {
   return typeof policy === "object" ? (policy.granular[kind] ?? false) : policy !== "never";
 }
+
+/** The refusal of a tool call that needs approval, if the policy does not allow questions. */
+export const NEEDS_APPROVAL = "This call needs the user's approval, and this thread is set to ask for none.";

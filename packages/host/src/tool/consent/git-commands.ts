@@ -1,6 +1,6 @@
 /**
- * Git's own commands that work inside of a repository and need nothing of its configuration changed. Git never looks
- * for an alias of such a name. Left out are those that exist to run other programs, or to write the configuration.
+ * Built-in git commands that stay in a repository and do not change its configuration. Git never looks up an alias
+ * for a built-in name. Left out are commands that exist to run other programs or to write the configuration.
  */
 const COMMANDS: ReadonlySet<string> = new Set(
   `add am apply archive blame branch bundle cat-file check-attr check-ignore checkout checkout-index cherry cherry-pick
@@ -11,7 +11,7 @@ const COMMANDS: ReadonlySet<string> = new Set(
   update-ref version whatchanged worktree write-tree`.split(/\s+/),
 );
 
-/** Options before the command that change nothing about where git looks and what it runs. */
+/** Global options that change neither the paths that git uses nor the programs that it runs. */
 const GLOBAL: ReadonlySet<string> = new Set([
   "--no-pager",
   "-P",
@@ -22,11 +22,11 @@ const GLOBAL: ReadonlySet<string> = new Set([
   "--icase-pathspecs",
 ]);
 
-/** Long options whose value is a program, or that make git run one; also in their shortened forms. */
+/** Long options whose value is a program, or that make git run a program. Git also accepts abbreviations of them. */
 const RUNS = ["exec", "upload-pack", "receive-pack", "open-files-in-pager", "ext-diff", "remote"];
-/** The shortest beginning of such an option that git may take for it. */
+/** The length of the shortest abbreviation of an option that git accepts. */
 const SHORTEST = 2;
-/** Short options that do so, by command. */
+/** Short options that run a program, by command. */
 const SHORT_RUNS: Readonly<Record<string, RegExp>> = {
   rebase: /^-[a-wyzA-Z]*x/,
   grep: /^-[a-zA-NP-Z]*O/,
@@ -51,3 +51,47 @@ function runsProgram(command: string, word: string): boolean {
   if (long === "remote" || long === "remotes") return command === "archive";
   return RUNS.some((one) => one.startsWith(long) || long.startsWith(one));
 }
+
+/**
+ * Whether the words are a git command that changes repository settings which the sandbox protects. Such a command
+ * would fail in the sandbox.
+ */
+export function changesGitSettings(words: readonly string[]): boolean {
+  const [name, ...rest] = words;
+  if (name !== "git") return false;
+  const at = rest.findIndex((word) => !GLOBAL.has(word));
+  const [command = "", ...args] = at < 0 ? [] : rest.slice(at);
+  return Object.hasOwn(SETTINGS, command) && SETTINGS[command]!(args);
+}
+
+const begins =
+  (...verbs: readonly string[]) =>
+  ([verb = ""]: readonly string[]): boolean =>
+    verbs.includes(verb);
+const hasOption =
+  (pattern: RegExp) =>
+  (args: readonly string[]): boolean =>
+    args.some((word) => pattern.test(word));
+
+/** The option that sets the upstream of a new branch, also as an abbreviation. */
+const TRACK = /^(-[a-zA-Z]*t|--tr)/;
+
+/**
+ * Checks of the arguments, by command. `init` and `clone` are not listed, because they create new repositories, which
+ * works in the sandbox.
+ */
+const SETTINGS: Readonly<Record<string, (args: readonly string[]) => boolean>> = {
+  checkout: hasOption(TRACK),
+  switch: hasOption(TRACK),
+  remote: begins("add", "rename", "remove", "rm", "set-url", "set-branches"),
+  push: hasOption(/^(-[a-zA-Z]*u|--set-upstream$)/),
+  branch: hasOption(
+    /^(-[a-zA-Z]*[umMcCt]|--(set-upstream-to|unset-upstream|move|copy|track|edit-description)\b)/,
+  ),
+  worktree: (args) => begins("remove", "move", "prune", "repair")(args) || hasOption(/^--tr/)(args),
+  submodule: begins("add", "init", "update", "deinit", "set-url", "set-branch", "sync", "absorbgitdirs"),
+  config: (args) =>
+    !args.some((word) => /^(-l|--(list|get|get-all|get-regexp|get-urlmatch)|get|list)$/.test(word)) &&
+    !args.some((word) => /^--(global|system|file|blob)\b|^-f/.test(word)) &&
+    args.filter((word) => !word.startsWith("-")).length > 1,
+};

@@ -1,8 +1,9 @@
 import { sep } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
+import { parsedKey, textsOf } from "./parse-grant-key.ts";
 
-/** Decides whether a patch is applied, asked about or refused. Paths are real ones: all links are followed. */
+/** Decides about a patch: apply it, ask the user, or refuse. Symlinks in the paths must be resolved. */
 export function patchConsent(
   request: ConsentRequest,
   { paths, unwritable = null }: Extract<Intent, { kind: "patch" }>,
@@ -28,19 +29,22 @@ export function patchConsent(
 
 const GRANT = "patch ";
 
-/** The key of consent to change these files. */
+/** The grant key of changing these files. */
 export function patchGrant(paths: readonly string[]): string {
   return GRANT + JSON.stringify(paths);
 }
 
-/** Paths that people allowed to change for as long as the thread lives. */
+/** The paths that users allowed patches to change for the session. */
 function grantedPaths(grants: readonly string[]): readonly string[] {
   return grants
     .filter((grant) => grant.startsWith(GRANT))
-    .flatMap((grant) => JSON.parse(grant.slice(GRANT.length)) as string[]);
+    .flatMap((grant) => textsOf(parsedKey(grant.slice(GRANT.length))) ?? []);
 }
 
-/** Whether a path may be written without asking. `.git` and what makes hosts act are never changed unasked. */
+/**
+ * Whether the sandbox policy allows writing to a path without a question. `.git` and the configuration folders of
+ * agent hosts are always protected in a workspace.
+ */
 function isWritable(path: string, sandbox: SandboxPolicy, roots: readonly string[]): boolean {
   switch (sandbox.type) {
     case "dangerFullAccess":
@@ -61,7 +65,7 @@ function isProtected(within: string): boolean {
   return within.split(sep).some((part) => PROTECTED.has(part));
 }
 
-/** The part of a path behind the root that it is in. */
+/** The part of a path below the root that contains it; undefined if no root contains it. */
 function inRoot(path: string, roots: readonly string[]): string | undefined {
   const root = roots.find((one) => isInside(path, one));
   return root === undefined ? undefined : path.slice(root.length);

@@ -1,6 +1,6 @@
 import type { SandboxPolicy } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
-import { answeredPermissions, missingPermissions, permissionGrant, withGrants } from "./permissions.ts";
+import { answeredPermissions, missingPermissions, permissionGrant, widenedByGrants } from "./permissions.ts";
 
 const READ_ONLY: SandboxPolicy = { type: "readOnly", networkAccess: false };
 const WORKSPACE: SandboxPolicy = {
@@ -16,18 +16,37 @@ describe("granted permissions", () => {
   const network = permissionGrant({ network: true, write: [] }, "t1");
 
   it("widen the sandbox by exactly what was granted", () => {
-    expect(withGrants({ sandbox: WORKSPACE, roots: ["/work"] }, [write, "other", network], "t1")).toEqual({
+    expect(
+      widenedByGrants({ sandbox: WORKSPACE, roots: ["/work"] }, [write, "other", network], "t1"),
+    ).toEqual({
       sandbox: { ...WORKSPACE, writableRoots: ["/extra", "/data"], networkAccess: true },
       roots: ["/work"],
     });
-    expect(withGrants({ sandbox: READ_ONLY, roots: ["/work"] }, [network], "t1")).toEqual({
+    expect(widenedByGrants({ sandbox: READ_ONLY, roots: ["/work"] }, [network], "t1")).toEqual({
       sandbox: { type: "readOnly", networkAccess: true },
       roots: ["/work"],
     });
   });
 
+  it.each([
+    "",
+    "{",
+    "null",
+    "7",
+    "{}",
+    '{"network":true}',
+    '{"network":1,"write":[],"turnId":null}',
+    '{"network":true,"write":[7],"turnId":null}',
+    '{"network":true,"write":["/data"]}',
+  ])("[DAMAGE-3] that cannot be read grant nothing: %j", (text) => {
+    const thread = { sandbox: WORKSPACE, roots: ["/work"] };
+    expect(widenedByGrants(thread, [`permissions ${text}`, network], "t1")).toEqual(
+      widenedByGrants(thread, [network], "t1"),
+    );
+  });
+
   it("of a thread that only reads make nothing else writable, not even its workspace", () => {
-    expect(withGrants({ sandbox: READ_ONLY, roots: ["/work"] }, [write], null)).toEqual({
+    expect(widenedByGrants({ sandbox: READ_ONLY, roots: ["/work"] }, [write], null)).toEqual({
       sandbox: {
         type: "workspaceWrite",
         writableRoots: ["/data"],
@@ -41,12 +60,14 @@ describe("granted permissions", () => {
 
   it("for a turn end with it", () => {
     for (const turnId of ["t2", null])
-      expect(withGrants({ sandbox: READ_ONLY, roots: [] }, [network], turnId).sandbox).toEqual(READ_ONLY);
+      expect(widenedByGrants({ sandbox: READ_ONLY, roots: [] }, [network], turnId).sandbox).toEqual(
+        READ_ONLY,
+      );
   });
 
   it("change nothing where there is no sandbox", () => {
     const full = { sandbox: { type: "dangerFullAccess" } as const, roots: ["/work"] };
-    expect(withGrants(full, [write, network], "t1")).toBe(full);
+    expect(widenedByGrants(full, [write, network], "t1")).toBe(full);
   });
 });
 

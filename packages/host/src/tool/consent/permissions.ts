@@ -1,14 +1,15 @@
 import { sep } from "node:path";
 import type { GrantedPermissionProfile, SandboxPolicy } from "@bobbin/protocol";
+import { parsedKey, textsOf } from "./parse-grant-key.ts";
 
-/** What a model can ask for beyond its sandbox. */
+/** Permissions beyond the sandbox that a model can ask for. */
 export interface Permissions {
   readonly network: boolean;
   /** Real paths of files and folders. */
   readonly write: readonly string[];
 }
 
-/** What commands and patches may touch. */
+/** The sandbox of a thread and its workspace roots. */
 export interface Reachable {
   readonly sandbox: SandboxPolicy;
   readonly roots: readonly string[];
@@ -16,35 +17,46 @@ export interface Reachable {
 
 const GRANT = "permissions ";
 
-/** The key of permissions that were granted: for one turn, or for the session with null. */
+/** The grant key of permissions: for one turn, or for the session if `turnId` is null. */
 export function permissionGrant({ network, write }: Permissions, turnId: string | null): string {
   return GRANT + JSON.stringify({ network, write, turnId });
 }
 
-/** All permissions that count in a turn. */
+/** All permissions together that are granted in a turn. */
 function grantedPermissions(grants: readonly string[], turnId: string | null): Permissions {
   const granted = grants
     .filter((grant) => grant.startsWith(GRANT))
-    .map((grant) => JSON.parse(grant.slice(GRANT.length)) as Permissions & { readonly turnId: string | null })
+    .flatMap((grant) => permissionsIn(parsedKey(grant.slice(GRANT.length))) ?? [])
     .filter((one) => one.turnId === null || one.turnId === turnId);
   return { network: granted.some(({ network }) => network), write: granted.flatMap(({ write }) => write) };
+}
+
+function permissionsIn(value: unknown): (Permissions & { readonly turnId: string | null }) | undefined {
+  const { network, write, turnId } = Object(value) as Record<string, unknown>;
+  const paths = textsOf(write);
+  if (typeof network !== "boolean" || paths === undefined) return undefined;
+  return turnId === null || typeof turnId === "string" ? { network, write: paths, turnId } : undefined;
 }
 
 export function isNothing({ network, write }: Permissions): boolean {
   return !network && write.length === 0;
 }
 
-/** What permissions let a command do, each in the words of "let it …". */
+/** Permissions in words that complete "let it …". */
 export function permissionWords({ network, write }: Permissions): string {
   return [...(network ? ["use the network"] : []), ...write.map((path) => `write to ${path}`)].join(", ");
 }
 
-/** The sandbox of a thread with what people have granted beyond it. */
-export function withGrants(thread: Reachable, grants: readonly string[], turnId: string | null): Reachable {
+/** The sandbox of a thread, widened by everything that users granted. */
+export function widenedByGrants(
+  thread: Reachable,
+  grants: readonly string[],
+  turnId: string | null,
+): Reachable {
   return widened(thread, grantedPermissions(grants, turnId));
 }
 
-/** A sandbox with these permissions, and nothing else, beyond it. */
+/** The sandbox, widened by these permissions only. */
 export function widened(thread: Reachable, { network, write }: Permissions): Reachable {
   const { sandbox, roots } = thread;
   switch (sandbox.type) {
@@ -54,7 +66,7 @@ export function widened(thread: Reachable, { network, write }: Permissions): Rea
     case "readOnly": {
       const networkAccess = network || (sandbox.networkAccess ?? false);
       if (write.length === 0) return { sandbox: { ...sandbox, networkAccess }, roots };
-      // Only what was granted can be written: neither the workspace nor temporary folders.
+      // Only the granted paths become writable, not the workspace or temporary folders.
       return {
         sandbox: {
           type: "workspaceWrite",
@@ -78,7 +90,7 @@ export function widened(thread: Reachable, { network, write }: Permissions): Rea
   }
 }
 
-/** What of the wanted permissions a sandbox does not give already. */
+/** The part of the wanted permissions that the sandbox does not give yet. */
 export function missingPermissions(wanted: Permissions, { sandbox, roots }: Reachable): Permissions {
   switch (sandbox.type) {
     case "dangerFullAccess":
@@ -96,10 +108,10 @@ export function missingPermissions(wanted: Permissions, { sandbox, roots }: Reac
   }
 }
 
-/** What was granted of what was asked for: an answer cannot give more. */
+/** The permissions that an answer grants. Permissions that were not asked for are ignored. */
 export function answeredPermissions(
   answer: GrantedPermissionProfile | null | undefined,
-  asked: Permissions,
+  requested: Permissions,
 ): Permissions {
   const { network, fileSystem } = answer ?? {};
   const entries = fileSystem?.entries ?? [];
@@ -108,8 +120,8 @@ export function answeredPermissions(
     ...entries.flatMap(({ path, access }) => (access === "write" && path.type === "path" ? [path.path] : [])),
   ];
   return {
-    network: asked.network && (network?.enabled ?? false),
-    write: asked.write.filter((path) => written.includes(path)),
+    network: requested.network && (network?.enabled ?? false),
+    write: requested.write.filter((path) => written.includes(path)),
   };
 }
 

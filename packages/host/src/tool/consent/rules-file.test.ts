@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ruleFor } from "./rules.ts";
+import { ruleFor } from "./command-and-network-rules.ts";
 import { readRulesFile } from "./rules-file.ts";
 
 const read = (text: string) => readRulesFile("a.rules", text);

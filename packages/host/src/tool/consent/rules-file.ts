@@ -8,10 +8,13 @@ import {
   type Rules,
   restrictionsOf,
   ruleFor,
-} from "./rules.ts";
-import { type Literal, type LiteralCall, RulesError, readCalls } from "./starlark.ts";
+} from "./command-and-network-rules.ts";
+import { type Literal, type LiteralCall, RulesError, readCalls } from "./starlark-parser.ts";
 
-/** A rules file as it was read. With a problem it allows nothing; what could be read of its restrictions counts. */
+/**
+ * A parsed rules file. If it has a problem, its allow rules are ignored, and its restrictions apply as far as they
+ * could be parsed.
+ */
 export interface RulesFile {
   readonly rules: Rules;
   readonly bad: BadRulesFile | null;
@@ -26,8 +29,8 @@ export interface BadRulesFile {
 const MAX_TEXT = 1024 * 1024;
 
 /**
- * Reads the Codex CLI's format: calls of `prefix_rule`, `network_rule` and `host_executable`. `problem`: why there is no
- * text.
+ * Parses a rules file in the Codex CLI's format: calls of `prefix_rule`, `network_rule` and `host_executable`. If
+ * `text` is null, `problem` says why the file could not be read.
  */
 export function readRulesFile(file: string, text: string | null, problem = "it cannot be read"): RulesFile {
   const calls: LiteralCall[] = [];
@@ -45,12 +48,12 @@ export function readRulesFile(file: string, text: string | null, problem = "it c
   }
 }
 
-/** The line that allows a prefix, as the Codex CLI writes it. */
+/** The line that allows a command prefix, as the Codex CLI writes it. */
 export function allowLine(prefix: readonly string[]): string {
   return `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(", ")}], decision="allow")`;
 }
 
-/** The line that decides about a host, as the Codex CLI writes it. */
+/** The line that allows or denies a network host, as the Codex CLI writes it. */
 export function networkLine(host: string, protocol: NetworkProtocol, decision: "allow" | "deny"): string {
   return `network_rule(host=${JSON.stringify(host)}, protocol="${protocol}", decision="${decision}")`;
 }
@@ -61,7 +64,7 @@ interface FoundRules {
   readonly executables: Map<string, readonly string[]>;
 }
 
-/** Of calls before a mistake. */
+/** Adds the rules before the first mistake in the file. */
 function addRestrictions(file: string, calls: readonly LiteralCall[], found: FoundRules): void {
   try {
     addRules(file, calls, found);
@@ -80,35 +83,35 @@ function addRules(
     const origin = { file, line: call.line };
     switch (call.name) {
       case "prefix_rule": {
-        const given = args(call, ["pattern", "decision", "match", "not_match", "justification"]);
+        const argument = args(call, ["pattern", "decision", "match", "not_match", "justification"]);
         const rule: PrefixRule = {
-          pattern: patternOf(call, given("pattern")),
-          decision: decisionOf(call, given("decision") ?? "allow"),
-          justification: justificationOf(call, given("justification")),
+          pattern: patternOf(call, argument("pattern")),
+          decision: decisionOf(call, argument("decision") ?? "allow"),
+          justification: justificationOf(call, argument("justification")),
           origin,
         };
         prefixes.push(rule);
-        checks.push(() => checkExamples(call, rule, executables, given));
+        checks.push(() => checkExamples(call, rule, executables, argument));
         break;
       }
       case "network_rule": {
-        const given = args(call, ["host", "protocol", "decision", "justification"]);
-        const decision = given("decision");
+        const argument = args(call, ["host", "protocol", "decision", "justification"]);
+        const decision = argument("decision");
         network.push({
-          host: hostOf(call, given("host")),
-          protocol: protocolOf(call, given("protocol")),
+          host: hostOf(call, argument("host")),
+          protocol: protocolOf(call, argument("protocol")),
           decision: decision === "deny" ? "forbidden" : decisionOf(call, decision),
-          justification: justificationOf(call, given("justification")),
+          justification: justificationOf(call, argument("justification")),
           origin,
         });
         break;
       }
       case "host_executable": {
-        const given = args(call, ["name", "paths"]);
-        const name = stringOf(call, "name", given("name"));
+        const argument = args(call, ["name", "paths"]);
+        const name = stringOf(call, "name", argument("name"));
         if (name === "" || name.includes("/"))
           fail(call, "name has to be the name of a program without a folder");
-        const paths = strings(call, "paths", given("paths"));
+        const paths = strings(call, "paths", argument("paths"));
         for (const path of paths)
           if (!isAbsolute(path) || !path.endsWith(`/${name}`))
             fail(call, `paths: ${path} is no absolute path of ${name}`);
@@ -125,15 +128,15 @@ function addRules(
   for (const check of checks) check();
 }
 
-type Given = (name: string) => Literal | undefined;
+type ArgumentOf = (name: string) => Literal | undefined;
 
-function args(call: LiteralCall, names: readonly string[]): Given {
+function args(call: LiteralCall, names: readonly string[]): ArgumentOf {
   const extra = [...call.named.keys()].find((name) => !names.includes(name));
   if (extra !== undefined) fail(call, `${call.name} has no argument ${extra}`);
   if (call.positional.length > names.length) fail(call, `${call.name} has at most ${names.length} arguments`);
   const twice = names.slice(0, call.positional.length).find((name) => call.named.has(name));
   if (twice !== undefined) fail(call, `${twice} is given twice`);
-  // `None` is the same as leaving it out.
+  // `None` counts as a missing argument.
   return (name) => call.named.get(name) ?? call.positional[names.indexOf(name)] ?? undefined;
 }
 
@@ -184,25 +187,28 @@ function hostOf(call: LiteralCall, value: Literal | undefined): string {
   return host;
 }
 
-/** `match` and `not_match` are tests of the rule: a file in which one fails is not what its author meant. */
+/**
+ * `match` and `not_match` are examples that test the rule. If one of them fails, the rule does not do what its author
+ * intended.
+ */
 function checkExamples(
   call: LiteralCall,
   rule: PrefixRule,
   executables: Rules["executables"],
-  given: Given,
+  argument: ArgumentOf,
 ): void {
   const alone: Rules = { ...NO_RULES, prefixes: [{ ...rule, decision: "prompt" }], executables };
   const fits = (example: readonly string[]): boolean => ruleFor(alone, example) !== null;
-  const missed = examples(call, "match", given).find((one) => !fits(one));
+  const missed = examples(call, "match", argument).find((one) => !fits(one));
   if (missed !== undefined)
     fail(call, `the rule does not match its example ${JSON.stringify(missed.join(" "))}`);
-  const caught = examples(call, "not_match", given).find(fits);
+  const caught = examples(call, "not_match", argument).find(fits);
   if (caught !== undefined)
     fail(call, `the rule matches ${JSON.stringify(caught.join(" "))}, which it should not`);
 }
 
-function examples(call: LiteralCall, name: string, given: Given): readonly (readonly string[])[] {
-  const value = given(name);
+function examples(call: LiteralCall, name: string, argument: ArgumentOf): readonly (readonly string[])[] {
+  const value = argument(name);
   if (value === undefined) return [];
   if (!Array.isArray(value)) return fail(call, `${name} has to be a list`);
   return value.map((entry: Literal) => {
@@ -211,7 +217,7 @@ function examples(call: LiteralCall, name: string, given: Given): readonly (read
   });
 }
 
-/** Splits as a shell does that expands nothing; null if a quote is not closed. */
+/** Splits a text into words as a shell does, without expansions; null if a quote is not closed. */
 function wordsOf(text: string): readonly string[] | null {
   const words: string[] = [];
   const pieces = /\s+|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\]+)/y;

@@ -1,16 +1,16 @@
-/** A text that grows without bound, of which the beginning and the end are kept. */
+/** Collects a text of any length and keeps only its beginning and its end in memory. */
 export class BoundedText {
   readonly #max: number;
   #head = "";
   #tail = "";
   #length = 0;
 
-  /** `max`: how many characters of each end are kept. */
+  /** `max`: the number of characters to keep at each end. */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** How long it is in all. */
+  /** The total length of the added text, including the dropped middle. */
   get length(): number {
     return this.#length;
   }
@@ -20,11 +20,11 @@ export class BoundedText {
     const room = this.#max - this.#head.length;
     if (room > 0) this.#head += text.slice(0, room);
     this.#tail += text.slice(Math.max(0, room));
-    // Twice as much may be there, so that not every piece is a copy of all of it.
+    // The tail is cut only when it has twice its size, so that not every addition copies it.
     if (this.#tail.length > 2 * this.#max) this.#tail = this.#tail.slice(-this.#max);
   }
 
-  /** What is kept of it, with a line that says how much is missing. */
+  /** The beginning and the end. A line between them says how many characters are missing. */
   toString(): string {
     const tail = this.#tail.slice(-this.#max);
     const missing = this.#length - this.#head.length - tail.length;
@@ -33,7 +33,7 @@ export class BoundedText {
       : `${this.#head}\n… ${missing} characters are not kept …\n${tail}`;
   }
 
-  /** What is kept of it; it is empty afterwards. */
+  /** Returns the text like `toString`, and empties it. */
   take(): string {
     const text = this.toString();
     this.#head = "";

@@ -1,26 +1,29 @@
+import { array, boolean, inline, omittable, type Static, string } from "@bobbin/protocol/schema";
+import type { Frozen } from "../../core/record-check.ts";
 import type { RequestAnswer } from "../../core/requests/records.ts";
-import type { CommandItem } from "../../core/terminals/records.ts";
-import { decisionOf } from "../consent/answer.ts";
+import { decisionOf } from "../consent/approval-answer.ts";
 import type { Consent } from "../consent/consent.ts";
 import type { Permissions } from "../consent/permissions.ts";
+import { permissionsView } from "../own/permission-arguments.ts";
 import { type AskedQuestion, type Invocation, refusal, type Step } from "../tool.ts";
-import { permissionsView } from "../wanted-permissions.ts";
 import { additionalPermissions, questionAbout } from "./additional-permissions.ts";
 import { declinedCommand } from "./command-item.ts";
 import { argumentsOf, oddInput, workdirOf } from "./exec-arguments.ts";
-import type { ExecPorts } from "./ports.ts";
-import { freeProcessId } from "./process-id.ts";
-import { shownCommand, shownItem } from "./shown-command.ts";
+import { shownCommand, shownItem } from "./exec-call-item.ts";
+import type { ExecPorts } from "./exec-dependencies.ts";
+import { unusedProcessId } from "./unused-process-id.ts";
 
-/** What the dispatch of a command is recorded with. */
-export interface CommandPlan {
-  readonly processId: string;
-  readonly outside: boolean;
-  /** What it gets beyond the sandbox while it stays in it. */
-  readonly permissions?: Permissions;
-}
+/** The data recorded when a command is dispatched. */
+export const COMMAND_PLAN = inline(() => ({
+  processId: string(),
+  outside: boolean(),
+  /** Permissions beyond the sandbox, for a command that runs inside of it. */
+  permissions: omittable(inline(() => ({ network: boolean(), write: array(string()) }))),
+}));
 
-/** Runs a command, asks about it or refuses it. */
+type CommandPlan = Frozen<Static<typeof COMMAND_PLAN>>;
+
+/** The first step of an `exec_command` call: dispatch the command, ask the user about it, or refuse it. */
 export async function decideCommand(ports: ExecPorts, invocation: Invocation): Promise<Step> {
   const odd = oddInput(argumentsOf(invocation));
   if (odd !== null) return refusal(`The command was not run: ${odd}.`);
@@ -48,8 +51,8 @@ export async function decideCommand(ports: ExecPorts, invocation: Invocation): P
   }
 }
 
-/** Goes on with a command that was asked about. */
-export async function heardAboutCommand(
+/** The step after the user has answered the question about a command. */
+export async function decideAfterAnswer(
   ports: ExecPorts,
   invocation: Invocation,
   { name }: AskedQuestion,
@@ -71,11 +74,11 @@ export async function heardAboutCommand(
     workdirOf(invocation),
   );
   if (typeof additional === "string") return declined(`The command was not run: ${additional}`);
-  // A path may lead elsewhere than when the user was asked about it.
+  // Since the question, a symlink may have changed, so that the permissions would apply to another path.
   if (name !== undefined && name !== questionAbout(additional))
     return declined("The command was not run: what it asks for has changed since the user was asked.");
   const consent = await consentTo(ports, invocation, additional);
-  // Rules may have changed since it was asked about.
+  // The rules may have changed since the question.
   if (consent.kind === "refuse") return declined(consent.reason);
   const place = placeOf(consent.kind === "ask" ? consent.runs : consent.kind, additional);
   switch (decision.kind) {
@@ -95,7 +98,7 @@ export async function heardAboutCommand(
   }
 }
 
-/** Where a command runs that has consent. */
+/** Where an allowed command runs: outside of the sandbox, or inside of it with additional permissions. */
 function placeOf(
   kind: "sandboxed" | "unsandboxed",
   additional: Permissions | null,
@@ -109,28 +112,25 @@ async function dispatch(
   invocation: Invocation,
   plan: Omit<CommandPlan, "processId">,
 ): Promise<Extract<Step, { kind: "dispatch" }>> {
-  const processId = freeProcessId(ports.platform.ids, invocation.thread);
+  const processId = unusedProcessId(ports.platform.ids, invocation.thread);
   const recorded: CommandPlan = { processId, ...plan };
+  const { cmd, shell = null } = argumentsOf(invocation);
   const item = await shownCommand(ports, invocation, processId);
-  // What was shown when the user was asked stays as it is.
+  // The item stays as the user saw it with the question.
   return {
     kind: "dispatch",
     again: false,
     plan: recorded,
     item,
-    ...(mayChange(item) && { changes: "workspace" }),
+    // For a command that only reads, no snapshot of the workspace is taken.
+    ...(!(await ports.onlyReads(cmd, shell)) && { changes: "workspace" }),
   };
 }
 
-/** Whether a command may change files: one that only reads needs no copy of what was there before. */
-function mayChange({ commandActions }: CommandItem): boolean {
-  return commandActions.some(({ type }) => type === "unknown");
-}
-
 /**
- * Only what was offered is added: a client may answer with any words. A rule that cannot be saved stops no command.
- * It is added before the command is dispatched, which no host does again: a rule is for all commands, so it must not
- * be lost with this one.
+ * Saves the rule that the user accepted, if it is the offered one: a client may answer with any words. If the rule
+ * cannot be saved, the command still runs. The rule is saved before the dispatch is recorded: a dispatched command is
+ * not repeated after a crash, and the rule, which applies to all commands, would be lost with it.
  */
 async function addRule(ports: ExecPorts, consent: Consent, rule: readonly string[]): Promise<void> {
   if (consent.kind !== "ask" || JSON.stringify(consent.amendment) !== JSON.stringify(rule)) return;
@@ -144,14 +144,14 @@ async function consentTo(
 ): Promise<Consent> {
   const {
     cmd,
-    sandbox_permissions: asked,
+    sandbox_permissions: requestedMode,
     justification = null,
     prefix_rule: prefixRule = null,
     shell = null,
   } = argumentsOf(invocation);
   return ports.consent(invocation.thread, {
     text: cmd,
-    escalate: asked === "require_escalated",
+    escalate: requestedMode === "require_escalated",
     justification,
     prefixRule,
     workdir: workdirOf(invocation),

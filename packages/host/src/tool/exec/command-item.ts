@@ -1,6 +1,6 @@
 import type { CommandItem } from "../../core/terminals/records.ts";
 
-/** The item of a command that is about to run, or that people are asked about. */
+/** The `commandExecution` item of a command that is about to run, or that the user is asked about. */
 export function commandItem(
   of: Pick<CommandItem, "id" | "command" | "cwd" | "commandActions" | "source" | "processId">,
   startedAtMs: number,

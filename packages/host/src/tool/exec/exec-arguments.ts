@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { wordProblem } from "../../process/program-words.ts";
+import { wordProblem } from "../../process/program-argument-check.ts";
+import { PERMISSION_PARAMETERS } from "../own/permission-arguments.ts";
 import type { Invocation } from "../tool.ts";
-import { PERMISSION_PARAMETERS } from "../wanted-permissions.ts";
 import type { AdditionalArguments } from "./additional-permissions.ts";
-import type { ExecPorts } from "./ports.ts";
+import type { ExecPorts } from "./exec-dependencies.ts";
 
-/** What models are told about the arguments of `exec_command`. */
+/** JSON Schema of the arguments of `exec_command`, as models see it. */
 export const EXEC_PARAMETERS = {
   type: "object",
   properties: {
@@ -52,7 +52,7 @@ export const EXEC_PARAMETERS = {
   additionalProperties: false,
 };
 
-/** The arguments of `exec_command`, as the schema has checked them. */
+/** The arguments of `exec_command` after validation against the schema. */
 interface ExecArguments extends AdditionalArguments {
   readonly cmd: string;
   readonly workdir?: string;
@@ -69,7 +69,7 @@ export function argumentsOf({ args }: Invocation): ExecArguments {
   return args as ExecArguments;
 }
 
-/** Why arguments name nothing that can be run; null if they do. */
+/** Why the arguments are no valid command; null if they are. */
 export function oddInput({ cmd, workdir, shell }: ExecArguments): string | null {
   if (cmd.trim() === "") return "`cmd` is empty";
   if (shell === "") return "`shell` is empty; leave it out to use the user's shell";

@@ -1,32 +1,44 @@
 import { endedCommand } from "../../core/terminals/command-end.ts";
-import type { HostRules } from "../../sandbox/network/hosts.ts";
-import { type Invocation, type LiveOutput, refusal, type Step, type Tool } from "../tool.ts";
-import { type CommandPlan, decideCommand, heardAboutCommand } from "./command-consent.ts";
+import type { HostRules } from "../../sandbox/network/host-rules.ts";
+import {
+  type Invocation,
+  type LiveOutput,
+  PLAN_DAMAGED,
+  planOf,
+  refusal,
+  type Step,
+  type Tool,
+} from "../tool.ts";
+import { COMMAND_PLAN, decideAfterAnswer, decideCommand } from "./command-consent.ts";
 import { commandProgram } from "./command-program.ts";
-import type { EnvironmentNotes } from "./environment-notes.ts";
+import type { EnvironmentVariableNotes } from "./environment-variable-notes.ts";
 import { argumentsOf, EXEC_PARAMETERS, shellOf, workdirOf } from "./exec-arguments.ts";
-import { modelOutput } from "./model-output.ts";
-import type { NetworkQuestions } from "./network-questions.ts";
+import { startedItem } from "./exec-call-item.ts";
+import type { ExecPorts } from "./exec-dependencies.ts";
+import type { NetworkApprovals } from "./network-approvals.ts";
 import { OutputFile } from "./output-file.ts";
-import type { ExecPorts } from "./ports.ts";
+import { modelOutput } from "./output-for-model.ts";
 import { type CommandProcess, RunningCommand } from "./running-command.ts";
-import { serveNetwork } from "./served-network.ts";
-import { startedItem } from "./shown-command.ts";
+import { serveNetwork } from "./serve-network.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
 import { yieldTime } from "./yield-time.ts";
 
+/** Bounds of `yield_time_ms`: how long a call waits for the command's end. */
 const YIELD_MS = { usual: 10_000, min: 250, max: 30_000 };
-/** Longer than anybody takes to answer. */
+/** Limit on the wait for a user's answer to a network question: a year. */
 const ANSWER_MS = 365 * 24 * 3_600_000;
-/** How many commands a thread may have at once. */
+/** Limit on the running commands per thread. */
 const MAX_COMMANDS = 64;
 
-/** `exec_command`: runs a command in a shell. */
+/**
+ * The tool `exec_command`: runs a command in a shell. A command that is still running after the yield time becomes
+ * a background terminal.
+ */
 export function execCommand(
   ports: ExecPorts,
   commands: ThreadCommands,
-  questions: NetworkQuestions,
-  notes: EnvironmentNotes,
+  questions: NetworkApprovals,
+  notes: EnvironmentVariableNotes,
 ): Tool {
   return {
     name: "exec_command",
@@ -48,7 +60,7 @@ export function execCommand(
         );
       return decideCommand(ports, invocation);
     },
-    heard: (invocation, question, answer) => heardAboutCommand(ports, invocation, question, answer),
+    heard: (invocation, question, answer) => decideAfterAnswer(ports, invocation, question, answer),
     perform: (invocation, signal, live) =>
       perform(ports, commands, questions, notes, invocation, signal, live),
   };
@@ -57,19 +69,24 @@ export function execCommand(
 async function perform(
   ports: ExecPorts,
   commands: ThreadCommands,
-  questions: NetworkQuestions,
-  notes: EnvironmentNotes,
+  questions: NetworkApprovals,
+  notes: EnvironmentVariableNotes,
   invocation: Invocation,
   signal: AbortSignal,
   live: LiveOutput,
 ): Promise<Step> {
-  const { thread, turnId, call, plan: recorded } = invocation;
-  const { processId, outside, permissions } = recorded as CommandPlan;
+  const { thread, turnId, call } = invocation;
+  const plan = planOf(COMMAND_PLAN, invocation);
+  if (plan === undefined) return refusal(PLAN_DAMAGED);
+  const { processId, outside, permissions } = plan;
   const { cmd, tty = false, yield_time_ms: yieldMs, max_output_tokens: maxTokens } = argumentsOf(invocation);
   const itemId = call.callId;
+  if (!(await commands.stays(thread.facts.id, signal))) throw signal.reason;
   const startedAt = ports.platform.clock.now();
   let running: RunningCommand;
   let note: string | undefined;
+  const owner = commands.owner(thread.facts.id);
+  const startSettled = commands.announceStart(thread.facts.id);
   try {
     const { program, removed, problem } = await commandProgram(ports, thread, {
       text: cmd,
@@ -88,7 +105,7 @@ async function perform(
         `The command was not run: ${confined.reason}. ${confined.advice}`,
       );
     running = await RunningCommand.start(ports, {
-      owner: commands.owner(thread.facts.id),
+      owner,
       command: cmd,
       program: confined.program,
       release: confined.release,
@@ -98,36 +115,44 @@ async function perform(
       file: outputFile(ports, invocation),
       live,
     });
+    commands.add(thread.facts.id, itemId, running);
   } catch (cause) {
     return failed(ports, invocation, processId, `The command cannot be started: ${(cause as Error).message}`);
+  } finally {
+    startSettled();
   }
-  commands.add(thread.facts.id, itemId, running);
   await running.waitFor(yieldTime(yieldMs, YIELD_MS), signal);
-  // Time in which somebody thinks about a question is not the command's.
+  // The time that a user takes to answer a network question does not count as yield time.
   for (;;) {
     const settled = questions.waitsFor(thread.facts.id, itemId);
     if (settled === undefined || running.isOver || signal.aborted) break;
     await running.waitFor(ANSWER_MS, AbortSignal.any([signal, whenSettled(settled)]));
     await running.waitFor(yieldTime(yieldMs, YIELD_MS), signal);
   }
-  if (signal.aborted) {
-    commands.delete(thread.facts.id, itemId);
+  const stays = await commands.stays(thread.facts.id, signal);
+  if (signal.aborted || !stays) {
     running.terminate();
+    // The command stays listed until it has ended, because unloading the thread waits for all listed commands.
+    const unlisted = running.ended.then(() => commands.delete(thread.facts.id, itemId));
+    ports.supervisor.take("a command that was given up", unlisted);
     throw signal.reason;
   }
   const now = ports.platform.clock.now();
   const end = running.isOver ? await running.ended : undefined;
-  const output = modelOutput({
+  const output = await modelOutput({
     unread: running.takeUnread(),
     tookMs: now - startedAt,
     exitCode: end?.exitCode,
     processId,
     maxTokens,
-    path: running.file?.path,
-    note,
+    save: () => running.saveOutput(),
+    notes: [
+      ...(note === undefined ? [] : [note]),
+      ...(running.lacksTerminal ? ["This machine has no terminals, so the command runs on pipes."] : []),
+    ],
   });
   if (end === undefined) {
-    // Input could make it do anything with what it got for this command.
+    // Input could make the command use the additional permissions that it got, so later input needs approval, too.
     const left = { processId, outside: outside || permissions !== undefined };
     return { kind: "settle", output, success: true, left };
   }
@@ -138,7 +163,7 @@ async function perform(
 
 function serving(
   ports: ExecPorts,
-  questions: NetworkQuestions,
+  questions: NetworkApprovals,
   { thread, call }: Invocation,
   hosts: HostRules | null,
 ): Pick<CommandProcess, "serve"> {

@@ -1,5 +1,5 @@
 import type { CommandEnd } from "../../core/terminals/command-end.ts";
-import type { RunningText } from "../../core/turn/texts.ts";
+import type { RunningText } from "../../core/turn/item-texts.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { ByteStream, OutputPiece, Platform, ProgramStart } from "../../platform/platform.ts";
 import type { ManagedProcess } from "../../process/managed-process.ts";
@@ -8,35 +8,38 @@ import type { LiveOutput } from "../tool.ts";
 import { BoundedText } from "./bounded-text.ts";
 import type { OutputFile } from "./output-file.ts";
 
-/** How much of each end of an output clients get with the completed item. */
+/** Number of characters of the output that a completed item keeps at each end. */
 const ITEM_OUTPUT = 128 * 1024;
-/** How much of each end of what the model has not read is kept for it. */
+/** Number of characters that are kept at each end of the output that the model has not read. */
 const UNREAD_OUTPUT = 512 * 1024;
 
-/** The exit code of a command that was killed, as clients of this protocol know it. */
+/** The exit code that the protocol uses for a killed command. */
 const KILLED = -1;
 
-/** The exit code of a command that has taken too long, as `timeout` has it. */
+/** The exit code of a command that exceeded its time limit, as from the `timeout` program of coreutils. */
 const TIMED_OUT = 124;
 
-/** What serves the channel of a command. */
+/** The host's side of a command's network channel. */
 export interface ServedChannel {
-  /** Called with its output once the command is gone; gives back what the model is to know, if there is something. */
+  /** Called with the command's output when the command has ended. Returns a note for the model, if there is one. */
   close(output: string): string | undefined;
 }
 
+/** A command to start, and where its output goes. */
 export interface CommandProcess {
   readonly owner: ProcessOwner;
-  /** As it was typed. */
+  /** The command as the model or the user typed it. */
   readonly command: string;
   readonly program: ProgramStart;
   readonly turnId: string;
   readonly itemId: string;
-  /** Called once it is gone: undoes what confining it has left behind. What it resolves to is added to the output. */
+  /**
+   * Removes the sandbox after the command has ended. If it resolves to a text, the text is appended to the output.
+   */
   release(): Promise<string | undefined>;
-  /** Serves its channel, if it has one; what that gives back is called once it is gone. */
+  /** Serves the command's network channel, if the program has one. */
   serve?(channel: ByteStream): Promise<ServedChannel>;
-  /** Where all of the output goes that the model is not shown. */
+  /** The file for the whole output; undefined if none is written. */
   readonly file: OutputFile | undefined;
   readonly live: LiveOutput;
 }
@@ -47,21 +50,23 @@ interface RunPorts {
   readonly supervisor: Supervisor;
 }
 
-/** One process of a command, and what it has written so far. */
+/** A command's running process and the output so far. */
 export class RunningCommand {
-  /** Never rejects. */
+  /** Resolves when the process has ended and its sandbox is removed. Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  readonly file: OutputFile | undefined;
   readonly takesInput: boolean;
-  /** As it was typed. */
+  /** Whether the command asked for a terminal and got pipes. */
+  readonly lacksTerminal: boolean;
+  /** The command as it was typed. */
   readonly command: string;
   readonly #ports: RunPorts;
+  readonly #file: OutputFile | undefined;
   readonly #process: ManagedProcess;
   readonly #output: OutputText;
   #isOver = false;
-  /** Set if somebody ends it. */
+  /** The exit code to report, if the host ended the command. */
   #exitCode: number | undefined;
-  /** Calls that wait for its output: the last one reports its end. */
+  /** Number of calls that wait for output. The last one reports the command's end. */
   #readers = 0;
   #lastReaderLeft: (() => void) | undefined;
 
@@ -75,13 +80,14 @@ export class RunningCommand {
     this.#ports = ports;
     this.#process = process;
     this.#output = output;
-    this.file = command.file;
+    this.#file = command.file;
     this.command = command.command;
+    this.lacksTerminal = command.program.tty !== undefined && !process.tty;
     this.takesInput = command.program.stdin === "open" || command.program.tty !== undefined;
     this.ended = this.#end(command, served);
   }
 
-  /** Throws Node's error where the program cannot be started. */
+  /** Starts a command. Rejects with Node's error if the program cannot be started. */
   static async start(ports: RunPorts, command: CommandProcess): Promise<RunningCommand> {
     const output = new OutputText(command);
     let process: ManagedProcess;
@@ -106,17 +112,17 @@ export class RunningCommand {
     return this.#isOver;
   }
 
-  /** What it has written since this was called last. */
+  /** The output since the last call of this method. */
   takeUnread(): string {
     return this.#output.unread.take();
   }
 
-  /** The end of its output, as far as it came. */
+  /** The output so far. The middle of a long output is left out. */
   get text(): string {
     return this.#output.all.toString();
   }
 
-  /** Resolves when it has ended, when that time has passed, or when the signal aborts. */
+  /** Resolves when the command has ended, when `ms` have passed, or when the signal aborts. */
   async waitFor(ms: number, signal: AbortSignal): Promise<void> {
     this.#readers++;
     let cancel = (): void => {};
@@ -127,14 +133,31 @@ export class RunningCommand {
     });
     await Promise.race([this.ended, timeOut]);
     cancel();
+    this.#stopReading();
+  }
+
+  /**
+   * Saves the whole output for a model that gets only a part of it. Resolves with a phrase that names the file; with
+   * undefined if there is none.
+   */
+  async saveOutput(): Promise<string | undefined> {
+    this.#readers++;
+    try {
+      return await this.#file?.save();
+    } finally {
+      this.#stopReading();
+    }
+  }
+
+  #stopReading(): void {
     if (--this.#readers > 0) return;
-    // Whoever has just waited takes its end to the thread; only if that comes to nothing others do.
+    // The call that just stopped waiting reports the end to the thread first; `endedUnread` resolves only afterwards.
     this.#ports.platform.timers.soon(() => {
       if (this.#readers === 0) this.#lastReaderLeft?.();
     });
   }
 
-  /** Resolves when it has ended and no call waits for it. */
+  /** Resolves when the command has ended and no call waits for its output. */
   async endedUnread(): Promise<CommandEnd> {
     const end = await this.ended;
     if (this.#readers > 0)
@@ -144,12 +167,12 @@ export class RunningCommand {
     return end;
   }
 
-  /** Rejects when it takes no input any more. */
+  /** Writes to the command's stdin. Rejects if stdin is closed. */
   write(text: string): Promise<void> {
     return this.#process.write(new TextEncoder().encode(text));
   }
 
-  /** As Ctrl-C does. */
+  /** Sends SIGINT, as Ctrl-C does. */
   interrupt(): void {
     this.#process.interrupt();
   }
@@ -158,18 +181,18 @@ export class RunningCommand {
     return this.#process.pid;
   }
 
-  /** It was ended by somebody, and not by itself. */
+  /** Whether the host ended the command. */
   get wasTerminated(): boolean {
     return this.#exitCode !== undefined;
   }
 
-  /** Ends it and everything that it started. */
+  /** Ends the command and all its child processes. */
   terminate(): void {
     this.#exitCode ??= KILLED;
     this.#ports.supervisor.take("ending a command", this.#process.endGently());
   }
 
-  /** Ends a command that has taken too long. */
+  /** Ends a command that exceeded its time limit. */
   timeOut(ms: number): void {
     if (this.#isOver || this.wasTerminated) return;
     this.#exitCode = TIMED_OUT;
@@ -189,7 +212,7 @@ export class RunningCommand {
   }
 }
 
-/** Takes a command's output to everyone who gets some of it. */
+/** Passes on a command's output: to the completed item, the model, the output file and the subscribers. */
 class OutputText {
   readonly all = new BoundedText(ITEM_OUTPUT);
   readonly unread = new BoundedText(UNREAD_OUTPUT);
@@ -207,7 +230,10 @@ class OutputText {
     };
   }
 
-  /** While it is not done, the command is not read: one that writes faster is slowed down. */
+  /**
+   * Adds a piece of output. No more output is read from the process until the promise resolves, so that a command
+   * that writes faster than the disk is slowed down.
+   */
   async take({ stream, bytes }: OutputPiece): Promise<void> {
     this.add(this.#decoders[stream].decode(bytes, { stream: true }));
     await this.#command.file?.add(bytes);

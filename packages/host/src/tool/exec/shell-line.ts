@@ -1,8 +1,8 @@
-/** How a shell is started with a text, for the process and for people. */
+/** The arguments that start a shell with a command text, and the same command as a line for display. */
 export interface ShellLine {
-  /** The profiles of a login shell were read when its environment was captured. */
+  /** Never contains `-l`: the environment of a login shell is captured once and passed to the command. */
   readonly argv: readonly [string, string, string];
-  /** One line as a person would type it. */
+  /** The line as a person would type it. */
   readonly shown: string;
 }
 

@@ -1,9 +1,9 @@
 import type { RequestAnswer } from "../../core/requests/records.ts";
 import type { TerminalState } from "../../core/terminals/records.ts";
-import { decisionOf } from "../consent/answer.ts";
+import { decisionOf } from "../consent/approval-answer.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
-import { modelOutput } from "./model-output.ts";
-import type { ExecPorts } from "./ports.ts";
+import type { ExecPorts } from "./exec-dependencies.ts";
+import { modelOutput } from "./output-for-model.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
 import { yieldTime } from "./yield-time.ts";
 
@@ -32,12 +32,13 @@ interface Arguments {
   readonly max_output_tokens?: number;
 }
 
+/** Bounds of `yield_time_ms` for calls with input, and for calls that only read. */
 const AFTER_INPUT_MS = { usual: 250, min: 250, max: 30_000 };
-const LOOK_MS = { usual: 5_000, min: 5_000, max: 300_000 };
+const READ_ONLY_MS = { usual: 5_000, min: 5_000, max: 300_000 };
 const CTRL_C = "\u0003";
 const APPROVAL = "approval";
 
-/** `write_stdin`: writes to a command that runs, or looks at what it has written. */
+/** The tool `write_stdin`: writes to a background terminal, or reads its new output. */
 export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
   return {
     name: "write_stdin",
@@ -66,27 +67,7 @@ export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
         case "refuse":
           return refusal(consent.reason);
         case "ask":
-          return {
-            kind: "ask",
-            question: APPROVAL,
-            ask: {
-              method: "item/commandExecution/requestApproval",
-              params: {
-                kind: "writeStdin",
-                threadId: invocation.thread.facts.id,
-                turnId: invocation.turnId,
-                itemId: terminal.item.id,
-                approvalId: invocation.call.callId,
-                startedAtMs: invocation.now,
-                environmentId: "local",
-                reason: consent.reason ?? `It writes to ${terminal.item.command}: ${JSON.stringify(chars)}`,
-                command: terminal.item.command,
-                cwd: terminal.item.cwd,
-                commandActions: terminal.item.commandActions,
-                availableDecisions: ["accept", "acceptForSession", "decline", "cancel"],
-              },
-            },
-          };
+          return { kind: "ask", question: APPROVAL, ask: askAbout(invocation, terminal, consent.reason) };
         default:
           return dispatch(terminal, chars);
       }
@@ -106,23 +87,53 @@ export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
         if (!running.isOver)
           return refusal(`The command takes no input any more: ${(cause as Error).message}`);
       }
-      await running.waitFor(yieldTime(ms, chars === "" ? LOOK_MS : AFTER_INPUT_MS), signal);
+      await running.waitFor(yieldTime(ms, chars === "" ? READ_ONLY_MS : AFTER_INPUT_MS), signal);
       if (signal.aborted) throw signal.reason;
       const end = running.isOver ? await running.ended : undefined;
-      const output = modelOutput({
+      const output = await modelOutput({
         unread: running.takeUnread(),
         tookMs: ports.platform.clock.now() - startedAt,
         exitCode: end?.exitCode,
         processId,
         maxTokens,
-        path: running.file?.path,
+        save: () => running.saveOutput(),
       });
       return {
         kind: "settle",
         output,
         success: true,
         ...(end !== undefined && { ended: { processId, end } }),
+        // Lets clients show that the model waits for this terminal.
+        ...(end === undefined && chars === "" && { looked: { processId } }),
       };
+    },
+  };
+}
+
+/** The approval question shows the input, as in the Codex CLI, and the command that gets the input. */
+function askAbout(
+  invocation: Invocation,
+  { processId, item }: TerminalState,
+  why: string | null,
+): Extract<Step, { kind: "ask" }>["ask"] {
+  const { chars = "" } = argumentsOf(invocation);
+  // Shown as JSON, because a terminal would act on control characters instead of showing them.
+  const command = `write_stdin --session-id ${processId} ${JSON.stringify(chars)}`;
+  return {
+    method: "item/commandExecution/requestApproval",
+    params: {
+      kind: "writeStdin",
+      threadId: invocation.thread.facts.id,
+      turnId: invocation.turnId,
+      itemId: item.id,
+      approvalId: invocation.call.callId,
+      startedAtMs: invocation.now,
+      environmentId: "local",
+      reason: `${why === null ? "" : `${why}. `}It was started as: ${item.command}`,
+      command,
+      cwd: item.cwd,
+      commandActions: [{ type: "unknown", command }],
+      availableDecisions: ["accept", "acceptForSession", "decline", "cancel"],
     },
   };
 }
@@ -131,15 +142,16 @@ async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAn
   const { chars = "" } = argumentsOf(invocation);
   const terminal = terminalOf(invocation);
   if (terminal === undefined) return unknown(invocation);
-  const consent = await ports.consentToInput(invocation.thread, terminal, chars);
   const decision = decisionOf("item/commandExecution/requestApproval", answer);
+  if (decision.kind === "cancel") return { kind: "interrupt" };
+  const consent = await ports.consentToInput(invocation.thread, terminal, chars);
+  // The approval policy may have changed since the question.
+  if (consent.kind === "refuse") return refusal(consent.reason);
   switch (decision.kind) {
     case "accept":
       return dispatch(terminal, chars);
     case "acceptForSession":
       return { ...dispatch(terminal, chars), ...(consent.kind === "ask" && { grant: consent.grant }) };
-    case "cancel":
-      return { kind: "interrupt" };
     default:
       return refusal(
         `Nothing was written: ${decision.kind === "decline" ? decision.words : "the answer does not fit the question."}`,
@@ -147,9 +159,13 @@ async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAn
   }
 }
 
-/** What is written is recorded first: clients see it, and after a crash it is not written twice. */
+/**
+ * The input is recorded before it is written, so that clients see it and no host writes it again after a crash. It may
+ * make the command change files, also in a turn after that of the command.
+ */
 function dispatch({ processId }: TerminalState, stdin: string): Extract<Step, { kind: "dispatch" }> {
-  return { kind: "dispatch", again: false, ...(stdin !== "" && { input: { processId, stdin } }) };
+  if (stdin === "") return { kind: "dispatch", again: false };
+  return { kind: "dispatch", again: false, input: { processId, stdin }, changes: "workspace" };
 }
 
 function argumentsOf({ args }: Invocation): Arguments {

@@ -1,4 +1,4 @@
-/** A time that a model chose, within bounds. */
+/** The wait that a model asked for, limited to `min` and `max`. */
 export function yieldTime(
   ms: number | undefined,
   { usual, min, max }: { readonly usual: number; readonly min: number; readonly max: number },

@@ -1,10 +1,10 @@
-// What is left of a patch whose host dies, or whose disk is full, at each of its steps.
+// Lets the host crash, or the disk be full, at each step of a patch, and checks the files.
 import { describe, expect, it } from "vitest";
+import { newThread } from "../../../../../test/support/test-thread.ts";
 import type { ThreadState } from "../../core/state.ts";
-import { newThread } from "../../core/test-thread.ts";
 import type { ReadFile, WorkspaceFiles } from "../../platform/platform.ts";
 import type { Invocation, Step } from "../tool.ts";
-import { patchTools } from "./apply-patch.ts";
+import { patchToolSource } from "./apply-patch-tool.ts";
 
 const BEFORE: Readonly<Record<string, string>> = {
   "/work/a.txt": "one\ntwo\n",
@@ -32,7 +32,7 @@ const PATCH = [
 ].join("\n");
 
 type When = "before" | "after";
-/** What goes wrong at a step: nothing more happens, or nothing more can be written. */
+/** The fault at a step: the host stops, or nothing can be written any more. */
 interface Fault {
   readonly step: number;
   readonly kind: "kill" | "full once" | "full";
@@ -61,6 +61,7 @@ class Disk {
       this.#step("before", true);
       this.files.set(path, Buffer.from(bytes).toString());
       this.#step("after", false);
+      return undefined;
     },
     remove: async (path) => {
       this.#step("before", false);
@@ -103,7 +104,7 @@ class Disk {
 function stage() {
   const disk = new Disk();
   const { workspace, open } = disk;
-  const source = patchTools({
+  const source = patchToolSource({
     workspace,
     files: { realPath: async (path) => path },
     filesOf: () => ({ openRead: open }),
@@ -128,11 +129,11 @@ function stage() {
     async begin(): Promise<void> {
       const step = await tool!.begin(invocation);
       if (step.kind !== "dispatch") throw new Error(JSON.stringify(step));
-      // As a journal gives it back.
+      // As it is read from a journal.
       plan = JSON.parse(JSON.stringify(step.plan));
     },
-    async perform(): Promise<Extract<Step, { kind: "settle" }>> {
-      const step = await perform({ ...invocation, plan }, new AbortController().signal);
+    async perform(recorded = plan): Promise<Extract<Step, { kind: "settle" }>> {
+      const step = await perform({ ...invocation, plan: recorded }, new AbortController().signal);
       if (step.kind !== "settle") throw new Error(JSON.stringify(step));
       return step;
     },
@@ -202,5 +203,24 @@ describe("a patch of six files", () => {
       for (const path of changed) expect(output, `full from step ${step}`).toContain(path);
       if (changed.length === 0) expect(output).toContain("No file was changed.");
     }
+  });
+
+  it.each([
+    null,
+    7,
+    {},
+    { files: null, allowed: [] },
+    { files: [null], allowed: [] },
+    { files: [{ path: 7, before: null, after: null }], allowed: [] },
+    { files: [{ path: "/work/a.txt", before: null }], allowed: [] },
+    { files: [{ path: "/work/gone.txt", before: null, after: null }] },
+  ])("[DAMAGE-3] changes nothing if its plan in the journal is damaged: %j", async (damaged) => {
+    const { disk, perform } = stage();
+    expect(await perform(damaged)).toMatchObject({
+      success: false,
+      output: expect.stringMatching(/^The journal is damaged/),
+      item: { type: "fileChange", status: "failed" },
+    });
+    expect(disk.content).toEqual(BEFORE);
   });
 });

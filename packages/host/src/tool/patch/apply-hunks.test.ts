@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyHunks } from "./apply-hunks.ts";
 import { fromByteText, toByteText } from "./byte-text.ts";
-import { type FilePatch, PatchError, parsePatch } from "./parse.ts";
+import { type FilePatch, PatchError, parsePatch } from "./parse-patch.ts";
 import { unifiedHunks } from "./unified-hunks.ts";
 
 type Update = Extract<FilePatch, { kind: "update" }>;
@@ -146,6 +146,11 @@ describe("the diff that clients are shown", () => {
 
   it("shows line ends as they are, and where the last one is missing", () => {
     expect(diff("one\r\ntwo\r\n", "@@\n-two\n+TWO")).toBe("@@ -1,2 +1,2 @@\n one\r\n-two\r\n+TWO\r\n");
-    expect(diff("a", "@@\n-a\n+b")).toContain("-a\n\\ No newline at end of file\n");
+    const missing = "\\ No newline at end of file\n";
+    expect(diff("a", "@@\n-a\n+b")).toBe(`@@ -1 +1 @@\n-a\n${missing}+b\n${missing}`);
+    expect(diff("a\nb", "@@\n b\n+c")).toBe(`@@ -1,2 +1,3 @@\n a\n-b\n${missing}+b\n+c\n${missing}`);
+    expect(diff("a\nb", "@@\n+c")).toBe(`@@ -1,2 +1,3 @@\n a\n-b\n${missing}+b\n+c\n${missing}`);
+    expect(diff("a\nb", "@@\n-b")).toBe(`@@ -1,2 +1 @@\n-a\n+a\n${missing}-b\n${missing}`);
+    expect(diff("\ufeffa\nb", "@@\n-a\n+A")).toBe(`@@ -1,2 +1,2 @@\n-a\n+A\n b\n${missing}`);
   });
 });

@@ -1,28 +1,30 @@
 import { fromByteText, toByteText, trimByteEnd, trimBytes } from "./byte-text.ts";
-import { type Hunk, PatchError } from "./parse.ts";
+import { type Hunk, PatchError } from "./parse-patch.ts";
 
-/** A line of a file, with what ends it: `\n`, `\r\n`, or nothing for a last line without an end. */
+/** A line of a file, and its line end: LF, CR LF, or the empty string for a last line without a line end. */
 interface FileLine {
   readonly text: string;
   readonly end: string;
 }
 
-/** A stretch of a file's lines and what takes its place. */
+/** A range of lines of a file, and the edits in it. */
 export interface Replacement {
-  /** Of the first line that it is about, from 0. */
+  /** Index of the first line of the range, from 0. */
   readonly at: number;
   readonly edits: readonly LineEdit[];
 }
 
-/** A line as it is in the file before or after. */
+/** A line that a hunk keeps, removes or adds. */
 export interface LineEdit {
   readonly kind: "keep" | "remove" | "add";
   readonly line: string;
 }
 
-/** What hunks make of a file. */
+/** The result of applying hunks to a file. */
 export interface Patched {
+  /** The lines of the file before and after, with their line ends. */
   readonly before: readonly string[];
+  readonly afterLines: readonly string[];
   readonly after: string;
   readonly replacements: readonly Replacement[];
 }
@@ -30,8 +32,9 @@ export interface Patched {
 const BOM = "\u00ef\u00bb\u00bf";
 
 /**
- * Applies the hunks of one file, given as a byte string, in their order. What a hunk keeps stays as it is in the file,
- * also where it was found without regard to spaces. Throws a PatchError that says which hunk does not fit, and where.
+ * Applies the hunks of one file in order. `content` is a byte string (see byte-text.ts). Lines that a hunk keeps are
+ * not changed, even if they matched only without regard to spaces. Throws a PatchError that names the hunk and the
+ * line that do not match.
  */
 export function applyHunks(path: string, content: string, hunks: readonly Hunk[]): Patched {
   const bom = content.startsWith(BOM) ? BOM : "";
@@ -42,30 +45,32 @@ export function applyHunks(path: string, content: string, hunks: readonly Hunk[]
   const after: FileLine[] = [];
   let from = 0;
   for (const [nth, hunk] of hunks.entries()) {
-    const { at, old } = place(path, texts, from, hunk, nth);
+    const { at, old } = findHunk(path, texts, from, hunk, nth);
     for (; from < at; from++) after.push(lines[from]!);
     const edits: LineEdit[] = [];
-    let gone: string | undefined;
+    let removedEnd: string | undefined;
     for (const { kind, text } of hunk.edits) {
       if (kind === "add") {
-        const line = { text: toByteText(text), end: gone || lines[from]?.end || usualEnd };
+        const line = { text: toByteText(text), end: removedEnd || lines[from]?.end || usualEnd };
         after.push(line);
         edits.push({ kind, line: line.text + line.end });
         continue;
       }
-      // What stands for a file's missing last line is not there.
+      // The hunk's last line represents the end of the file. No line of the file corresponds to it.
       if (from === at + old) continue;
       const line = lines[from++]!;
       edits.push({ kind, line: line.text + line.end });
       if (kind === "keep") after.push(line);
-      gone = kind === "remove" ? line.end : undefined;
+      removedEnd = kind === "remove" ? line.end : undefined;
     }
     replacements.push({ at, edits });
   }
   for (; from < lines.length; from++) after.push(lines[from]!);
+  const result = joined(after, lines.at(-1)?.end === "", usualEnd);
   return {
     before: lines.map(({ text, end }) => text + end),
-    after: bom + joined(after, lines.at(-1)?.end === "", usualEnd),
+    after: bom + result,
+    afterLines: fileLines(result).map(({ text, end }) => text + end),
     replacements,
   };
 }
@@ -85,13 +90,13 @@ function fileLines(content: string): readonly FileLine[] {
   return lines;
 }
 
-/** The line end that most lines have. */
+/** The most frequent line end. */
 function usualEndOf(lines: readonly FileLine[]): string {
   const windows = lines.filter(({ end }) => end === "\r\n").length;
   return windows > lines.filter(({ end }) => end === "\n").length ? "\r\n" : "\n";
 }
 
-/** Every line but the last has an end; the last one has one unless the file had none before. */
+/** Joins the lines. Each line gets a line end. The last line gets none if the file ended without one. */
 function joined(lines: readonly FileLine[], open: boolean, usualEnd: string): string {
   return lines
     .map(({ text, end }, at) => {
@@ -103,32 +108,38 @@ function joined(lines: readonly FileLine[], open: boolean, usualEnd: string): st
 
 type Same = (line: string, wanted: string) => boolean;
 
-/** How lines are compared: as they are, then without spaces at the end, then without spaces around. */
+/** How lines are compared, in order: exactly, without trailing spaces, without surrounding spaces. */
 const COMPARISONS: readonly Same[] = [
   (line, wanted) => line === wanted,
   (line, wanted) => trimByteEnd(line) === trimByteEnd(wanted),
   (line, wanted) => trimBytes(line) === trimBytes(wanted),
 ];
 
-interface Place {
+interface HunkPosition {
   readonly at: number;
-  /** How many lines of the file it is about. */
+  /** Number of lines of the file that the hunk covers. */
   readonly old: number;
 }
 
-function place(path: string, texts: readonly string[], from: number, hunk: Hunk, nth: number): Place {
+function findHunk(
+  path: string,
+  texts: readonly string[],
+  from: number,
+  hunk: Hunk,
+  nth: number,
+): HunkPosition {
   const start = behindAnchors(path, texts, from, hunk, nth);
   const old = hunk.edits.filter(({ kind }) => kind !== "add").map(({ text }) => toByteText(text));
-  // Without lines that say where, new lines go behind the anchor, else to the end.
+  // A hunk that only adds lines goes after its anchor; without an anchor, to the end of the file.
   if (old.length === 0) return { at: hunk.anchors.length > 0 && !hunk.atEnd ? start : texts.length, old: 0 };
   const found = find(texts, old, start, hunk.atEnd);
   if (found !== undefined) return { at: found, old: old.length };
-  // Models count the end of the last line as a line.
+  // Models often write the last line's end as an extra empty line.
   if (old.length > 1 && old.at(-1) === "") {
     const shorter = find(texts, old.slice(0, -1), start, hunk.atEnd);
     if (shorter !== undefined) return { at: shorter, old: old.length - 1 };
   }
-  throw misfit(path, texts, old, start, hunk, nth);
+  throw mismatch(path, texts, old, start, hunk, nth);
 }
 
 function behindAnchors(
@@ -165,8 +176,8 @@ function find(
   return undefined;
 }
 
-/** Says how the file differs where the hunk comes nearest to fitting. */
-function misfit(
+/** Describes the difference at the position where the hunk matches the most lines. */
+function mismatch(
   path: string,
   texts: readonly string[],
   wanted: readonly string[],

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import type { WorkspaceFiles } from "../../platform/platform.ts";
-import type { FileWrite } from "./plan.ts";
+import type { FileWrite } from "./plan-patch.ts";
 
-/** Files that are larger are not patched. */
+/** Limit on the bytes of a file that is patched. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** A file of a plan as its record holds it: by digests, so that it is known again after a crash. Null: no file. */
+/**
+ * A file of a plan in the journal. `before` and `after` are digests of its content, null for no file. After a crash
+ * they show whether the file was written.
+ */
 export interface PlannedFile {
   readonly path: string;
   readonly before: string | null;
@@ -24,31 +27,46 @@ export function digestOf(content: string | null): string | null {
   return content === null ? null : createHash("sha256").update(content, "latin1").digest("hex");
 }
 
-/** How far a plan was carried out. */
-export type Applied =
+/** The outcome of applying a plan. */
+export type PatchOutcome =
   | { readonly kind: "done" }
-  /** `changed`: paths that are new all the same, because they could not be made old again. */
+  /** `changed`: files that have the new content because they could not be restored. */
   | { readonly kind: "failed"; readonly why: string; readonly changed: readonly string[] };
 
+/** A write that can be undone. */
+interface DoneWrite {
+  readonly write: FileWrite;
+  /** The file's mode before; undefined if there was no file. */
+  readonly mode: number | undefined;
+  /** The topmost folder that was created for the file. */
+  readonly madeFolder: string | undefined;
+}
+
 /**
- * Carries out what is left of a plan. New content is written before anything is removed, so each file is old or new at any
- * moment, and a host that dies in between can be followed by one that does the rest. If a file cannot be written, those
- * that were written before it are made old again.
+ * Writes the files of a plan. All new content is written before any file is removed. So each file has its old or its
+ * new content at any time, and another host can finish the plan after a crash. If a write fails, the files written
+ * before are restored, and the folders that were created for them are removed.
  */
 export async function applyPlan(
   writes: readonly FileWrite[],
   workspace: WorkspaceFiles,
   isAllowed: (realPath: string) => boolean,
-): Promise<Applied> {
-  const done: { readonly write: FileWrite; readonly mode: number | undefined }[] = [];
+): Promise<PatchOutcome> {
+  const done: DoneWrite[] = [];
   const ordered = [...writes].sort((one, other) => Number(one.after === null) - Number(other.after === null));
   for (const write of ordered) {
     try {
       const mode = await modeOf(workspace, write.path);
-      // What was moved is removed last, so its mode can be read for as long as it is needed.
+      // Moved files are removed last, so that the mode of the source can be read here.
       const moved = write.movedFrom === undefined ? undefined : await modeOf(workspace, write.movedFrom);
-      await put(write.path, write.after, moved ?? mode, workspace, isAllowed);
-      done.push({ write, mode });
+      if (write.after === null) {
+        await workspace.remove(write.path, { isAllowed });
+        done.push({ write, mode, madeFolder: undefined });
+      } else {
+        const options = { mode: moved ?? mode, isAllowed };
+        const madeFolder = await workspace.replace(write.path, bytesOf(write.after), options);
+        done.push({ write, mode, madeFolder });
+      }
     } catch (cause) {
       const changed = await undo(done, workspace, isAllowed);
       return { kind: "failed", why: `${write.path}: ${(cause as Error).message}`, changed };
@@ -61,28 +79,23 @@ async function modeOf(workspace: WorkspaceFiles, path: string): Promise<number |
   return (await workspace.read(path, MAX_FILE_BYTES))?.mode;
 }
 
-async function put(
-  path: string,
-  content: string | null,
-  mode: number | undefined,
-  workspace: WorkspaceFiles,
-  isAllowed: (realPath: string) => boolean,
-): Promise<void> {
-  if (content === null) await workspace.remove(path, { isAllowed });
-  else await workspace.replace(path, Buffer.from(content, "latin1"), { mode, isAllowed });
+function bytesOf(content: string): Uint8Array {
+  return Buffer.from(content, "latin1");
 }
 
 async function undo(
-  done: readonly { readonly write: FileWrite; readonly mode: number | undefined }[],
+  done: readonly DoneWrite[],
   workspace: WorkspaceFiles,
   isAllowed: (realPath: string) => boolean,
 ): Promise<readonly string[]> {
   const changed: string[] = [];
-  for (const { write, mode } of [...done].reverse()) {
+  for (const { write, mode, madeFolder } of [...done].reverse()) {
+    const { path, before } = write;
     try {
-      await put(write.path, write.before, mode, workspace, isAllowed);
+      if (before === null) await workspace.remove(path, { madeFolder, isAllowed });
+      else await workspace.replace(path, bytesOf(before), { mode, isAllowed });
     } catch {
-      changed.push(write.path);
+      changed.push(path);
     }
   }
   return changed;

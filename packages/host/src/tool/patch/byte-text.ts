@@ -1,12 +1,12 @@
-// Files are patched as byte strings: one character per byte. So a file that is no valid UTF-8 keeps every byte that the
-// patch does not name.
+// Files are patched as byte strings with one character per byte, so that a file with invalid UTF-8 keeps all bytes
+// that the patch does not change.
 
-/** Text as a byte string. */
+/** Converts text to a byte string of its UTF-8 bytes. */
 export function toByteText(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** A byte string as text, for people and models. */
+/** Converts a byte string to text, for display. */
 export function fromByteText(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
@@ -14,7 +14,7 @@ export function fromByteText(bytes: string): string {
 const TRAILING = /[ \t\f\v\r]+$/;
 const OUTER = /^[ \t\f\v\r]+|[ \t\f\v\r]+$/g;
 
-/** Without spaces and tabs at its end; bytes of other characters are left alone. */
+/** Removes spaces and tabs at the end. Works on single bytes only, so that no multi-byte character is damaged. */
 export function trimByteEnd(line: string): string {
   return line.replace(TRAILING, "");
 }

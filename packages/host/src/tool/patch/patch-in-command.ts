@@ -1,20 +1,20 @@
 import { type Command, type HereDoc, parse, type SyntaxNode } from "unbash";
-import { isTooComplex, literalOf } from "../consent/shell-words.ts";
+import { isTooComplex, literalOf } from "../consent/shell-syntax.ts";
 
-/** A patch that stands in a command. `workdir`: where the command goes first, as it is written; null: nowhere. */
+/** A patch inside of a command. `workdir`: the folder of a leading `cd`, as written; null if there is none. */
 export interface CommandPatch {
   readonly patch: string;
   readonly workdir: string | null;
 }
 
-/** More than a path and a name; what comes after it is the patch. */
+/** Limit on the length of the first line, which contains only a path and a name. */
 const MAX_HEAD = 4096;
 const NAMES: ReadonlySet<string | undefined> = new Set(["apply_patch", "applypatch"]);
 
 /**
- * Finds the patch in a command that does nothing else: `apply_patch <<'EOF'`, also after `cd FOLDER &&`, or with the
- * patch in single quotes. Null for any other command: that is for the shell. Only the command's first line is parsed,
- * so a long patch costs nothing.
+ * Finds the patch in a command that does nothing else: `apply_patch <<'EOF'`, `cd FOLDER && apply_patch <<'EOF'`, or
+ * the patch in single quotes. Null for any other command; the shell runs it. Only the first line is parsed, so that a
+ * long patch takes little time.
  */
 export function patchInCommand(text: string): CommandPatch | null {
   const start = text.length - text.trimStart().length;
@@ -35,7 +35,7 @@ interface HeadCommands {
   readonly workdir: string | null;
 }
 
-/** `apply_patch …`, or `cd FOLDER && apply_patch …`, and nothing else. */
+/** Parses `apply_patch …` or `cd FOLDER && apply_patch …`; null for anything else. */
 function commandsOf(head: string): HeadCommands | null {
   if (isTooComplex(head)) return null;
   const { commands, errors = [] } = parse(`${head}\n`);
@@ -49,7 +49,7 @@ function commandsOf(head: string): HeadCommands | null {
   return workdir === null ? null : { patch, workdir };
 }
 
-/** The commands between `&&`; null if there is anything else. */
+/** The commands joined by `&&`; null if there is any other operator. */
 function chained(node: SyntaxNode): readonly Command[] | null {
   if (node.type === "Command") return [node];
   if (node.type !== "AndOr" || node.operators.some((one) => one !== "&&")) return null;
@@ -57,36 +57,39 @@ function chained(node: SyntaxNode): readonly Command[] | null {
   return found.length === node.commands.length ? found : null;
 }
 
-/** Where a `cd` goes. */
+/** The folder of a `cd` command; null if the shell would expand it. */
 function folderOf({ name, prefix, suffix }: Command): string | null {
   const [folder, ...more] = suffix;
   if (name?.value !== "cd" || prefix.length > 0 || folder?.type !== "Word" || more.length > 0) return null;
   const path = literalOf(folder);
-  // The shell makes something else of these.
+  // The shell would expand these paths.
   return path === null || /^[-~]|^$/.test(path) || /[*?[\]{}]/.test(folder.text) ? null : path;
 }
 
-/** The only thing behind its name, if it is a document. */
+/** The heredoc, if it is the command's only argument. */
 function documentOf({ suffix }: Command): HereDoc | null {
   const [document, ...more] = suffix;
   return document?.type === "HereDoc" && more.length === 0 ? document : null;
 }
 
-/** The document's text, if nothing comes after it. */
+/** The heredoc's text; null if other commands follow it. */
 function bodyOf(rest: string, { delimiter, operator }: HereDoc): string | null {
   if (delimiter === undefined) return null;
   const lines = rest.split("\n");
   const stripped = operator === "<<-" ? lines.map((line) => line.replace(/^\t+/, "")) : lines;
   const isEnd = (line: string): boolean => line === delimiter.value || line === `${delimiter.value}\r`;
   const end = stripped.findIndex(isEnd);
-  // A shell takes a document without an end, too.
+  // A shell accepts a heredoc without a closing line.
   const body = stripped.slice(0, end < 0 ? undefined : end);
   if (end >= 0 && lines.slice(end + 1).some((line) => line.trim() !== "")) return null;
   const text = body.map((line) => `${line}\n`).join("");
   return delimiter.quoted ? text : unescaped(text);
 }
 
-/** What the shell makes of backslashes in a document without quotes. Variables are left alone: a patch means them literally. */
+/**
+ * Resolves backslashes as a shell does in an unquoted heredoc. Variables are not expanded: a patch that contains `$x`
+ * means that text.
+ */
 function unescaped(text: string): string {
   return text.replace(/\\([$`\\\n])/g, (_, char: string) => (char === "\n" ? "" : char));
 }

@@ -1,10 +1,11 @@
-// Patches of random files against a reference that is as simple as can be.
+// Compares patches of random files with a simple reference implementation.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PatchError, parsePatch } from "./parse.ts";
-import { planPatch } from "./plan.ts";
+import { times } from "../../../../../test/support/long-form.ts";
+import { PatchError, parsePatch } from "./parse-patch.ts";
+import { planPatch } from "./plan-patch.ts";
 
-const RUNS = process.env.BOBBIN_FULL === "1" ? 20_000 : 1000;
+const RUNS = times(1000, 10_000);
 
 interface HunkLine {
   readonly sign: " " | "-" | "+";
@@ -19,7 +20,7 @@ interface ReferenceHunk {
 /** Lines of a file with LF ends; the last one has an end, too. */
 type Lines = readonly string[];
 
-/** Where lines stand in a file, from a line on; -1: nowhere. */
+/** The index of a sequence of lines in a file, from a line on; -1 if it is missing. */
 function indexOf(file: Lines, wanted: Lines, from: number): number {
   for (const clean of [
     (line: string) => line,
@@ -34,7 +35,7 @@ function indexOf(file: Lines, wanted: Lines, from: number): number {
   return -1;
 }
 
-/** The whole rule: find each hunk behind the one before, and put its new lines in place of its old ones. */
+/** The reference: finds each hunk after the previous one, and replaces its old lines by its new ones. */
 function reference(file: Lines, hunks: readonly ReferenceHunk[]): Lines | undefined {
   let result: string[] = [];
   let done = 0;
@@ -133,7 +134,7 @@ describe("a patch of a random file", () => {
       }),
       { numRuns: RUNS },
     );
-    // Neither side is tried for nothing.
+    // Both outcomes occur often enough.
     expect(Math.min(fits, misfits)).toBeGreaterThan(RUNS / 20);
   });
 

@@ -3,12 +3,12 @@ import { fromByteText } from "./byte-text.ts";
 
 const CONTEXT = 1;
 
-/** What changed in a file, as the hunks of a unified diff without its header, as clients show it. */
-export function unifiedHunks({ before, replacements }: Pick<Patched, "before" | "replacements">): string {
+/** The changes to a file as hunks of a unified diff, without file headers, for clients. */
+export function unifiedHunks(patched: Omit<Patched, "after">): string {
   let text = "";
-  /** How many lines longer the file has become so far. */
+  /** The number of lines that the file has grown by so far. */
   let grown = 0;
-  for (const { at, edits } of changesOf(before, replacements)) {
+  for (const { at, edits } of changesOf(patched)) {
     const old = edits.filter(({ kind }) => kind !== "add").length;
     const now = edits.filter(({ kind }) => kind !== "remove").length;
     text += `@@ -${range(at, old)} +${range(at + grown, now)} @@\n`;
@@ -34,9 +34,9 @@ interface Change {
   readonly edits: readonly LineEdit[];
 }
 
-/** All that changed, in pieces with `CONTEXT` lines around each; pieces that would touch are one. */
-function changesOf(before: readonly string[], replacements: Patched["replacements"]): readonly Change[] {
-  const all = linesOf(before, replacements);
+/** Groups the changed lines, with `CONTEXT` lines around them. Adjacent groups are merged. */
+function changesOf(patched: Omit<Patched, "after">): readonly Change[] {
+  const all = withLastEnd(linesOf(patched), patched.afterLines);
   const changed = all.flatMap(({ kind }, at) => (kind === "keep" ? [] : [at]));
   const spans: { from: number; to: number }[] = [];
   for (const at of changed) {
@@ -50,14 +50,31 @@ function changesOf(before: readonly string[], replacements: Patched["replacement
   return spans.map(({ from, to }) => ({ at: oldBefore[from]!, edits: all.slice(from, to) }));
 }
 
-/** For each line of the whole, how many lines of the old file come before it. */
+/** For each line, the number of old lines before it. */
 function prefixCounts(all: readonly LineEdit[]): readonly number[] {
   const counts = [0];
   for (const { kind } of all) counts.push(counts.at(-1)! + (kind === "add" ? 0 : 1));
   return counts;
 }
 
-function linesOf(before: readonly string[], replacements: Patched["replacements"]): readonly LineEdit[] {
+/**
+ * Gives the lines the ends that they have after the patch. In a file without a last line end, a line that becomes the
+ * last one or no longer is the last one changes its end, although no hunk says so.
+ */
+function withLastEnd(edits: readonly LineEdit[], after: readonly string[]): readonly LineEdit[] {
+  let at = 0;
+  return edits.flatMap((edit): readonly LineEdit[] => {
+    if (edit.kind === "remove") return [edit];
+    const line = after[at++]!;
+    if (line === edit.line) return [edit];
+    return [
+      ...(edit.kind === "keep" ? [{ kind: "remove" as const, line: edit.line }] : []),
+      { kind: "add", line },
+    ];
+  });
+}
+
+function linesOf({ before, replacements }: Omit<Patched, "after">): readonly LineEdit[] {
   const all: LineEdit[] = [];
   let from = 0;
   for (const { at, edits } of replacements) {

@@ -9,7 +9,7 @@ const parameters = {
   additionalProperties: false,
 };
 
-/** `cancel_subscription`: the model wants no more events of a call of this thread. */
+/** The tool `cancel_subscription`: ends a subscription that a tool call of this thread started. */
 export const cancelSubscription: Tool = {
   name: "cancel_subscription",
   namespace: null,

@@ -1,7 +1,7 @@
-import type { RapCommand } from "../../core/commands.ts";
-import { outsideOf } from "../../core/rap/outside.ts";
+import type { RapCommand } from "../../core/rap/commands.ts";
+import { openAtToolServers } from "../../core/rap/open-calls-and-subscriptions.ts";
 import type { DueChoice } from "../../core/rap/records.ts";
-import type { Commit, ThreadRecord } from "../../core/records.ts";
+import type { Commit } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { Platform } from "../../platform/platform.ts";
@@ -9,25 +9,26 @@ import { retryDelay } from "../retry-delay.ts";
 import type { SourceEffects, Tool, ToolSource } from "../tool.ts";
 import { cancelSubscription } from "./cancel-subscription.ts";
 import type { Rap } from "./rap.ts";
+import type { RapSettings, ThreadToolServers } from "./rap-settings.ts";
 import type { ServerView } from "./server-view.ts";
-import type { RapSettings, ThreadServers } from "./settings.ts";
 
+/** The parts of the host that the tool source needs. */
 export interface LazyRapPorts {
   readonly settings: RapSettings;
   readonly platform: Pick<Platform, "clock" | "ids">;
   readonly supervisor: Supervisor;
-  /** Null: of threads that bring none along. */
-  serversOf(thread: Pick<ThreadState, "load" | "facts"> | null): ThreadServers;
+  /** The tool servers of a thread. Null stands for a thread that brings none along. */
+  serversOf(thread: Pick<ThreadState, "load" | "facts"> | null): ThreadToolServers;
   make(): Promise<Rap>;
-  /** Whether hosts before this one have listened: calls of theirs may be under way. */
+  /** Whether an earlier host of this home issued callback URLs. Its calls may still be in progress. */
   hasListened(): Promise<boolean>;
-  /** Removes what a host left behind that it should not have. */
+  /** Deletes stored secrets of server requests that are no longer open. */
   sweep(): Promise<void>;
 }
 
 /**
- * The tool source of tool servers. Its code is loaded, and a port is opened, only for threads that use a tool server
- * or wait for one.
+ * The tool source for tool servers. The RAP code is loaded, and a port opened, only when a thread uses a tool server
+ * or waits for one.
  */
 export class LazyRap implements ToolSource {
   readonly effects: SourceEffects = {
@@ -53,7 +54,7 @@ export class LazyRap implements ToolSource {
     if (this.#making !== undefined) this.#soon("unloading tools", async (rap) => rap.unload(threadId));
   }
 
-  /** Undefined: there is nothing to wait for. */
+  /** Resolves when the thread's tools are known; undefined if the thread has no tool server to wait for. */
   ready(thread: ThreadState): Promise<void> | undefined {
     return this.#isFor(thread) ? this.#rap().then((rap) => rap.ready(thread.facts.id)) : undefined;
   }
@@ -63,28 +64,36 @@ export class LazyRap implements ToolSource {
     return [cancelSubscription, ...(this.#made?.tools(thread.facts.id) ?? [])];
   }
 
-  /** The servers of a thread, or of all threads that say nothing else. */
+  /** The tool servers of a thread. Null stands for a thread that brings none along. */
   async servers(thread: ThreadState | null): Promise<readonly ServerView[]> {
     const { used } = this.#ports.serversOf(thread);
     return used.length === 0 ? [] : (await this.#rap()).servers(thread, used);
   }
 
-  /** Notifies tool servers of calls that nobody waits for any more. */
+  /**
+   * Passes notices to the send queue once their records are committed. Each notice is sent once, and no caller waits
+   * for it.
+   */
   committed({ records }: Commit, thread: ThreadState): void {
-    const callIds = records.flatMap((record) => (isGivenUp(record) ? [record.callId] : []));
-    if (callIds.length === 0 || !this.mustHearClosed(thread)) return;
-    this.#soon("cancelling calls", async (rap) => rap.cancelled(thread, callIds));
+    const callIds = records.flatMap((record) => (record.type === "cancelNotified" ? [record.callId] : []));
+    const closed = records.some(({ type }) => type === "notified");
+    if ((callIds.length === 0 && !closed) || !this.mustNotify(thread)) return;
+    this.#soon("notifying tool servers", async (rap) => {
+      rap.cancelled(thread, callIds);
+      if (closed) rap.closed(thread);
+    });
   }
 
-  mustHearClosed(thread: ThreadState): boolean {
-    return this.#ports.serversOf(thread).told.length > 0;
+  mustNotify(thread: ThreadState): boolean {
+    return this.notifiedServers(thread).length > 0;
   }
 
-  closed(thread: ThreadState): void {
-    this.#soon("notifying tool servers of a closing", async (rap) => rap.closed(thread));
+  /** The names of the tool servers that are sent notices about a thread. */
+  notifiedServers(thread: ThreadState): readonly string[] {
+    return this.#ports.serversOf(thread).notified.map(({ name }) => name);
   }
 
-  /** Notices under way get a while to end. */
+  /** Waits a short time for notices in progress. */
   async close(): Promise<void> {
     const rap = await this.#making;
     await rap?.close();
@@ -95,7 +104,7 @@ export class LazyRap implements ToolSource {
     await rap?.stopListening();
   }
 
-  /** Posts the user's choice to the tool server that asked for it. One that is away is tried again later. */
+  /** Posts the user's choice to the tool server that asked for it. A failed attempt is repeated later. */
   async #postChoice(thread: ThreadState, choice: DueChoice, signal: AbortSignal): Promise<RapCommand> {
     const { platform, supervisor } = this.#ports;
     const { requestId, delays = 0 } = choice;
@@ -117,13 +126,16 @@ export class LazyRap implements ToolSource {
     supervisor.take("looking for secrets", sweep());
   }
 
-  /** What a thread has outside stays, whatever becomes of the configuration. */
+  /**
+   * Whether the thread needs tool servers. True also if it has calls or subscriptions at servers that are no longer
+   * configured.
+   */
   #isFor(thread: ThreadState): boolean {
-    const { used, told } = this.#ports.serversOf(thread);
-    const { calls, subscriptions } = outsideOf(thread);
-    // Calls of the host's own tools go to no server.
+    const { used, notified } = this.#ports.serversOf(thread);
+    const { calls, subscriptions } = openAtToolServers(thread);
+    // Calls of the host's own tools have no server.
     const away = calls.filter((server) => server !== "");
-    return used.length + told.length + away.length + subscriptions.length > 0;
+    return used.length + notified.length + away.length + subscriptions.length > 0;
   }
 
   #soon(what: string, work: (rap: Rap) => Promise<void>): void {
@@ -137,13 +149,4 @@ export class LazyRap implements ToolSource {
     });
     return this.#making;
   }
-}
-
-type GivenUp = Extract<ThreadRecord, { type: "callCancelled" | "subscriptionEnded" }>;
-
-/** Someone may work for it in vain. */
-function isGivenUp(record: ThreadRecord): record is GivenUp {
-  return (
-    record.type === "callCancelled" || (record.type === "subscriptionEnded" && record.by === "cancelled")
-  );
 }

@@ -1,31 +1,33 @@
 import type { ThreadItem } from "@bobbin/protocol";
 import type { Acceptance } from "@bobbin/rap/runtime";
 import { isObject, type JsonObject, type ToolDefinition, type Toolset } from "@bobbin/rap/wire";
-import { OUTCOME_UNKNOWN } from "../../core/turn/restart.ts";
-import { type ApprovalQuestion, withApproval } from "../approval.ts";
-import { exactJson } from "../exact-json.ts";
+import { OUTCOME_UNKNOWN } from "../../core/turn/dead-host-recovery.ts";
+import { runningCalls } from "../../core/turn/phase.ts";
+import { type ApprovalQuestion, withApproval } from "../consent/tool-approval.ts";
+import { exactJson } from "../original-json-text.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
-import type { ToolServerSettings } from "./settings.ts";
+import type { ToolServerSettings } from "./rap-settings.ts";
 
-/** One call on its way. */
+/** A call to a tool server that is about to be sent. */
 export interface OutgoingCall {
   readonly server: ToolServerSettings;
   readonly endpoint: string;
   readonly operation: string;
   readonly args: JsonObject;
-  /** The model's own text of them, where it has numbers that JavaScript cannot hold. */
+  /** The arguments as the model wrote them. Set if they contain numbers that JavaScript cannot represent. */
   readonly argumentsJson: string | undefined;
   readonly idempotent: boolean;
   readonly invocation: Invocation;
 }
 
+/** The parts of the host that the tools need. */
 export interface RapToolPorts {
   now(): number;
   after(ms: number, run: () => void): () => void;
   send(call: OutgoingCall, signal: AbortSignal): Promise<Acceptance>;
 }
 
-/** The tools of one toolset. */
+/** Builds the tools of one toolset. */
 export function rapTools(server: ToolServerSettings, toolset: Toolset, ports: RapToolPorts): readonly Tool[] {
   return toolset.tools.map((definition) => {
     const item = itemOf(toolset, definition);
@@ -38,7 +40,7 @@ export function rapTools(server: ToolServerSettings, toolset: Toolset, ports: Ra
   });
 }
 
-/** A call as clients see it; `completedAtMs` is null while it is under way, and then it has failed. */
+/** The item of a call as clients see it. It is in progress while `completedAtMs` is null, and has failed otherwise. */
 type ItemOf = (invocation: Invocation, error: string | null, completedAtMs: number | null) => ThreadItem;
 
 function itemOf({ name: toolset }: Toolset, { name, annotations }: ToolDefinition): ItemOf {
@@ -99,7 +101,7 @@ function plainTool(
       const argumentsJson = exactJson(invocation.call.arguments, args);
       const call = { server, endpoint, operation: name, args, argumentsJson, idempotent, invocation };
       const until = deadlineOf(invocation) ?? null;
-      // A clock that was set back since the deadline was recorded is not trusted.
+      // `lastAt` is used if the clock was set back since the deadline was recorded.
       const left = until === null ? null : until - Math.max(ports.now(), invocation.thread.lastAt);
       const sent = await withinTime(left, ports, signal, (both) => ports.send(call, both));
       switch (sent.kind) {
@@ -115,13 +117,14 @@ function plainTool(
             `The tool server ${toolset} did not acknowledge the call, so whether it had its effect is not known.`,
           );
         case "aborted":
-          // It has had its time: it waits no longer, and its server is told to cancel what it may have taken.
+          // If the signal has not aborted, the deadline has passed: the call stops waiting, and the server is sent a
+          // cancel notice.
           return signal.aborted ? refusal("The call was given up.") : { kind: "wait", until };
       }
     },
     late(invocation, acknowledged) {
       if (!acknowledged) return failure(invocation, OUTCOME_UNKNOWN);
-      // The configuration may have no deadline by now.
+      // Since the call was sent, the deadline may have been removed from the configuration.
       return failure(
         invocation,
         `${toolset} did not answer ${secs === null ? "in time" : `within ${secs} seconds`}.`,
@@ -130,13 +133,13 @@ function plainTool(
   };
 }
 
-/** As it was recorded: a host that sends the call again does not begin anew with its time. */
+/** The deadline that was recorded with the dispatch. It stays the same if the call is sent again after a restart. */
 function deadlineOf({ thread, call: { callId } }: Invocation): number | undefined {
-  const stage = thread.turn?.calls.find(({ call }) => call.callId === callId)?.stage;
+  const stage = runningCalls(thread).find(({ call }) => call.callId === callId)?.stage;
   return stage?.kind === "dispatched" ? stage.until : undefined;
 }
 
-/** Works for so many milliseconds at most, or until the call is given up. */
+/** Runs `work` for at most `left` milliseconds, or until the signal aborts. */
 async function withinTime(
   left: number | null,
   ports: RapToolPorts,
@@ -145,10 +148,10 @@ async function withinTime(
 ): Promise<Acceptance> {
   if (left === null) return work(signal);
   if (left <= 0) return { kind: "aborted" };
-  const over = new AbortController();
-  const cancel = ports.after(left, () => over.abort(new Error("the call has had its time")));
+  const timeout = new AbortController();
+  const cancel = ports.after(left, () => timeout.abort(new Error("the call has had its time")));
   try {
-    return await work(AbortSignal.any([signal, over.signal]));
+    return await work(AbortSignal.any([signal, timeout.signal]));
   } finally {
     cancel();
   }

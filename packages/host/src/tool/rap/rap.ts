@@ -2,8 +2,8 @@ import {
   type Acceptance,
   discover,
   invoke,
-  isOpenLine,
-  isOwn,
+  isOwnUrl,
+  isUnencrypted,
   post,
   type RuntimePorts,
   readToolset,
@@ -11,66 +11,74 @@ import {
   type ServerAddress,
   sendNotice,
 } from "@bobbin/rap/runtime";
-import type { RapCommand } from "../../core/commands.ts";
+import type { RapCommand } from "../../core/rap/commands.ts";
 import type { MadeChoice } from "../../core/rap/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
 import type { Platform } from "../../platform/platform.ts";
+import type { DocumentStore } from "../../store/documents.ts";
 import type { Tool } from "../tool.ts";
-import { bind, type Offered, takenByHost } from "./binding.ts";
-import { CallbackListener } from "./callback-listener.ts";
-import { Callbacks, type Delivered, type SecretsPort } from "./callbacks.ts";
-import { Catalog } from "./catalog.ts";
-import { Catalogs } from "./catalogs.ts";
-import { KeptToolsets } from "./kept-toolsets.ts";
-import { NOTICE_MS, Notices } from "./notices.ts";
+import { CallbackForwarder } from "./callback-forwarder.ts";
+import { CallbackHandler, type CommandResult, type SecretsPort } from "./callback-handler.ts";
+import { CallbackListener, type ListenerPorts } from "./callback-listener.ts";
+import { CallbackSockets } from "./callback-sockets.ts";
+import { CatalogRegistry } from "./catalog-registry.ts";
+import { NOTICE_MS, NoticeSender } from "./notice-sender.ts";
+import type { RapSettings, ThreadToolServers, ToolServerSettings } from "./rap-settings.ts";
 import { type OutgoingCall, rapTools } from "./rap-tool.ts";
-import { configProblems, serverAddress, serverLabel } from "./server.ts";
+import { configProblems, serverAddress, serverLabel } from "./server-address.ts";
+import { Catalog } from "./server-catalog.ts";
 import { type ServerView, serverView } from "./server-view.ts";
-import type { RapSettings, ThreadServers, ToolServerSettings } from "./settings.ts";
-import { Toolsets } from "./toolsets.ts";
+import { ThreadToolsets } from "./thread-toolsets.ts";
+import { bind, type ServerToolset, takenByHost } from "./toolset-binding.ts";
+import { ToolsetStore } from "./toolset-store.ts";
 
+/** The parts of the host that tool servers need. */
 export interface RapPorts {
   readonly home: string;
+  readonly documents: DocumentStore;
   readonly settings: RapSettings;
   readonly platform: Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly supervisor: Supervisor;
-  /** Null: of threads that bring none along. */
-  serversOf(thread: Pick<ThreadState, "load" | "facts"> | null): ThreadServers;
-  /** Names of tools that every thread has. */
+  /** The tool servers of a thread. Null stands for a thread that brings none along. */
+  serversOf(thread: Pick<ThreadState, "load" | "facts"> | null): ThreadToolServers;
+  /** Names of the host's own tools, which every thread has. */
   readonly ownNames: readonly string[];
-  /** Names of a thread's other tools, with whose they are. */
+  /** Names of a thread's other tools, with a text that says what uses each name. */
   taken(thread: ThreadState): ReadonlyMap<string, string>;
-  /** Runs a command on a thread and makes what comes of it survive a power cut. */
-  deliver(threadId: string, command: RapCommand): Promise<Delivered>;
+  /** Runs a command on a thread, and syncs the resulting records to disk. */
+  deliver(threadId: string, command: RapCommand): Promise<CommandResult>;
   readonly secrets: SecretsPort;
-  /** Warns those who follow a thread; false if nobody does. */
+  /** Sends a warning to a thread's subscribers; returns false if there are none. */
   warn(threadId: string, message: string): boolean;
 }
 
 type Count = (labels: Readonly<Record<string, string>>) => void;
 
-/** How long a server may take to tell its toolset; a thread's first turn waits for it. */
+/** Time limit for a server to answer with its toolset. A thread's first turn waits for it. */
 const DISCOVERY_MS = 5000;
-/** How long the end of the host waits for such answers. */
+/** How long a shutdown waits for notices in progress. */
 const GRACE_MS = 2000;
 
-/** The host's side of tool servers. Made when a thread is loaded that has any. */
+/**
+ * The host's side of the Reactive Agent Protocol (RAP): discovery, calls, callbacks and notices. Created when the
+ * first thread with a tool server is loaded.
+ */
 export class Rap {
   readonly #ports: RapPorts;
   readonly #wire: RuntimePorts;
-  /** For what must not be sent twice, not even on a connection that has gone. */
+  /** Ports for requests that must not be sent twice, even if the connection is lost before the reply. */
   readonly #wireOnce: RuntimePorts;
-  readonly #catalogs: Catalogs;
-  readonly #toolsets: Toolsets;
-  readonly #kept: KeptToolsets;
+  readonly #catalogs: CatalogRegistry;
+  readonly #toolsets: ThreadToolsets;
+  readonly #toolsetStore: ToolsetStore;
   readonly #listener: CallbackListener;
-  readonly #notices: Notices;
+  readonly #notices: NoticeSender;
   readonly #count: Count;
   readonly #countDiscovery: Count;
 
@@ -94,11 +102,11 @@ export class Rap {
     this.#wire = { send, after: (ms, run) => platform.timers.after(ms, run), random };
     const notices = metrics.counter(
       "bobbin_rap_notices_total",
-      "Closings and cancellations told, by server.",
+      "Closings and cancellations notified, by server.",
     );
     const sendOnce: Send = (url, request) => platform.http(url, { ...request, single: true });
     this.#wireOnce = { ...this.#wire, send: sendOnce };
-    this.#notices = new Notices({
+    this.#notices = new NoticeSender({
       clock: platform.clock,
       timers: platform.timers,
       log,
@@ -110,19 +118,22 @@ export class Rap {
       count: (kind, server, delivered) =>
         notices({ kind, server: this.#label(server), delivered: String(delivered) }),
     });
-    this.#catalogs = new Catalogs({
+    this.#catalogs = new CatalogRegistry({
       configured: ports.settings.servers,
       make: (server) => this.#catalog(server),
     });
-    this.#kept = new KeptToolsets({ ...ports, files: platform.files });
-    this.#toolsets = new Toolsets({
+    this.#toolsetStore = new ToolsetStore(ports);
+    this.#toolsets = new ThreadToolsets({
       clock: platform.clock,
       catalog: (server) => this.#catalogs.of(server),
       supervise: (what, work) => supervisor.take(what, work),
-      tell: (threadId, problem) => ports.warn(threadId, problem),
+      warn: (threadId, problem) => ports.warn(threadId, problem),
       log: (problem, threadId) => log.warn(problem, { threadId }),
     });
-    const taken = new Callbacks({
+    // A callback passes from the listener to the handler, and from there to its thread or to the forwarder.
+    const sockets = new CallbackSockets({ ...ports, host: ports.settings.callbackListen.host });
+    const forwarder = new CallbackForwarder(ports, sockets);
+    const callbackHandler = new CallbackHandler({
       clock: platform.clock,
       timers: platform.timers,
       ids: platform.ids,
@@ -131,25 +142,26 @@ export class Rap {
       addressOf: (threadId, server) => this.#addressOf(threadId, server),
       hasServer: (thread, server) => ports.serversOf(thread).used.some(({ name }) => name === server),
       deliver: (threadId, command) => ports.deliver(threadId, command),
-      forward: (request, body, otherwise) => this.#listener.forward(request, body, otherwise),
+      forward: (request, body, otherwise) => forwarder.forward(request, body, otherwise),
       count: (type, status) => callbacks({ type, status: String(status) }),
     });
-    this.#listener = new CallbackListener({
-      ...ports,
-      take: (subject, request) => taken.take(subject, request),
-    });
+    const take: ListenerPorts["take"] = (subject, request) => callbackHandler.take(subject, request);
+    this.#listener = new CallbackListener({ ...ports, take }, sockets);
   }
 
-  /** Answers to calls of before may come as soon as the host is there. Where that can not be, it is tried again. */
+  /**
+   * Starts listening for callbacks, because answers to calls of an earlier host may come at any time. A failure is
+   * logged, and the listener retries.
+   */
   async listen(): Promise<void> {
     try {
       await this.#listener.open();
     } catch (cause) {
-      this.#ports.log.error("no place to listen for tool servers", { cause });
+      this.#ports.log.error("cannot listen for tool servers", { cause });
     }
   }
 
-  /** A thread is loaded: its servers are asked for their tools, and may post what they have for it. */
+  /** Asks the tool servers of a loaded thread for their tools, and listens for callbacks. */
   async load(thread: ThreadState): Promise<void> {
     const { facts, epoch, loadEpoch } = thread;
     const { used: servers } = this.#ports.serversOf(thread);
@@ -174,7 +186,7 @@ export class Rap {
     return this.#toolsets.tools(threadId);
   }
 
-  /** For people. What was never asked is asked now. */
+  /** The state of tool servers, for users. Servers that were never asked for their tools are asked now. */
   async servers(
     thread: ThreadState | null,
     used: readonly ToolServerSettings[],
@@ -182,7 +194,7 @@ export class Rap {
     if (thread !== null) await this.#toolsets.ready(thread.facts.id);
     const known = thread === null ? undefined : this.#toolsets.offers(thread.facts.id);
     const all = await Promise.all(
-      used.map(async (server): Promise<Offered> => {
+      used.map(async (server): Promise<ServerToolset> => {
         const offered = known?.offered.find((one) => one.server.name === server.name)?.offer;
         const catalog = this.#catalogs.of(server);
         return { server, offer: offered ?? catalog.last ?? (await catalog.ask()) };
@@ -192,35 +204,38 @@ export class Rap {
     return all.map(({ server, offer }) => serverView(server, offer, missing));
   }
 
-  /** Tells the server that asked what the user chose; false if it is not there now. It may be told twice, and always the same. */
+  /**
+   * Posts the user's choice to the server that asked for it. Returns false if the server is unreachable. A choice may
+   * be posted twice, with the same content.
+   */
   async postChoice(thread: ThreadState, choice: MadeChoice, signal: AbortSignal): Promise<boolean> {
     const { server, responseUrl, selected, callId, requestId } = choice;
     const { used } = this.#ports.serversOf(thread);
     const settings = used.find(({ name }) => name === server);
     const address = settings && serverAddress(settings, this.#ports.env);
     const about = { server, threadId: thread.facts.id, callId, requestId };
-    // The configuration may be another one by now.
-    if (address === undefined || !isOwn(address, responseUrl)) {
-      this.#ports.log.warn("a choice has nowhere to go", about);
+    // Since the question, the server may have been removed or reconfigured.
+    if (address === undefined || !isOwnUrl(address, responseUrl)) {
+      this.#ports.log.warn("a user's choice is dropped: its tool server is not configured any more", about);
       return true;
     }
     const body = JSON.stringify({ id: callId, selected });
     const { kind } = await post(address, responseUrl, body, this.#wire, { idempotent: true, signal });
-    this.#ports.log.info("told a tool server what the user chose", { ...about, outcome: kind });
+    this.#ports.log.info("posted a user's choice to a tool server", { ...about, outcome: kind });
     return kind !== "unreachable";
   }
 
-  /** Nobody waits for these calls any more. */
+  /** Sends cancel notices for calls that no turn waits for. */
   cancelled(thread: ThreadState, callIds: readonly string[]): void {
-    const { told } = this.#ports.serversOf(thread);
-    for (const callId of callIds) this.#notices.cancelled(thread.facts.id, callId, told);
+    const { notified } = this.#ports.serversOf(thread);
+    for (const callId of callIds) this.#notices.cancelled(thread.facts.id, callId, notified);
   }
 
   closed(thread: ThreadState): void {
-    this.#notices.closed(thread.facts.id, this.#ports.serversOf(thread).told);
+    this.#notices.closed(thread.facts.id, this.#ports.serversOf(thread).notified);
   }
 
-  /** What is under way has a while to end. */
+  /** Waits a short time for notices in progress. */
   async close(): Promise<void> {
     await this.#notices.close(GRACE_MS);
   }
@@ -245,7 +260,7 @@ export class Rap {
   #catalog(server: ToolServerSettings): Catalog {
     const { env, log, platform } = this.#ports;
     const address = serverAddress(server, env);
-    for (const problem of configProblems(server, env, isOpenLine(address))) log.warn(problem);
+    for (const problem of configProblems(server, env, isUnencrypted(address))) log.warn(problem);
     return new Catalog({
       discover: async (before) => {
         const found = await discover(address, this.#wire, { timeoutMs: DISCOVERY_MS, known: before });
@@ -258,12 +273,12 @@ export class Rap {
           after: (ms, run) => platform.timers.after(ms, run),
           send: (call, signal) => this.#send(call, signal),
         }),
-      recall: async () => {
-        const text = await this.#kept.recall(server);
+      readStored: async () => {
+        const text = await this.#toolsetStore.read(server);
         const read = text === undefined ? undefined : readToolset(address, text);
         return read?.kind === "ready" ? read : undefined;
       },
-      keep: (text) => this.#kept.keep(server, text),
+      store: (text) => this.#toolsetStore.write(server, text),
     });
   }
 
@@ -294,9 +309,12 @@ export class Rap {
         { idempotent, signal, argumentsJson },
       );
     } catch (cause) {
-      // Without a place for the answer no call is made.
-      this.#ports.log.error("no place to listen for tool servers", { cause });
-      sent = { kind: "unreachable", says: `this host can not take its answer: ${(cause as Error).message}` };
+      // Without a callback URL the call could never be answered, so it is not sent.
+      this.#ports.log.error("cannot listen for tool servers", { cause });
+      sent = {
+        kind: "unreachable",
+        says: `this host cannot receive its result: ${(cause as Error).message}`,
+      };
     }
     this.#count({ server: this.#label(server.name), outcome: sent.kind });
     this.#ports.log.info("called a tool", {
@@ -312,7 +330,7 @@ export class Rap {
   }
 }
 
-/** Who came without a name is nobody in particular. */
+/** The subject that is sent as `user_id`; null for a thread of the host's user. */
 function userOf(owner: string): string | null {
   return owner.startsWith("subject:") ? owner.slice("subject:".length) : null;
 }

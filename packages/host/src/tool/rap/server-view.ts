@@ -1,11 +1,11 @@
 import type { RapServer, RapTool } from "@bobbin/protocol";
-import type { Offer } from "./catalog.ts";
-import type { ToolServerSettings } from "./settings.ts";
+import type { ToolServerSettings } from "./rap-settings.ts";
+import type { Offer } from "./server-catalog.ts";
 
-/** A server as people see it, without what is under way at it. */
+/** A tool server as clients see it, without its calls and subscriptions. */
 export type ServerView = Omit<RapServer, "pendingCalls" | "subscriptions">;
 
-/** `missing`: why a tool that is offered is not there, by its name. */
+/** `missing`: why an offered tool cannot be used, by the tool's name. */
 export function serverView(
   { name, url }: ToolServerSettings,
   offer: Offer | undefined,

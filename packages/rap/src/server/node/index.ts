@@ -1,2 +1,2 @@
-/** What a tool server needs of Node. */
-export { folderData } from "./data.ts";
+/** The part of the tool-server SDK that needs Node: storage in a folder. */
+export { folderData } from "./folder-data.ts";

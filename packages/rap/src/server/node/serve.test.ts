@@ -53,7 +53,7 @@ interface Received {
   readonly body: Record<string, unknown>;
 }
 
-/** A host on the loopback. What `answer` returns false for is left to it. */
+/** A host on the loopback. It replies with 200, unless `answer` writes the response itself and returns false. */
 async function hosting(answer: (response: ServerResponse, times: number) => boolean = () => true) {
   const received: Received[] = [];
   const http: Server = createServer((request, response) => {
@@ -90,7 +90,7 @@ const call = (callback_url: string, id = "call_1", text = "hello"): object => ({
   callback_url,
 });
 
-/** Says something on a bare connection, and gives what comes back before it ends. */
+/** Sends a text on a TCP connection, and resolves with all that comes back until it ends. */
 function raw(port: number, ...said: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     let heard = "";
@@ -128,7 +128,7 @@ describe("a tool server on the loopback", () => {
     expect(bytes.includes(Buffer.from("grüezi 🧵", "utf8"))).toBe(true);
   });
 
-  it("insists when a host resets, hangs up, or answers 500", async () => {
+  it("retries when a host resets the connection, closes it, or answers 500", async () => {
     const { url } = await serving();
     const host = await hosting((response, times) => {
       if (times === 1) response.socket!.resetAndDestroy();
@@ -141,7 +141,7 @@ describe("a tool server on the loopback", () => {
     expect(new Set(host.received.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  it("does not insist after 410, nor follow a 301", async () => {
+  it("neither retries after 410 nor follows a 301", async () => {
     const { url, logs } = await serving();
     const closed = await hosting((response) => !!response.writeHead(410));
     const trap = await hosting();
@@ -166,7 +166,7 @@ describe("a tool server on the loopback", () => {
     }
   });
 
-  it("answers hostile ids as it answers others", async () => {
+  it("answers hostile ids like others", async () => {
     const { url, logs } = await serving();
     const ids = ["../../etc", "a\0b", "\u202e", "ｅ", "x".repeat(10_240), "%00", "..\\", "\u{10ffff}"];
     for (const id of ids)
@@ -179,7 +179,7 @@ describe("a tool server on the loopback", () => {
     expect(logs).toEqual([]);
   });
 
-  it("says 401 to who has no credentials, before it reads what they say", async () => {
+  it("answers 401 without credentials, before it reads the body", async () => {
     const { url, port } = await serving({ auth: bearer("the-right-token") });
     expect((await post(`${url}/close_thread`, { thread_id: "t" })).status).toBe(401);
     const right = { Authorization: "Bearer the-right-token" };
@@ -190,7 +190,7 @@ describe("a tool server on the loopback", () => {
     expect(heard).toMatch(/connection: close/i);
   });
 
-  it("goes on after requests that are no requests", async () => {
+  it("survives invalid requests", async () => {
     const { url, port, logs } = await serving();
     const heard = await Promise.all([
       raw(
@@ -209,7 +209,7 @@ describe("a tool server on the loopback", () => {
     expect(logs).toEqual([]);
   });
 
-  it("is not held up by one who goes away in the middle", async () => {
+  it("is not held up by a client that disconnects in the middle of a request", async () => {
     const { url, port } = await serving();
     const head =
       "POST /close_thread HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n";
@@ -226,7 +226,7 @@ describe("a tool server on the loopback", () => {
 
   it("refuses a body that is too large without reading all of it", async () => {
     const { url } = await serving();
-    // More than is read; but a client that does not notice that nobody reads must come to an end, too.
+    // More than the server reads, but finite: some clients do not notice that the server has stopped reading.
     let left = 256;
     const long = new ReadableStream<Uint8Array>({
       async pull(controller) {
@@ -241,7 +241,7 @@ describe("a tool server on the loopback", () => {
       body: long,
       duplex: "half",
     } as RequestInit);
-    // Some clients tell the answer, and some only that the connection was closed on them.
+    // Some clients report the response, and some only that the connection was closed.
     const status = await sent.then(
       (response) => response.status,
       () => 413,

@@ -1,22 +1,25 @@
-// A Fetch handler behind Node's HTTP server. What is Node's is loaded when it is needed, so that bundles for other
-// platforms, which have this file in them too, do not ask for it.
+// Serves a Fetch handler with Node's HTTP server. Node's modules are imported dynamically, because bundles for other
+// platforms contain this file too.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
-import type { ToolServer } from "../create.ts";
+import type { ToolServer } from "../create-tool-server.ts";
 
+/** Where a tool server listens. */
 export interface ServeOptions {
-  /** Any free one by default. */
+  /** A free port by default. */
   readonly port?: number;
-  /** The loopback by default: what others may reach is for you to say. */
+  /** Address to listen on. Loopback by default, so that other machines have no access. */
   readonly host?: string;
 }
 
-/** A tool server that listens. */
+/** A listening tool server. */
 export interface Serving {
+  /** The address for hosts, such as `http://127.0.0.1:8793`. */
   readonly url: string;
+  /** The port. If the options named none, the free port that was chosen. */
   readonly port: number;
-  /** Takes no more requests, and closes the tool server. */
+  /** Stops listening, and closes the tool server. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -28,11 +31,11 @@ export async function serve(
   const { Readable: stream } = await import("node:stream");
   const http = createServer(
     {
-      // One that says its request byte by byte does not get to say it all day.
+      // Limits slow requests that would hold a connection open.
       requestTimeout: 60_000,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 5000,
-      // Longer than hosts keep a connection: one that we close while a notice is on its way loses the notice.
+      // Longer than hosts keep idle connections: a notice is lost if the connection closes while it is being sent.
       keepAliveTimeout: 75_000,
     },
     (incoming, outgoing) => void answer(server, requestOf(incoming, authority(), stream), incoming, outgoing),
@@ -43,7 +46,7 @@ export async function serve(
   };
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
-    // A host may close many threads at once.
+    // A large backlog, because a host may close many threads at once.
     http.listen({ port, host, backlog: 4096 }, () => {
       http.off("error", reject);
       resolve();
@@ -73,13 +76,13 @@ async function answer(
   outgoing.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
     "Content-Length": String(body?.length ?? 0),
-    // What was not read can not be skipped: the next request would begin in the middle of it.
+    // After an unread body the connection cannot be reused: the next request would start in the middle of that body.
     ...(!incoming.complete && { Connection: "close" }),
   });
   outgoing.end(body);
 }
 
-/** Undefined for what can not be one, such as a method that the platform does not speak. */
+/** Converts Node's request to a Fetch `Request`. Undefined if that is impossible, such as for an unknown method. */
 function requestOf(
   incoming: IncomingMessage,
   authority: string,
@@ -88,7 +91,7 @@ function requestOf(
   const { method = "GET", headers, rawHeaders, url = "/" } = incoming;
   const named = `http://${headers.host ?? authority}`;
   const target = new URL(URL.canParse(named) ? named : `http://${authority}`);
-  // Set apart from the host: a path that begins with two slashes would be taken for one.
+  // Path and query are set separately, because `new URL` would take a path that begins with `//` for a host name.
   const [path, query = ""] = url.split(/\?(.*)/s);
   target.pathname = path!;
   target.search = query;

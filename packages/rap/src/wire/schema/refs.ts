@@ -1,7 +1,8 @@
-// Where the refs of a schema lead. All are looked up before the schema is used: one that leads nowhere is told at once.
+// Resolves the refs of a schema. All are resolved before the schema is used, so that a ref without a target is reported
+// at once.
 import { isObject, type JsonObject } from "../shape.ts";
 
-/** A schema: an object, or whether anything fits. */
+/** A schema. As a boolean it accepts everything (true) or nothing (false). */
 export type Schema = JsonObject | boolean;
 
 const ONE = [
@@ -14,13 +15,13 @@ const REFS = ["$ref", "$dynamicRef", "$recursiveRef"];
 const NOWHERE = "https://schema.invalid/";
 
 export interface Refs {
-  /** The schemas that it refers to. */
+  /** The schemas that this schema refers to. */
   of(schema: JsonObject): readonly Schema[];
 }
 
-/** Throws on a ref that leads nowhere, and on a pattern that is none. */
-export function refsOf(root: JsonObject): Refs {
-  /** Schemas by the address that they give themselves; what is below takes its refs from there. */
+/** Throws if a ref has no target or a pattern is no regular expression. */
+export function resolveRefs(root: JsonObject): Refs {
+  /** Schemas by the base URI that they declare with `$id`. Refs in nested schemas are relative to it. */
   const roots = new Map<string, JsonObject>();
   const anchors = new Map<string, JsonObject>();
   const bases = new Map<JsonObject, string>();
@@ -56,17 +57,18 @@ export function refsOf(root: JsonObject): Refs {
   };
 
   walk();
-  const leads = new Map<JsonObject, readonly Schema[]>();
+  const targetsBySchema = new Map<JsonObject, readonly Schema[]>();
   for (const [schema, base] of bases) {
     const targets = REFS.map((key) => schema[key]).filter((ref) => typeof ref === "string");
     if (targets.length === 0) continue;
     const schemas = targets.map((ref) => found(ref, base));
-    leads.set(schema, schemas);
-    // What a pointer leads to need not stand where schemas do. The loop comes to what is added meanwhile.
+    targetsBySchema.set(schema, schemas);
+    // A pointer may lead to an object outside of the schema keywords. Such targets are walked too, which adds to
+    // `bases` while this loop runs.
     for (const target of schemas) if (isObject(target) && !bases.has(target)) todo.push([target, base]);
     walk();
   }
-  return { of: (schema) => leads.get(schema) ?? [] };
+  return { of: (schema) => targetsBySchema.get(schema) ?? [] };
 }
 
 function checkPatterns({ pattern, patternProperties }: JsonObject): void {
@@ -85,7 +87,7 @@ function ownAddress(schema: JsonObject, around: string): string {
   return split(id, around)?.[0] ?? around;
 }
 
-/** An address and what is named in it; undefined if it is none. */
+/** Resolves a ref to a URI without its fragment, and the fragment; undefined if it is no valid URI reference. */
 function split(ref: string, from: string): readonly [string, string] | undefined {
   try {
     const url = new URL(ref, from);

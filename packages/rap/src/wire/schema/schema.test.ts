@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { argumentsCheck } from "./arguments-check.ts";
-import { patternOf } from "./pattern.ts";
-import { TooMuchWork, Work } from "./work.ts";
+import { compilePattern } from "./pattern-matcher.ts";
+import { TooMuchWork, WorkBudget } from "./work-budget.ts";
 
 type Schema = Parameters<typeof argumentsCheck>[0];
 const D4 = { $schema: "http://json-schema.org/draft-04/schema#" };
 const D7 = { $schema: "http://json-schema.org/draft-07/schema#" };
 
-/** Of the argument `a`. */
+/** The problem that a schema of the argument `a` reports for a value. */
 const says = (schema: Schema, a: unknown): string | undefined =>
   argumentsCheck({ type: "object", properties: { a: schema } })({ a });
 
@@ -54,7 +54,7 @@ describe("a value", () => {
     if (bad !== undefined) expect(says(schema, bad)).toMatch(/^a(\W\S+)? (must|is not)/);
   });
 
-  it("is told what it has to be, in words and where", () => {
+  it("is reported with its path and what it must be", () => {
     const check = argumentsCheck({
       properties: { list: { items: { properties: { x: { type: "number" } }, required: ["y"] } } },
     });
@@ -63,7 +63,7 @@ describe("a value", () => {
     );
   });
 
-  it("is read by the draft that the schema names", () => {
+  it("is checked by the draft that the schema names", () => {
     const above = { ...D4, properties: { a: { minimum: 5, exclusiveMinimum: true } } };
     expect(argumentsCheck(above)({ a: 6 })).toBeUndefined();
     expect(argumentsCheck(above)({ a: 5 })).toContain("more than 5");
@@ -75,13 +75,13 @@ describe("a value", () => {
     expect(argumentsCheck(beside)({ a: 1 })).toBeDefined();
   });
 
-  it("is not held against a keyword that makes no sense", () => {
+  it("is not checked against a keyword with an invalid value", () => {
     expect(says({ required: true, properties: null, items: 5, minLength: "x" }, { x: 1 })).toBeUndefined();
   });
 });
 
 describe("a ref", () => {
-  it("leads by a pointer, by a name, and by an address inside of the schema", () => {
+  it("resolves by a pointer, by an anchor, and by an `$id` inside of the schema", () => {
     const number = { type: "number" };
     const check = argumentsCheck({
       $id: "https://example.com/root",
@@ -102,13 +102,13 @@ describe("a ref", () => {
     for (const key of ["pointer", "name", "address", "odd"]) expect(check({ [key]: "" })).toContain(key);
   });
 
-  it("may lead back to where it is for what is inside", () => {
+  it("may be recursive", () => {
     const check = argumentsCheck({ properties: { a: { $ref: "#" } }, additionalProperties: false });
     expect(check({ a: { a: {} } })).toBeUndefined();
     expect(check({ a: { a: { b: 1 } } })).toContain("a.a.b");
   });
 
-  it("that leads nowhere is told before the schema is used", () => {
+  it("without a target is reported before the schema is used", () => {
     expect(() => argumentsCheck({ properties: { a: { $ref: "#/$defs/b" } } })).toThrow("leads nowhere");
     expect(() => argumentsCheck({ anyOf: [{ $ref: "https://example.com/" }] })).toThrow("leads nowhere");
     expect(() => argumentsCheck({ $ref: "#/%" })).toThrow("leads nowhere");
@@ -125,16 +125,14 @@ describe("work", () => {
   const bomb = { $ref: "#/$defs/0", $defs: { ...$defs, 40: { type: "object" } } };
   const loop = { $ref: "#/$defs/x", $defs: { x: { $ref: "#/$defs/x" } } };
 
-  it("without end is refused before the schema is used, or with the arguments that ask for it", () => {
+  it("without end is refused, before the schema is used or for the arguments that cause it", () => {
     expect(() => argumentsCheck(bomb)).toThrow("too much work");
     expect(() => argumentsCheck(loop)).toThrow("too deep");
     for (const { $ref, $defs } of [bomb, loop])
-      expect(argumentsCheck({ properties: { a: { $ref } }, $defs })({ a: {} })).toMatch(
-        /^can not be checked/,
-      );
+      expect(argumentsCheck({ properties: { a: { $ref } }, $defs })({ a: {} })).toMatch(/^cannot be checked/);
   });
 
-  it("is bounded for deep, long and repeated arguments", () => {
+  it("has a limit for deep, long and repeated arguments", () => {
     let deep: unknown = 1;
     for (let n = 0; n < 5000; n++) deep = { a: deep };
     for (const schema of [
@@ -142,13 +140,13 @@ describe("work", () => {
       { additionalProperties: { anyOf: [{ allOf: [{ $ref: "#" }] }] } },
       { enum: [{}, deep] },
     ])
-      expect(argumentsCheck(schema)(deep)).toMatch(/^can not be checked: it goes too deep/);
+      expect(argumentsCheck(schema)(deep)).toMatch(/^cannot be checked: it goes too deep/);
     const many = Array.from({ length: 300_000 }, (_, n) => n);
-    expect(says({ items: { type: "integer" } }, many)).toMatch(/^can not be checked/);
+    expect(says({ items: { type: "integer" } }, many)).toMatch(/^cannot be checked/);
     expect(says({ uniqueItems: true }, many)).toBeUndefined();
   });
 
-  it("is little for a pattern that goes back and tries again elsewhere", () => {
+  it("is little for a pattern on which RegExp backtracks", () => {
     const text = `${"a".repeat(500)}!`;
     for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a*)*$", "^(?=(a+)+$)", "(?<=^(a|aa)+)b"])
       expect(says({ pattern }, text)).toContain("must match the pattern");
@@ -156,15 +154,16 @@ describe("work", () => {
     expect(says({ format: "url" }, `http://${text}\n`)).toContain("format url");
   });
 
-  it("is refused where a pattern can have no bound that is small", () => {
-    expect(says({ pattern: "x.{4000}y" }, "x".repeat(9000))).toMatch(/^can not be checked/);
+  it("is refused for a pattern whose cost is too high", () => {
+    expect(says({ pattern: "x.{4000}y" }, "x".repeat(9000))).toMatch(/^cannot be checked/);
   });
 });
 
 describe("a pattern", () => {
-  const isIn = (source: string, text: string) => patternOf(source, new Work(1e6))!.isIn(text, new Work(1e7));
+  const matches = (source: string, text: string) =>
+    compilePattern(source, new WorkBudget(1e6))!.matches(text, new WorkBudget(1e7));
 
-  it("is found where the platform finds it", () => {
+  it("matches where RegExp matches", () => {
     const char = fc.constantFrom("a", "b", "1", "_", " ", "\n", "-");
     const atom = fc.constantFrom(
       ...[
@@ -207,29 +206,29 @@ describe("a pattern", () => {
     fc.assert(
       fc.property(pattern, fc.array(char, { maxLength: 8 }), (source, chars) => {
         const text = chars.join("");
-        expect(isIn(source, text)).toBe(new RegExp(source, "u").test(text));
+        expect(matches(source, text)).toBe(new RegExp(source, "u").test(text));
       }),
       { numRuns: 2000 },
     );
   });
 
-  it("takes characters whole", () => {
-    expect(isIn("^.$", "🧵")).toBe(true);
-    expect(isIn("^[🧵-🧷]\\u{1F9F5}\\ud83e\\uddf5$", "🧶🧵🧵")).toBe(true);
-    expect(isIn("^(?<name>a)(?:b)$", "ab")).toBe(true);
+  it("treats surrogate pairs as one character", () => {
+    expect(matches("^.$", "🧵")).toBe(true);
+    expect(matches("^[🧵-🧷]\\u{1F9F5}\\ud83e\\uddf5$", "🧶🧵🧵")).toBe(true);
+    expect(matches("^(?<name>a)(?:b)$", "ab")).toBe(true);
   });
 
-  it("that can not be decided here forbids nothing", () => {
+  it("that is not supported accepts everything", () => {
     for (const pattern of ["^(a)\\1$", "^(?<x>a)\\k<x>$", "a{1,100000}"]) {
-      expect(patternOf(pattern, new Work(1e6))).toBeUndefined();
+      expect(compilePattern(pattern, new WorkBudget(1e6))).toBeUndefined();
       expect(says({ pattern }, "b")).toBeUndefined();
       const named = { patternProperties: { [pattern]: { type: "string" } }, additionalProperties: false };
       expect(says(named, { b: 1 })).toBeUndefined();
     }
   });
 
-  it("that is none is told before the schema is used", () => {
+  it("that is no regular expression is reported before the schema is used", () => {
     expect(() => argumentsCheck({ properties: { a: { pattern: "(" } } })).toThrow(SyntaxError);
-    expect(() => patternOf("a{1000}", new Work(100))).toThrow(TooMuchWork);
+    expect(() => compilePattern("a{1000}", new WorkBudget(100))).toThrow(TooMuchWork);
   });
 });

@@ -1,0 +1,112 @@
+/** The record types, grouped by subject. A test checks that the groups contain every record type of the host. */
+export const RECORD_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "The thread": [
+    "created",
+    "opened",
+    "adopted",
+    "closed",
+    "statusChanged",
+    "settingsChanged",
+    "loadSettingsChanged",
+    "renamed",
+    "gitInfoChanged",
+    "sectionChanged",
+    "readStateChanged",
+    "turnsDropped",
+    "itemsInjected",
+    "checkpoint",
+  ],
+  "Turns and items": [
+    "turnStarted",
+    "turnEnded",
+    "inputAccepted",
+    "contextGiven",
+    "turnSettingsChanged",
+    "itemStarted",
+    "itemCompleted",
+    "textSaved",
+    "planUpdated",
+    "turnDiffed",
+  ],
+  "Model calls": [
+    "sampleRequested",
+    "sampleLost",
+    "retrying",
+    "usageReported",
+    "modelRerouted",
+    "compactionRequested",
+    "compacted",
+    "compactionFailed",
+    "serverSampled",
+  ],
+  Tools: [
+    "toolCalled",
+    "toolDispatched",
+    "toolWaiting",
+    "toolAnswered",
+    "callCancelled",
+    "terminalLeft",
+    "terminalInput",
+    "terminalEnded",
+  ],
+  "Questions and permissions": [
+    "requestSent",
+    "requestResolved",
+    "approvalGranted",
+    "grantRevoked",
+    "networkRuleDecided",
+    "networkRuleSaved",
+    "reviewStarted",
+    "reviewEnded",
+    "denialApproved",
+    "reviewsExhausted",
+  ],
+  "Tool servers": [
+    "notified",
+    "cancelNotified",
+    "subscribed",
+    "subscriptionEnded",
+    "callDeferred",
+    "callNoted",
+    "eventReceived",
+    "eventInjected",
+    "choiceMade",
+    "choiceDelayed",
+    "choicePosted",
+    "viewUpdated",
+  ],
+  Helpers: [
+    "childDue",
+    "childMade",
+    "childEnded",
+    "helperDue",
+    "helperMade",
+    "helperOpened",
+    "helperClosed",
+    "helperInputSent",
+    "helperInputTaken",
+    "helperHeard",
+    "helperTold",
+  ],
+  "Queue and goals": [
+    "submissionQueued",
+    "submissionChanged",
+    "queueReordered",
+    "submissionRemoved",
+    "goalChanged",
+    "goalCleared",
+    "goalContext",
+    "goalTakenUp",
+  ],
+  Hooks: ["hooksStarted", "hooksEnded", "lastHooksDue"],
+};
+
+/** The record types that a choice stands for: a group, one type, or all of them (undefined). */
+export function typesOf(choice: string): string[] | undefined {
+  if (choice === "") return undefined;
+  const group = choice.startsWith(GROUP) ? RECORD_GROUPS[choice.slice(GROUP.length)] : undefined;
+  return group === undefined ? [choice] : [...group];
+}
+
+/** The prefix of a choice that stands for a group. */
+export const GROUP = "group:";

@@ -1,0 +1,207 @@
+import { isAbsolute, join } from "node:path";
+import type { SandboxPolicy } from "@bobbin/protocol";
+import type { Files } from "../platform/platform.ts";
+import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
+import type { OpenRepository } from "./git-command-access.ts";
+import { findRepository, type GitRepository } from "./git-repository.ts";
+import type { HostRules } from "./network/host-rules.ts";
+import type { PermissionProfile } from "./permission-profile.ts";
+import { type ProfilePaths, pathsOfProfile } from "./permission-profile-paths.ts";
+import type { ConfinedCommand, SandboxPorts } from "./sandbox.ts";
+import { PUBLIC_SYSTEM_PATHS } from "./system-paths.ts";
+import { WritableRoots } from "./writable-roots.ts";
+
+/** The policies under which commands are sandboxed. */
+export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "workspaceWrite" }>;
+
+/**
+ * Folders of a workspace that decide which programs the user or the host runs there later. They are always read-only
+ * for commands.
+ */
+const PROTECTED = [".git", ".bobbin", ".codex", ".agents"];
+
+type OpenGit = (
+  repository: GitRepository,
+) => Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>;
+
+/** Determines what a command may access on this machine now, from its policy or its permission profile. */
+export class AccessLookup {
+  readonly #ports: SandboxPorts;
+  readonly #roots: WritableRoots;
+
+  constructor(ports: SandboxPorts) {
+    this.#ports = ports;
+    this.#roots = new WritableRoots(ports.platform.files);
+  }
+
+  async of(
+    command: ConfinedCommand,
+    policy: ConfiningPolicy,
+    profile: PermissionProfile | undefined,
+    open: OpenGit,
+  ): Promise<Access> {
+    if (command.within != null)
+      return accessWithin(
+        command.within,
+        policy,
+        command,
+        await hostHiddenPaths(this.#ports),
+        networkOf(this.#ports, command, policy, undefined),
+      );
+    const { files } = this.#ports.platform;
+    const paths =
+      profile === undefined
+        ? pathsOfPolicy(this.#ports, command, policy)
+        : await pathsOfProfile(this.#ports, command, profile);
+    const [ownHidden, workspace, writable] = await Promise.all([
+      hostHiddenPaths(this.#ports),
+      this.#roots.of(paths.workspace),
+      this.#roots.of(paths.write),
+    ]);
+    const denied = await Promise.all(paths.deny.map((path) => hiddenEntry(files, path)));
+    const hidden = [...ownHidden, ...denied.filter((one) => one !== undefined)];
+    const isHidden = (path: string): boolean => hidden.some((one) => path.startsWith(`${one.path}/`));
+    const read = await Promise.all(paths.read.map((path) => realPathIfExists(files, path)));
+    const readablePaths = read.filter((path) => path !== undefined);
+    const access = {
+      hidden,
+      // A workspace stays readable even inside a hidden folder: nobody can choose a workspace that they may not read.
+      readable: [...(command.readable ?? []), ...workspace, ...readablePaths].filter(
+        (path) => isHidden(path) && !writable.includes(path),
+      ),
+      // Symlinks are not resolved, because programs look for /bin even if it is a symlink.
+      readOnly: paths.readsEverything ? null : paths.read,
+      ...networkOf(this.#ports, command, policy, profile),
+    };
+    if (writable.length === 0) return { ...access, writable, protected: [] };
+    const inWorkspace = workspace.filter((root) => writable.some((one) => isWithin(root, one)));
+    const found = await findRepository(files, await files.realPath(command.program.cwd), inWorkspace);
+    const opened =
+      command.gitWritable && found?.repository !== undefined ? await open(found.repository) : undefined;
+    const all = [...new Set([...writable, ...(opened?.writable ?? [])])];
+    const protectedPaths = await Promise.all(
+      [
+        ...workspace.flatMap((root) => PROTECTED.map((name) => join(root, name))),
+        ...(found === undefined ? [] : [found.dotGit]),
+        ...(opened?.protected ?? []),
+        ...readablePaths,
+      ].map((path) => realPathIfExists(files, path)),
+    );
+    const isInside = (path: string | undefined): path is string =>
+      path !== undefined && !all.includes(path) && all.some((root) => isWithin(path, root));
+    return { ...access, writable: all, protected: [...new Set(protectedPaths.filter(isInside))] };
+  }
+}
+
+/**
+ * The access of a command that may see only certain folders, for example a command of a remote subject. Only whole
+ * folders are mounted: a command could replace a part of such a folder by a symlink just before that part is mounted.
+ * So nothing inside these folders is protected.
+ */
+function accessWithin(
+  folders: readonly string[],
+  policy: ConfiningPolicy,
+  { readable }: ConfinedCommand,
+  hidden: readonly HiddenPath[],
+  network: Pick<Access, "network" | "hosts">,
+): Access {
+  const mayWrite = policy.type === "workspaceWrite";
+  return {
+    hidden,
+    readable: readable ?? [],
+    readOnly: mayWrite ? PUBLIC_SYSTEM_PATHS : [...PUBLIC_SYSTEM_PATHS, ...folders],
+    writable: mayWrite ? folders : [],
+    protected: [],
+    ...network,
+    ownTemporary: true,
+  };
+}
+
+/**
+ * The network access of a command, and with `byHost` the rules for network hosts. If these are restricted and the
+ * caller cannot serve connections by network host, there is no network.
+ */
+function networkOf(
+  { networkHosts }: SandboxPorts,
+  { byHost = false, widensNetwork = false }: ConfinedCommand,
+  policy: ConfiningPolicy,
+  profile: PermissionProfile | undefined,
+): { readonly network: NetworkAccess; readonly hosts: HostRules | null } {
+  const configured = profile?.network ?? policy.networkAccess === true;
+  const wanted = configured === false ? widensNetwork : configured;
+  const hosts = wanted === true ? (networkHosts?.() ?? null) : wanted || null;
+  if (hosts !== null) return { network: byHost ? "byHost" : "none", hosts: byHost ? hosts : null };
+  return { network: wanted === true ? "all" : "none", hosts: null };
+}
+
+/** The paths of a sandbox policy, in the form of a profile's. */
+function pathsOfPolicy(
+  ports: SandboxPorts,
+  { roots }: ConfinedCommand,
+  policy: ConfiningPolicy,
+): ProfilePaths {
+  if (policy.type === "readOnly")
+    return { readsEverything: true, read: [], write: [], deny: [], workspace: roots };
+  const workspace = [...roots, ...(policy.writableRoots ?? [])];
+  return {
+    readsEverything: true,
+    read: [],
+    write: [...workspace, ...temporaryFolders(ports, policy)],
+    deny: [],
+    workspace,
+  };
+}
+
+/** Writable temporary folders. The host's TMPDIR is used, because the command's own could name any folder. */
+function temporaryFolders(
+  { platform }: SandboxPorts,
+  policy: Extract<ConfiningPolicy, { type: "workspaceWrite" }>,
+): readonly string[] {
+  const named = platform.env["TMPDIR"];
+  return [
+    ...(policy.excludeSlashTmp ? [] : ["/tmp"]),
+    ...(policy.excludeTmpdirEnvVar || named === undefined || !isAbsolute(named) ? [] : [named]),
+  ];
+}
+
+/**
+ * Paths through which a command could act as its user outside the sandbox: the host's home, and sockets of programs
+ * that run commands.
+ */
+async function hostHiddenPaths({ platform, home }: SandboxPorts): Promise<readonly HiddenPath[]> {
+  const { files, env } = platform;
+  const runtime = env["XDG_RUNTIME_DIR"];
+  const candidates: readonly HiddenPath[] = [
+    { path: home, kind: "folder" },
+    { path: "/run/user", kind: "folder" },
+    ...(runtime === undefined || !isAbsolute(runtime) ? [] : [{ path: runtime, kind: "folder" } as const]),
+    { path: join(env["TMUX_TMPDIR"] || "/tmp", `tmux-${platform.machine.uid ?? 0}`), kind: "folder" },
+    { path: "/run/docker.sock", kind: "file" },
+    { path: "/run/podman", kind: "folder" },
+    { path: "/run/containerd/containerd.sock", kind: "file" },
+  ];
+  const found = await Promise.all(
+    candidates.map(async ({ path, kind }) => ({ path: await realPathIfExists(files, path), kind })),
+  );
+  return found.filter((one): one is HiddenPath => one.path !== undefined);
+}
+
+/** The entry that hides a path; undefined if the path does not exist and need not be hidden. */
+async function hiddenEntry(
+  files: Pick<Files, "exists" | "realPath">,
+  path: string,
+): Promise<HiddenPath | undefined> {
+  const real = await realPathIfExists(files, path);
+  if (real === undefined) return undefined;
+  return { path: real, kind: (await files.exists(`${real}/.`)) ? "folder" : "file" };
+}
+
+/** The real path of an existing path; undefined if it does not exist or is a broken symlink. */
+async function realPathIfExists(
+  files: Pick<Files, "exists" | "realPath">,
+  path: string,
+): Promise<string | undefined> {
+  if (!(await files.exists(path))) return undefined;
+  const real = await files.realPath(path).catch(() => path);
+  return real === path || (await files.exists(real)) ? real : undefined;
+}

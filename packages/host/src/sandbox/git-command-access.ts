@@ -1,0 +1,80 @@
+import { GitFileSnapshot } from "./git-file-snapshot.ts";
+import { protectionOf } from "./git-protection.ts";
+import type { GitRepository } from "./git-repository.ts";
+import { currentBranch, missingUpstream } from "./git-upstream.ts";
+import { PlaceholderFiles } from "./placeholder-files.ts";
+import type { SandboxPorts } from "./sandbox.ts";
+
+/** The access that a plain git command gets to its repository. */
+export interface OpenRepository {
+  readonly writable: readonly string[];
+  readonly protected: readonly string[];
+  /**
+   * Must be called when the command has ended. Resolves with sentences about the command's changes that were undone, and
+   * about an upstream that git could not set.
+   */
+  close(): Promise<readonly string[]>;
+}
+
+/**
+ * Grants sandboxed git commands write access to their repository, except to the files that decide which programs git
+ * runs.
+ */
+export class GitAccess {
+  readonly #ports: SandboxPorts;
+  readonly #placeholders: PlaceholderFiles;
+  /** The latest snapshot per repository, so that only changed files are read again. */
+  readonly #snapshots = new Map<string, GitFileSnapshot>();
+
+  constructor(ports: SandboxPorts) {
+    this.#ports = ports;
+    this.#placeholders = new PlaceholderFiles(ports.platform, ports.home);
+  }
+
+  async open(repository: GitRepository): Promise<OpenRepository> {
+    const { platform } = this.#ports;
+    const { files, machine } = platform;
+    const { commonDir } = repository;
+    const { paths, absent, placeholders } = await protectionOf(files, repository, machine.userHome);
+    await this.#placeholders.hold(placeholders);
+    const watched = [...paths, ...absent];
+    const snapshot = await GitFileSnapshot.of(
+      platform,
+      commonDir,
+      watched,
+      this.#snapshots.get(watched.join("\0")),
+    ).catch(async (cause) => {
+      await this.#placeholders.release(placeholders);
+      throw cause;
+    });
+    this.#snapshots.set(watched.join("\0"), snapshot);
+    const branch = await currentBranch(files, repository);
+    return {
+      writable: [commonDir],
+      protected: paths,
+      close: async () => {
+        const changed = await snapshot.restore().finally(() => this.#placeholders.release(placeholders));
+        return [
+          ...changed.map((path) => `${path} was changed while a git command ran, and the change was undone`),
+          ...(await missingUpstream(files, repository, branch)),
+        ];
+      },
+    };
+  }
+
+  /** The access that a command would get. Opens nothing. */
+  async explain(repository: GitRepository): Promise<Pick<OpenRepository, "writable" | "protected">> {
+    const { files, machine } = this.#ports.platform;
+    const { paths } = await protectionOf(files, repository, machine.userHome);
+    return { writable: [repository.commonDir], protected: paths };
+  }
+
+  close(): Promise<void> {
+    return this.#placeholders.close();
+  }
+
+  /** Removes placeholder files of hosts that died. */
+  sweep(): Promise<void> {
+    return this.#placeholders.sweep();
+  }
+}

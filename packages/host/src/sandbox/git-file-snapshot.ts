@@ -1,0 +1,204 @@
+import { basename, dirname, join, relative } from "node:path";
+import type { Files, Platform } from "../platform/platform.ts";
+import { isWithin } from "./access.ts";
+
+type StatePlatform = Pick<Platform, "files" | "workspace">;
+
+interface FileState {
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+}
+
+/** `other`: a folder, or a file that cannot be read. */
+type State = FileState | "other" | "missing";
+
+/** Limit on the size of restored files. Larger files are neither hooks nor config files. */
+const MAX_BYTES = 1024 * 1024;
+/** Limit on the files of one folder. A repository with more is not opened: what is not read cannot be restored. */
+const MAX_FOLDER_FILES = 256;
+
+/**
+ * The content of a repository's protected files before a command. They are mounted read-only for the command. A mount
+ * is lost when a process outside of the sandbox renames a file over its mount point, and a folder that contains mounts
+ * can be exchanged. So the files are compared after the command.
+ */
+export class GitFileSnapshot {
+  readonly #platform: StatePlatform;
+  /** The git folder that all worktrees share (usually .git), as a real path. Paths inside it may be symlinks. */
+  readonly #folder: string;
+  readonly #paths: readonly string[];
+  /** The real path that each path led to at the time of the snapshot. A folder comes before its entries. */
+  readonly #realPaths: ReadonlyMap<string, RealPath>;
+  readonly #files: ReadonlyMap<string, State>;
+  readonly #stamps: readonly number[] | undefined;
+
+  private constructor(
+    platform: StatePlatform,
+    folder: string,
+    paths: readonly string[],
+    realPaths: ReadonlyMap<string, RealPath>,
+    files: ReadonlyMap<string, State>,
+    stamps: readonly number[] | undefined,
+  ) {
+    this.#platform = platform;
+    this.#folder = folder;
+    this.#paths = paths;
+    this.#realPaths = realPaths;
+    this.#files = files;
+    this.#stamps = stamps;
+  }
+
+  /**
+   * Takes a snapshot of `paths` in the repository `folder`. `known`: an earlier snapshot, which is reused if no file has
+   * changed. Throws if a folder has too many files.
+   */
+  static async of(
+    platform: StatePlatform,
+    folder: string,
+    paths: readonly string[],
+    known?: GitFileSnapshot,
+  ): Promise<GitFileSnapshot> {
+    const files = await filesOf(platform, paths, MAX_FOLDER_FILES);
+    const places = await placesOf(platform, folder, [...paths, ...files]);
+    const stamps = await platform.files.stamps(files);
+    if (known !== undefined && equalStamps(stamps, known.#stamps) && equalPaths(places, known.#realPaths))
+      return known;
+    return new GitFileSnapshot(platform, folder, paths, places, await readAll(platform, files), stamps);
+  }
+
+  /** Restores files that have changed since; resolves with their paths. */
+  async restore(): Promise<readonly string[]> {
+    const { files, workspace } = this.#platform;
+    const changed = new Set<string>();
+    const paths = await this.#withoutNewLinks(changed);
+    const listed = await filesOf(this.#platform, paths);
+    const stamps = await files.stamps(listed);
+    if (changed.size === 0 && equalStamps(stamps, this.#stamps)) return [];
+    // New files are removed unread, however many there are.
+    const isRead = (path: string): boolean => this.#files.has(path) || paths.includes(path);
+    const now = await readAll(this.#platform, listed.filter(isRead));
+    for (const path of listed) {
+      const state = now.get(path);
+      const old = this.#files.get(path) ?? "missing";
+      if (state !== undefined && isSameState(state, old)) continue;
+      if (state === "missing" && !(await files.exists(path))) continue;
+      // A folder whose files were removed. The files are written again below.
+      if (state === "other" && this.#containsFiles(path)) continue;
+      changed.add(path);
+      // Files that are written again below are removed before, so that no symlink is followed.
+      await files.remove(path);
+    }
+    for (const [path, old] of this.#files) {
+      if (typeof old === "string" || !paths.some((one) => isWithin(path, one))) continue;
+      if (isSameState(now.get(path) ?? "missing", old)) continue;
+      changed.add(path);
+      const target = join(await files.realPath(dirname(path)), basename(path));
+      await workspace.replace(path, old.bytes, { mode: old.mode, isAllowed: (real) => real === target });
+    }
+    return [...changed].sort();
+  }
+
+  /**
+   * Removes symlinks in the repository that were not there before, and adds them to `changed`: a restore would follow
+   * them to files elsewhere. Resolves with the paths that can be restored: all but those outside of the repository that
+   * lead elsewhere now.
+   */
+  async #withoutNewLinks(changed: Set<string>): Promise<readonly string[]> {
+    const { files, workspace } = this.#platform;
+    const elsewhere: string[] = [];
+    for (const [path, before] of this.#realPaths) {
+      if (elsewhere.some((one) => isWithin(path, one))) continue;
+      const now = await realPathOf(files, path);
+      if (now === before) continue;
+      const isOutside = this.#paths.includes(path) && !isWithin(path, this.#folder);
+      if (path === this.#folder || isOutside) {
+        elsewhere.push(path);
+        continue;
+      }
+      const unlinked = join(await files.realPath(dirname(path)), basename(path));
+      if (now === unlinked) continue;
+      changed.add(path);
+      await workspace.remove(path, { isAllowed: (real) => real === unlinked });
+    }
+    return this.#paths.filter((path) => !elsewhere.some((one) => isWithin(path, one)));
+  }
+
+  #containsFiles(path: string): boolean {
+    return [...this.#files.keys()].some((file) => file.startsWith(`${path}/`));
+  }
+}
+
+/** The real path that a path leads to; null for a broken symlink. */
+type RealPath = string | null;
+
+async function realPathOf(
+  files: Pick<Files, "realPath" | "exists" | "stamps">,
+  path: string,
+): Promise<RealPath> {
+  const place = await files.realPath(path).catch(() => null);
+  if (place !== path || !(await files.exists(path))) return place;
+  // A broken symlink exists and has no stamp.
+  const stamps = await files.stamps([path]);
+  return stamps?.every((one) => one === 0) ? null : place;
+}
+
+/** The places of paths and, within the repository, of the folders above them. */
+async function placesOf(
+  { files }: StatePlatform,
+  folder: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, RealPath>> {
+  const all = new Set([folder]);
+  for (const path of paths) {
+    const names = isWithin(path, folder) ? relative(folder, path).split("/") : [];
+    for (const depth of names.keys()) all.add(join(folder, ...names.slice(0, depth + 1)));
+    all.add(path);
+  }
+  const places = await Promise.all(
+    [...all].map(async (path): Promise<[string, RealPath]> => [path, await realPathOf(files, path)]),
+  );
+  return new Map(places);
+}
+
+/** The given paths, with each folder replaced by its files. Throws if a folder has more than `limit` files. */
+async function filesOf(
+  { files }: StatePlatform,
+  paths: readonly string[],
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const below = await files.list(path).catch(() => []);
+      if (below.filter((entry) => !entry.folder).length > limit)
+        throw new Error(`${path} has more than ${limit} files`);
+      return below.length === 0 ? [path] : below.map(({ name }) => join(path, name));
+    }),
+  );
+  return found.flat().sort();
+}
+
+async function readAll(
+  { workspace }: StatePlatform,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, State>> {
+  const read = await Promise.all(
+    paths.map(async (path): Promise<[string, State]> => {
+      const state = await workspace.read(path, MAX_BYTES).catch(() => "other" as const);
+      return [path, state ?? "missing"];
+    }),
+  );
+  return new Map(read);
+}
+
+function isSameState(a: State, b: State): boolean {
+  if (typeof a === "string" || typeof b === "string") return a === b;
+  return a.mode === b.mode && Buffer.compare(a.bytes, b.bytes) === 0;
+}
+
+function equalStamps(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
+  return a !== undefined && b !== undefined && a.length === b.length && a.every((one, at) => one === b[at]);
+}
+
+function equalPaths(a: ReadonlyMap<string, RealPath>, b: ReadonlyMap<string, RealPath>): boolean {
+  return a.size === b.size && [...a].every(([path, place]) => b.get(path) === place);
+}

@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Platform } from "../platform/platform.ts";
+import { textOf } from "./git-repository.ts";
+import { PLACEHOLDERS_FOLDER } from "./placeholders-folder.ts";
+
+/** A placeholder file that keeps a sandboxed command from creating a file at its path. Its content has no effect. */
+export interface Placeholder {
+  readonly path: string;
+  /** The content, by which a placeholder file is recognized. */
+  readonly text: string;
+}
+
+type PlaceholderPlatform = Pick<Platform, "files" | "workspace" | "liveness" | "ids">;
+
+/**
+ * Manages the placeholder files in users' repositories, for the sandboxed commands of all hosts on one home. A
+ * placeholder file exists while a command needs it. Those of a host that died are removed by the next host.
+ */
+export class PlaceholderFiles {
+  readonly #platform: PlaceholderPlatform;
+  readonly #folder: string;
+  readonly #counts = new Map<string, number>();
+  #host: Promise<string> | undefined;
+  /** Kept, because garbage collection of the lock would release it. */
+  #releaseLock: (() => Promise<void>) | undefined;
+
+  constructor(platform: PlaceholderPlatform, home: string) {
+    this.#platform = platform;
+    this.#folder = join(home, PLACEHOLDERS_FOLDER);
+  }
+
+  /** Creates the files that do not exist. Each call must be matched by `release` with the same placeholders. */
+  async hold(placeholders: readonly Placeholder[]): Promise<void> {
+    if (placeholders.length === 0) return;
+    const host = await this.#announce();
+    await this.#exclusively(async () => {
+      for (const placeholder of placeholders) {
+        const count = this.#counts.get(placeholder.path) ?? 0;
+        this.#counts.set(placeholder.path, count + 1);
+        if (count > 0) continue;
+        await this.#platform.files.claim(
+          join(this.#entry(placeholder.path), host),
+          JSON.stringify(placeholder),
+        );
+        if (!(await this.#platform.files.exists(placeholder.path))) await this.#place(placeholder);
+      }
+    });
+  }
+
+  async release(placeholders: readonly Placeholder[]): Promise<void> {
+    if (placeholders.length === 0) return;
+    const host = await this.#announce();
+    await this.#exclusively(async () => {
+      for (const placeholder of placeholders) {
+        const count = (this.#counts.get(placeholder.path) ?? 1) - 1;
+        if (count > 0) this.#counts.set(placeholder.path, count);
+        else {
+          this.#counts.delete(placeholder.path);
+          await this.#platform.files.remove(join(this.#entry(placeholder.path), host));
+          await this.#removeUnused(this.#entry(placeholder.path), placeholder);
+        }
+      }
+    });
+  }
+
+  /** Releases the lock. Placeholder files still in use are left for the next host to remove. */
+  async close(): Promise<void> {
+    await this.#releaseLock?.();
+  }
+
+  /** Removes placeholder files of hosts that died. */
+  async sweep(): Promise<void> {
+    const { files } = this.#platform;
+    const entries = (await files.list(this.#folder)).filter(({ name, folder }) => folder && name !== "hosts");
+    const hosts = await files.list(join(this.#folder, "hosts"));
+    if (entries.length + hosts.length === 0) return;
+    await this.#exclusively(async () => {
+      for (const { name } of entries) {
+        const entry = join(this.#folder, name);
+        const [claim] = await files.list(entry);
+        const text = claim === undefined ? undefined : await files.claimed(join(entry, claim.name));
+        if (text !== undefined) await this.#removeUnused(entry, JSON.parse(text) as Placeholder);
+      }
+      for (const { name } of hosts)
+        if (name !== (await this.#host) && !(await this.#platform.liveness.alive(this.#lockOf(name))))
+          await files.remove(this.#lockOf(name));
+    });
+  }
+
+  async #place({ path, text }: Placeholder): Promise<void> {
+    const isAllowed = (real: string): boolean => real === path;
+    await this.#platform.workspace.replace(path, new TextEncoder().encode(text), { mode: 0o644, isAllowed });
+  }
+
+  /** Removes a placeholder file and its record, unless a host that is alive uses it. */
+  async #removeUnused(entry: string, { path, text }: Placeholder): Promise<void> {
+    const { files, liveness, workspace } = this.#platform;
+    for (const { name } of await files.list(entry))
+      if (name === (await this.#host) || (await liveness.alive(this.#lockOf(name)))) return;
+    // Not removed if the user has put a file of their own there.
+    if ((await textOf(files, path)) === text)
+      await workspace.remove(path, { isAllowed: (real) => real === path });
+    await files.remove(entry);
+  }
+
+  /** Announces this host under a name by which others can see whether it is alive. */
+  #announce(): Promise<string> {
+    this.#host ??= (async () => {
+      const host = this.#platform.ids.uuid();
+      this.#releaseLock = await this.#platform.liveness.announce(this.#lockOf(host));
+      return host;
+    })();
+    return this.#host;
+  }
+
+  #exclusively(work: () => Promise<void>): Promise<void> {
+    return this.#platform.liveness.exclusively(join(this.#folder, "lock"), work);
+  }
+
+  #lockOf(host: string): string {
+    return join(this.#folder, "hosts", host);
+  }
+
+  #entry(path: string): string {
+    return join(this.#folder, createHash("sha256").update(path).digest("hex").slice(0, 32));
+  }
+}

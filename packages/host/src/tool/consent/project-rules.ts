@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { join, relative } from "node:path";
+import { upwards } from "../../platform/parent-folders.ts";
+import type { Files } from "../../platform/platform.ts";
+import { joinRules, type Rules, restrictionsOf } from "./command-and-network-rules.ts";
+import { type BadRulesFile, type RulesFile, readRulesFile } from "./rules-file.ts";
+
+export type TrustLevel = "trusted" | "untrusted";
+
+/** The trust decision about a project, from `[projects."/path"]` in the configuration. */
+export interface ProjectTrust {
+  readonly level: TrustLevel | null;
+  /** Digest of the rules files at the time they were trusted. */
+  readonly rules: string | null;
+  /** Digests of other trusted files, by their path relative to the project's root. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Trust decisions, by the project's folder. */
+export type Projects = ReadonlyMap<string, ProjectTrust>;
+
+/** The rules files of a project. Everyone who can write to the project can change them, including models. */
+export interface ProjectRules {
+  readonly root: string;
+  /** All rules, if exactly this content is trusted. Otherwise only the rules that restrict. */
+  readonly rules: Rules;
+  readonly bad: readonly BadRulesFile[];
+  /** Digest of all rules files; null if there are none. */
+  readonly digest: string | null;
+  readonly isTrusted: boolean;
+  /** The trust decision about the project itself, apart from its rules; null if there is none. */
+  readonly level: TrustLevel | null;
+  /** Whether some rules are ignored because they are not trusted. */
+  readonly isWithheld: boolean;
+}
+
+const FOLDERS = [join(".bobbin", "rules"), join(".codex", "rules")];
+const MAX_FILES = 64;
+/** Limit on the length of a path. No folder has a longer one. */
+const MAX_PATH = 4096;
+
+/** Reads the rules files of a project, from its root down to `cwd`. */
+export async function readProjectRules(
+  files: Pick<Files, "list" | "readText" | "exists" | "realPath">,
+  cwd: string,
+  projects: Projects,
+  /** The host's own rules folder, which is part of no project; null if the host has none. */
+  ownFolder: string | null,
+): Promise<ProjectRules> {
+  // A client may name a path that cannot exist on this system.
+  const folders = await projectFolders(files, await files.realPath(cwd).catch(() => cwd));
+  const root = folders[0]!;
+  const paths: string[] = [];
+  for (const folder of folders.flatMap((one) => FOLDERS.map((name) => join(one, name)))) {
+    if (folder === ownFolder) continue;
+    for (const { name, folder: isFolder } of await files.list(folder).catch(() => []))
+      if (!isFolder && name.endsWith(".rules")) paths.push(join(folder, name));
+  }
+  const read = await Promise.all(
+    paths
+      .sort()
+      .slice(0, MAX_FILES)
+      .map((path) => fileOf(files, path)),
+  );
+  const digest =
+    read.length === 0 ? null : digestOf(read.map(({ path, text }) => [relative(root, path), text]));
+  const trust = projects.get(root);
+  const isTrusted = digest === null || (trust?.level === "trusted" && trust.rules === digest);
+  const rules = joinRules(read.map(({ file }) => file.rules));
+  const restrictions = restrictionsOf(rules);
+  return {
+    root,
+    rules: isTrusted ? rules : restrictions,
+    bad: read.flatMap(({ file }) => file.bad ?? []),
+    digest,
+    isTrusted,
+    level: trust?.level ?? null,
+    isWithheld: !isTrusted && ruleCount(rules) > ruleCount(restrictions),
+  };
+}
+
+function ruleCount({ prefixes, network, executables }: Rules): number {
+  return prefixes.length + network.length + executables.size;
+}
+
+/**
+ * The folders from the project's root down to `cwd`, which must be a real path. The root is the folder that contains
+ * `.git`.
+ */
+export async function projectFolders(files: Pick<Files, "exists">, cwd: string): Promise<readonly string[]> {
+  const passed: string[] = [];
+  if (cwd.length > MAX_PATH) return [cwd];
+  for (const folder of upwards(cwd)) {
+    passed.push(folder);
+    // A folder that cannot be read counts as a folder without `.git`.
+    if (await files.exists(join(folder, ".git")).catch(() => false)) return passed.reverse();
+  }
+  return [cwd];
+}
+
+async function fileOf(
+  files: Pick<Files, "readText">,
+  path: string,
+): Promise<{ readonly path: string; readonly text: string; readonly file: RulesFile }> {
+  try {
+    const text = (await files.readText(path)) ?? "";
+    return { path, text, file: readRulesFile(path, text) };
+  } catch (cause) {
+    return { path, text: "", file: readRulesFile(path, null, (cause as Error).message) };
+  }
+}
+
+function digestOf(content: readonly (readonly [string, string])[]): string {
+  return `sha256:${createHash("sha256").update(JSON.stringify(content)).digest("hex")}`;
+}

@@ -1,0 +1,93 @@
+import { type FoundTool, searchOutput, TOOL_SEARCH } from "../../model/tool-search.ts";
+import type { Tool } from "../tool.ts";
+import { SearchIndex } from "./search-index.ts";
+
+const DEFAULT_LIMIT = 8;
+const MAX_LIMIT = 24;
+/** Limit on the characters of tool definitions that one search returns. */
+const MAX_OUTPUT = 64 * 1024;
+const MAX_ABOUT = 4096;
+/** Limit on the servers that the tool's description names. */
+const MAX_NAMED = 50;
+
+/** A tool that can be found. */
+export interface SearchableTool extends FoundTool {
+  readonly server: string;
+  readonly title: string;
+}
+
+const parameters = {
+  type: "object",
+  properties: {
+    query: { type: "string", description: "Words that say what the tool should do, or parts of its name." },
+    limit: {
+      type: "number",
+      description: `How many tools to show at most; ${DEFAULT_LIMIT} if left out.`,
+    },
+  },
+  required: ["query"],
+  additionalProperties: false,
+};
+
+/** The tool `tool_search`: finds MCP tools if there are too many to list them all. */
+export function toolSearch(tools: readonly SearchableTool[]): Tool {
+  const servers = [...new Set(tools.map(({ server }) => server))];
+  const named = servers.slice(0, MAX_NAMED).join(", ");
+  const more = servers.length > MAX_NAMED ? ` and ${servers.length - MAX_NAMED} more` : "";
+  // Built at the first search, because most threads never search.
+  let index: SearchIndex<SearchableTool> | undefined;
+  const find = (query: string, limit: number): readonly SearchableTool[] => {
+    index ??= new SearchIndex(tools.map(searched));
+    return index.find(query, limit);
+  };
+  return {
+    name: TOOL_SEARCH,
+    namespace: null,
+    parameters,
+    spec: {
+      kind: "toolSearch",
+      name: TOOL_SEARCH,
+      description: `Finds tools that are not listed here: ${tools.length} tools of the MCP servers ${named}${more}. What it finds can be called from then on.`,
+      parameters,
+    },
+    begin({ args }) {
+      const { query, limit } = args as { readonly query: string; readonly limit?: number };
+      const most = Math.min(MAX_LIMIT, Math.max(1, Math.floor(limit ?? DEFAULT_LIMIT)));
+      const output = searchOutput(within(described(find(query, most))));
+      return { kind: "settle", output, success: true };
+    },
+  };
+}
+
+function searched(tool: SearchableTool) {
+  const { server, name, title, description, parameters: schema } = tool;
+  const { properties } = Object(schema) as { readonly properties?: unknown };
+  const names = Object.keys(Object(properties) as object).join(" ");
+  const about = `${title} ${description} ${names}`.slice(0, MAX_ABOUT);
+  return { value: tool, name: `${server} ${name}`, about };
+}
+
+/** The fields that the model gets. A namespace's description is included only once. */
+function described(found: readonly FoundTool[]): readonly FoundTool[] {
+  const describedNamespaces = new Set<string>();
+  return found.map(({ namespace, namespaceDescription, name, description, parameters: schema }) => {
+    const words = describedNamespaces.has(namespace) ? undefined : namespaceDescription;
+    describedNamespaces.add(namespace);
+    return {
+      namespace,
+      ...(words && { namespaceDescription: words }),
+      name,
+      description,
+      parameters: schema,
+    };
+  });
+}
+
+/** The best matches that fit into the limit. */
+function within(found: readonly FoundTool[]): readonly FoundTool[] {
+  let left = MAX_OUTPUT;
+  return found.filter((tool) => {
+    left -= JSON.stringify(tool).length;
+    return left >= 0;
+  });
+}

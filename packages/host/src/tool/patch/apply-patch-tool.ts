@@ -1,0 +1,368 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
+import type { ThreadState } from "../../core/state.ts";
+import type { Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
+import { decisionOf } from "../consent/approval-answer.ts";
+import { NO_RULES } from "../consent/command-and-network-rules.ts";
+import type { Consent } from "../consent/consent.ts";
+import { decideConsent } from "../consent/decide-consent.ts";
+import { patchGrant } from "../consent/patch-consent.ts";
+import { widenedByGrants } from "../consent/permissions.ts";
+import {
+  type Invocation,
+  PLAN_DAMAGED,
+  planOf,
+  refusal,
+  type Step,
+  type Tool,
+  type ToolSource,
+} from "../tool.ts";
+import { applyPlan, digestOf, MAX_FILE_BYTES, type PlannedFile, plannedFiles } from "./apply-plan.ts";
+import { PatchError, parsePatch } from "./parse-patch.ts";
+import { GRAMMAR } from "./patch-grammar.ts";
+import { type FileWrite, type PatchPlan, planPatch } from "./plan-patch.ts";
+import { RECORDED_PLAN, type RecordedPlan } from "./recorded-plan.ts";
+
+const DESCRIPTION =
+  "Changes files. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand `*** Add File: PATH` with lines that begin with `+`, `*** Delete File: PATH`, and `*** Update File: PATH` (then `*** Move to: PATH` if it gets another name) with hunks: `@@` and a line of the file that stands before, then lines that begin with a space (stays), `-` (goes) or `+` (is new). Give a few lines of context around each change. Paths are relative to the working folder.";
+
+const parameters = {
+  type: "object",
+  properties: { input: { type: "string", description: "The whole patch." } },
+  required: ["input"],
+  additionalProperties: false,
+};
+
+/** The parts of the host that applying patches needs. */
+export interface PatchPorts {
+  readonly workspace: WorkspaceFiles;
+  readonly files: Pick<Files, "realPath">;
+  /** The files that the thread's model may read. */
+  filesOf(thread: ThreadState): Pick<ReadableFiles, "openRead">;
+  /** Whether the thread could ever be allowed to change a file. The path must be a real path. */
+  mayWrite(thread: ThreadState, path: string): Promise<boolean>;
+  /** The real paths that the thread's permission profile does not allow to write; null if there is no profile. */
+  unwritable(thread: ThreadState, paths: readonly string[]): Promise<readonly string[] | null>;
+}
+
+/**
+ * The tool source with `apply_patch`: a freeform tool for models that were trained with it, a function for other
+ * models.
+ */
+export function patchToolSource(ports: PatchPorts): ToolSource {
+  const tool = patchTool(ports);
+  const freeform: Tool = {
+    ...tool,
+    spec: { kind: "custom", name: "apply_patch", description: DESCRIPTION, format: GRAMMAR },
+  };
+  return { tools: ({ settings }) => [knowsFreeform(settings.model) ? freeform : tool] };
+}
+
+function knowsFreeform(model: string): boolean {
+  return /^gpt-5|codex/.test(model ?? "");
+}
+
+/** The tool `apply_patch` as a function. */
+export function patchTool(ports: PatchPorts): Tool {
+  const { workspace } = ports;
+  return {
+    name: "apply_patch",
+    namespace: null,
+    parameters,
+    spec: {
+      kind: "function",
+      name: "apply_patch",
+      namespace: null,
+      description: DESCRIPTION,
+      parameters,
+      strict: false,
+    },
+    async begin(invocation) {
+      const planned = await plan(ports, invocation);
+      if (planned instanceof PatchError) return refusal(planned.message);
+      const item = itemOf(invocation, planned.changes, "inProgress");
+      const consent = await consentTo(ports, invocation.thread, planned);
+      switch (consent.kind) {
+        case "sandboxed":
+        case "unsandboxed":
+          return dispatch(ports, planned, item);
+        case "ask":
+          return {
+            kind: "ask",
+            question: await questionAbout(ports, planned),
+            item,
+            ask: askAbout(invocation, consent.reason),
+          };
+        case "refuse":
+          return refusal(consent.reason);
+      }
+    },
+    async heard(invocation, { name, method }, answer) {
+      const planned = await plan(ports, invocation);
+      const shown = shownChanges(invocation);
+      const reason =
+        planned instanceof PatchError
+          ? undefined
+          : await refusalOf(ports, invocation.thread, planned, await realPaths(ports, planned));
+      if (reason !== undefined) return failed(invocation, shown, reason);
+      if (
+        !(planned instanceof PatchError) &&
+        name?.startsWith(APPROVAL) &&
+        name !== (await questionAbout(ports, planned))
+      )
+        return failed(
+          invocation,
+          shown,
+          "The patch was not applied: a link leads elsewhere than when the user was asked. Try it again.",
+        );
+      if (planned instanceof PatchError)
+        return failed(
+          invocation,
+          shown,
+          `${planned.message} The files were changed while the user was asked.`,
+        );
+      const decision = decisionOf(method, answer);
+      switch (decision.kind) {
+        case "accept":
+        case "acceptWithRule":
+        case "networkRule":
+          return dispatch(ports, planned);
+        case "acceptForSession":
+          return {
+            ...(await dispatch(ports, planned)),
+            grant: patchGrant(await realPaths(ports, planned)),
+          };
+        case "decline":
+          return {
+            kind: "settle",
+            output: `The patch was not applied: ${decision.words}`,
+            success: false,
+            item: itemOf(invocation, shown, "declined"),
+          };
+        case "cancel":
+          return { kind: "interrupt", item: itemOf(invocation, shown, "declined") };
+      }
+    },
+    async perform(invocation) {
+      const shown = shownChanges(invocation);
+      const recorded = planOf(RECORDED_PLAN, invocation);
+      if (recorded === undefined) return failed(invocation, shown, PLAN_DAMAGED);
+      const left = await remainingWrites(ports, invocation, recorded.files);
+      if (typeof left === "string") return failed(invocation, shown, left);
+      const { allowed } = recorded;
+      const applied = await applyPlan(left.writes, workspace, (path) => allowed.includes(path));
+      if (applied.kind === "failed") {
+        const changed =
+          applied.changed.length === 0
+            ? "No file was changed."
+            : `These files have the new content all the same: ${applied.changed.join(", ")}.`;
+        return failed(invocation, shown, `The patch was not applied. ${applied.why}. ${changed}`);
+      }
+      return {
+        kind: "settle",
+        output: `The patch was applied.\n${left.summary.join("\n")}\n`,
+        success: true,
+        item: itemOf(invocation, shown, "completed"),
+      };
+    },
+  };
+}
+
+/** Prefix of the name of an approval question. Journals of older versions contain questions without this prefix. */
+const APPROVAL = "approval of ";
+
+/**
+ * The name of the approval question. It contains a digest of the real paths, so that an answer counts only for the
+ * files that the user was asked about, even if a symlink changes.
+ */
+async function questionAbout(ports: PatchPorts, planned: PatchPlan): Promise<string> {
+  const paths = await realPaths(ports, planned);
+  return APPROVAL + createHash("sha256").update(paths.join("\0")).digest("hex").slice(0, 32);
+}
+
+async function plan(ports: PatchPorts, invocation: Invocation): Promise<PatchPlan | PatchError> {
+  const { thread } = invocation;
+  try {
+    const text = textOf(invocation);
+    if (text.includes("\0")) throw new PatchError("The patch must not contain the character NUL.");
+    const plan = await planPatch(parsePatch(text), thread.settings.cwd, (path) =>
+      readBytes(ports, thread, path),
+    );
+    // Fails if a path cannot exist, because a name is too long for example.
+    await realPaths(ports, plan);
+    return plan;
+  } catch (cause) {
+    if (cause instanceof PatchError) return cause;
+    return new PatchError(`The patch cannot be applied: ${(cause as Error).message}`);
+  }
+}
+
+function textOf({ args }: Invocation): string {
+  return typeof args === "string" ? args : (args as { input: string }).input;
+}
+
+async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): Promise<string | null> {
+  const file = await ports.filesOf(thread).openRead(path);
+  if (file === undefined) return null;
+  try {
+    const size = await file.size();
+    if (size > MAX_FILE_BYTES) throw new PatchError(`${path} is larger than ${MAX_FILE_BYTES} bytes.`);
+    return Buffer.from(await file.read(0, size)).toString("latin1");
+  } finally {
+    await file.close();
+  }
+}
+
+async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchPlan): Promise<Consent> {
+  const { approvalPolicy: policy, cwd } = thread.settings;
+  const own = { sandbox: thread.settings.sandbox, roots: thread.settings.roots ?? [cwd] };
+  const { sandbox, roots: reached } = widenedByGrants(own, thread.grants, thread.turn?.id ?? null);
+  const roots = await Promise.all(reached.map((root) => ports.files.realPath(root)));
+  const paths = await realPaths(ports, planned);
+  const reason = await refusalOf(ports, thread, planned, paths);
+  if (reason !== undefined) return { kind: "refuse", reason };
+  return decideConsent({
+    what: { kind: "patch", paths, unwritable: await ports.unwritable(thread, paths) },
+    policy,
+    sandbox,
+    roots,
+    sandboxProblem: null,
+    rules: NO_RULES,
+    grants: thread.grants,
+    strict: thread.turn?.strictReview ?? false,
+  });
+}
+
+/** Why a patch is refused without a question to the user; undefined if it is not refused. */
+async function refusalOf(
+  { mayWrite }: PatchPorts,
+  thread: ThreadState,
+  { writes }: PatchPlan,
+  paths: readonly string[],
+): Promise<string | undefined> {
+  for (const [nth, path] of paths.entries()) {
+    const { path: named } = writes[nth]!;
+    if (!(await mayWrite(thread, path)))
+      return `The patch was not applied: ${named} is outside of the folders that may be changed. Work within them.`;
+    const other = paths.indexOf(path);
+    // The patch names a file and also a symlink to it. One of the two changes would be lost.
+    if (other !== nth)
+      return `The patch was not applied: ${writes[other]!.path} and ${named} are the same file. Name it in one way.`;
+  }
+  return undefined;
+}
+
+async function realPaths({ files }: PatchPorts, { writes }: PatchPlan): Promise<readonly string[]> {
+  return Promise.all(writes.map(({ path }) => files.realPath(path)));
+}
+
+async function dispatch(
+  ports: PatchPorts,
+  planned: PatchPlan,
+  item?: ThreadItem,
+): Promise<Extract<Step, { kind: "dispatch" }>> {
+  const plan: RecordedPlan = {
+    files: plannedFiles(planned.writes),
+    allowed: await realPaths(ports, planned),
+  };
+  const changes = plan.files.map(({ path }) => path);
+  return { kind: "dispatch", again: true, plan, changes, ...(item && { item }) };
+}
+
+/** The writes of the recorded plan that are still missing, or why they are no longer possible. */
+async function remainingWrites(
+  ports: PatchPorts,
+  invocation: Invocation,
+  recorded: readonly PlannedFile[],
+): Promise<{ readonly writes: readonly FileWrite[]; readonly summary: readonly string[] } | string> {
+  const { thread } = invocation;
+  const now = new Map<string, string | null>();
+  for (const { path } of recorded) now.set(path, await readBytes(ports, thread, path));
+  const isDone = ({ path, after }: PlannedFile): boolean => digestOf(now.get(path)!) === after;
+  const left = recorded.filter((file) => !isDone(file));
+  const changed = left.find(({ path, before }) => digestOf(now.get(path)!) !== before);
+  if (changed !== undefined)
+    return `The patch was not applied: ${changed.path} was changed by someone else in the meantime. Read it again.`;
+  const summary = recorded.map(({ path, before, after }) => `${kindOf(before, after)} ${path}`);
+  const removed = left.filter(({ after }) => after === null);
+  const writes: FileWrite[] = removed.map(({ path }) => ({ path, before: now.get(path)!, after: null }));
+  if (left.length > removed.length) {
+    const planned = await replan(ports, invocation, new Set(recorded.filter(isDone).map(({ path }) => path)));
+    if (planned instanceof PatchError) return planned.message;
+    for (const { path, before, after } of left) {
+      if (after === null) continue;
+      const write = planned.writes.find((one) => one.path === path);
+      if (write === undefined || digestOf(write.after) !== after)
+        return `The patch was not applied: ${path} cannot be made as it was planned. Read it again.`;
+      writes.push({ ...write, before: before === null ? null : now.get(path)! });
+    }
+  }
+  return { writes, summary };
+}
+
+/** Plans the patch again, without the files that are already written. */
+async function replan(
+  ports: PatchPorts,
+  invocation: Invocation,
+  done: ReadonlySet<string>,
+): Promise<PatchPlan | PatchError> {
+  const { cwd } = invocation.thread.settings;
+  const files = parsePatch(textOf(invocation)).filter((file) => {
+    const name = file.kind === "update" ? (file.moveTo ?? file.path) : file.path;
+    return !done.has(resolve(cwd, name));
+  });
+  try {
+    return await planPatch(files, cwd, (path) => readBytes(ports, invocation.thread, path));
+  } catch (cause) {
+    if (cause instanceof PatchError) return cause;
+    throw cause;
+  }
+}
+
+function kindOf(before: string | null, after: string | null): "A" | "M" | "D" {
+  if (before === null) return "A";
+  return after === null ? "D" : "M";
+}
+
+function askAbout(
+  { thread, turnId, call, now }: Invocation,
+  reason: string | null,
+): Extract<Step, { kind: "ask" }>["ask"] {
+  return {
+    method: "item/fileChange/requestApproval",
+    params: {
+      threadId: thread.facts.id,
+      turnId,
+      itemId: call.callId,
+      startedAtMs: now,
+      reason,
+      grantRoot: null,
+    },
+  };
+}
+
+/** The changes that clients saw when the call began. */
+function shownChanges({ thread, call }: Invocation): readonly FileUpdateChange[] {
+  const item = thread.turn?.open.find(({ id }) => id === call.callId);
+  return item?.type === "fileChange" ? item.changes : [];
+}
+
+function itemOf(
+  { call, startedAt, now }: Invocation,
+  changes: readonly FileUpdateChange[],
+  status: Extract<ThreadItem, { type: "fileChange" }>["status"],
+): ThreadItem {
+  return {
+    type: "fileChange",
+    id: call.callId,
+    changes: [...changes],
+    status,
+    startedAtMs: startedAt,
+    completedAtMs: status === "inProgress" ? null : now,
+  };
+}
+
+function failed(invocation: Invocation, changes: readonly FileUpdateChange[], output: string): Step {
+  return { kind: "settle", output, success: false, item: itemOf(invocation, changes, "failed") };
+}
