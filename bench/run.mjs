@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { ensurePeer, PEER_VERSION } from "../scripts/install-peer.mjs";
+import { lockMachine } from "../scripts/machine-lock.mjs";
 import { cleanUpAtExit } from "./lib/cleanup.mjs";
 import { result } from "./lib/result.mjs";
 import { notes, table } from "./lib/result-table.mjs";
@@ -99,6 +100,7 @@ async function findPeer(args) {
 async function main() {
   const args = readArguments();
   if (args.help) return console.log(help);
+  await lockMachine(`npm run bench ${args.names.join(" ")}`.trimEnd());
   cleanUpAtExit();
 
   const ours = new Subject("ours", commandOf(args.ours));

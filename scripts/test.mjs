@@ -1,58 +1,81 @@
-// Runs the static checks and then all tests. Arguments are passed to vitest, and skip the static checks.
-import { spawnSync } from "node:child_process";
+// Runs the static checks and then the tests. Test files or folders as arguments run these alone, without the checks.
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { lockMachine } from "./machine-lock.mjs";
 
-const only = process.argv.slice(2);
-if (only.length === 0) {
-  process.stdout.write("static checks, about 10 seconds …\n");
-  run("scripts/check.mjs", []);
-  // As in test/support/long-form.ts.
-  const factor = Number(process.env.BOBBIN_FULL ?? 0);
-  const minutes = factor > 0 ? 25 * factor : 5;
+const USAGE = `usage: npm test -- [--no-check] [--second-try] [FILE or FOLDER …] [options of vitest]
+
+  --no-check     does not run the static checks first
+  --second-try   runs test files with up to three failed tests again, alone; if they pass then, the run passes,
+                 and its last lines name these tests as unsteady
+
+BOBBIN_FULL=1 runs the long forms of tests (see docs/testing.md), BOBBIN_SEED=N sets the seed of random tests.
+`;
+/** More tests than this that fail at first fail the run: they are not a matter of luck. */
+const MAX_UNSTEADY = 3;
+
+const args = process.argv.slice(2);
+if (args.includes("--help") || args.includes("-h")) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+const noCheck = takeFlag("--no-check");
+const secondTry = takeFlag("--second-try");
+await lockMachine(`npm test ${args.join(" ")}`.trimEnd());
+
+// The factor of test/support/long-form.ts.
+const factor = Number(process.env.BOBBIN_FULL ?? 0);
+// In the short form, every run is the same. Long forms look further.
+process.env.BOBBIN_SEED ??= factor > 0 ? String(Math.floor(Math.random() * 1_000_000)) : "1";
+
+if (args.length === 0) {
+  if (!noCheck) {
+    process.stdout.write("static checks, about 15 seconds …\n");
+    const code = await node("scripts/check.mjs", []);
+    if (code !== 0) process.exit(code);
+  }
+  const minutes = factor > 0 ? 25 * factor : 4;
   process.stdout.write(`tests, about ${minutes} minutes on two idle cores …\n`);
 }
 
-/**
- * With BOBBIN_RERUN_FAILED=N, up to N test files that failed are run again, alone, and count by that run. Both results
- * are printed. For CI, where one test of many thousands that depends on the machine's speed would refuse everything.
- */
-const mayRerun = Number(process.env.BOBBIN_RERUN_FAILED ?? 0);
-
 const folder = mkdtempSync(join(tmpdir(), "bobbin-test-"));
-let { status, results } = runTests("first", only);
-const failedFiles = (results?.testResults ?? []).filter((file) => file.status === "failed");
-if (status !== 0 && failedFiles.length > 0 && failedFiles.length <= mayRerun) {
-  const again = runTests(
-    "again",
-    failedFiles.map((file) => relative(process.cwd(), file.name)),
-  );
-  const failedAgain = (again.results?.testResults ?? []).filter((file) => file.status === "failed");
-  process.stdout.write("\n== failed at first:\n");
-  for (const file of failedFiles) process.stdout.write(describeFailures(file));
-  process.stdout.write(
-    again.status === 0 ? "== run again, alone, they passed\n" : "== run again, alone, these failed:\n",
-  );
-  for (const file of failedAgain) process.stdout.write(describeFailures(file));
-  status = again.status;
-  if (again.status === 0 && results !== undefined) {
-    results.numPassedTests += results.numFailedTests;
-    results.numFailedTests = 0;
+const first = await runTests("first", args);
+const failed = failuresIn(first.results);
+let { status } = first;
+const unsteady = [];
+if (status !== 0 && secondTry && failed.length > MAX_UNSTEADY)
+  process.stdout.write(`\n${failed.length} tests failed. More than ${MAX_UNSTEADY} are not tried again.\n`);
+else if (status !== 0 && secondTry && failed.length > 0) {
+  status = 0;
+  for (const file of new Set(failed.map(({ file }) => file))) {
+    process.stdout.write(`\n== second try, alone, with BOBBIN_SEED=${process.env.BOBBIN_SEED}: ${file}\n`);
+    const again = await runTests("again", [file]);
+    if (again.status === 0) unsteady.push(...failed.filter((failure) => failure.file === file));
+    else status = again.status;
   }
 }
-process.stdout.write(`${summary(results)}\n`);
+for (const { file, title, output } of unsteady)
+  process.stdout.write(`\n== unsteady: failed at first, passed alone: ${file} > ${title}\n${output}\n`);
+process.stdout.write(`${summary(first.results, unsteady.length)}\n`);
 rmSync(folder, { recursive: true });
 process.exit(status);
 
-function runTests(name, args) {
+function takeFlag(flag) {
+  const at = args.indexOf(flag);
+  if (at >= 0) args.splice(at, 1);
+  return at >= 0;
+}
+
+async function runTests(name, names) {
   const report = join(folder, `${name}.json`);
-  const status = node("node_modules/vitest/vitest.mjs", [
+  const status = await node("node_modules/vitest/vitest.mjs", [
     "run",
     "--reporter=./scripts/progress-reporter.mjs",
     "--reporter=json",
     `--outputFile.json=${report}`,
-    ...args,
+    ...names,
   ]);
   return { status, results: resultsIn(report) };
 }
@@ -66,27 +89,34 @@ function resultsIn(report) {
   }
 }
 
-function describeFailures({ name, message, assertionResults }) {
-  const failed = assertionResults.filter((test) => test.status === "failed");
-  const titles = failed.map(
-    (test) => `    ${test.fullName}\n      ${test.failureMessages[0]?.split("\n")[0]}\n`,
-  );
-  return `  ${relative(process.cwd(), name)}\n${titles.join("") || `    ${message}\n`}`;
+/** The tests that failed. A file that failed outside of its tests counts as one. */
+function failuresIn(results) {
+  return (results?.testResults ?? [])
+    .filter(({ status }) => status === "failed")
+    .flatMap(({ name, message, assertionResults }) => {
+      const file = relative(process.cwd(), name);
+      const tests = assertionResults.filter((test) => test.status === "failed");
+      if (tests.length === 0) return [{ file, title: "the file itself", output: message }];
+      return tests.map((test) => ({
+        file,
+        title: test.fullName,
+        output: test.failureMessages.join("\n"),
+      }));
+    });
 }
 
 /** A last line with the counts, for other tools. */
-function summary(results) {
+function summary(results, unsteadyTests) {
   if (results === undefined) return "0 passed, 1 failed";
   const { numPassedTests, numFailedTests, numPendingTests } = results;
   const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : "";
-  return `${numPassedTests} passed, ${numFailedTests} failed${skipped}`;
+  return `${numPassedTests + unsteadyTests} passed, ${Math.max(0, numFailedTests - unsteadyTests)} failed${skipped}`;
 }
 
-function node(script, args) {
-  return spawnSync(process.execPath, [script, ...args], { stdio: "inherit" }).status ?? 1;
-}
-
-function run(script, args) {
-  const code = node(script, args);
-  if (code !== 0) process.exit(code);
+function node(script, scriptArgs) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [script, ...scriptArgs], { stdio: "inherit" });
+    child.on("error", () => resolve(1));
+    child.on("close", (code) => resolve(code ?? 1));
+  });
 }
