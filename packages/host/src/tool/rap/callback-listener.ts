@@ -35,6 +35,11 @@ interface Open {
 /** Interval between attempts to bind ports of issued callback URLs that other programs or hosts hold. */
 const TRY_AGAIN_MS = 3000;
 
+/** The range of ports that are chosen for callback URLs. Linux gives programs any port from 32768, others from 49152. */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_767;
+const MAX_PORT_TRIES = 20;
+
 /**
  * Listens for the callbacks of tool servers. Callback URLs outlive hosts, so some host of this home must always
  * listen on each issued port. If another host holds the issued port, this host listens on a private port, to which
@@ -138,11 +143,24 @@ export class CallbackListener {
       if (await this.#sockets.isHeld(port)) return port;
       this.#ports.log.info("the callback port for tool servers is in use by another program", { port });
     }
-    const found = callbackListen.port === 0 ? await this.#sockets.take(0, handle) : undefined;
-    if (found !== undefined) return found;
+    if (callbackListen.port === 0) return this.#newPort(handle);
     throw new Error(
       `the callback port for tool servers, ${callbackListen.port}, is in use by another program`,
     );
+  }
+
+  /**
+   * Listens on a new port for callback URLs. It is below the range from which systems give a port to any program that
+   * asks for one, so that it is still free when the next host of this home wants it.
+   */
+  async #newPort(handle: HttpHandler): Promise<number> {
+    const { ids } = this.#ports.platform;
+    for (let tries = 0; tries < MAX_PORT_TRIES; tries++) {
+      const port = FIRST_PORT + (ids.integer() % (LAST_PORT - FIRST_PORT + 1));
+      const taken = await this.#sockets.take(port, handle).catch(() => undefined);
+      if (taken !== undefined) return taken;
+    }
+    return (await this.#sockets.take(0, handle))!;
   }
 
   async #liveForwards(forwards: readonly number[]): Promise<readonly number[]> {
