@@ -105,7 +105,9 @@ async function manifestsOnly(): Promise<string> {
 
 function npmCi(folder: string) {
   const args = ["ci", "--dry-run", "--offline", "--cache", join(folder, "cache")];
-  return promisify(execFile)("npm", args, { cwd: folder, shell: process.platform === "win32" });
+  // What npm prints depends on the npm that runs the tests.
+  const env = { ...process.env, npm_config_loglevel: "notice" };
+  return promisify(execFile)("npm", args, { cwd: folder, env, shell: process.platform === "win32" });
 }
 
 /** What npm records as installed on a machine. */
