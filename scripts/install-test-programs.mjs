@@ -1,7 +1,9 @@
 // Installs the programs that tests use and npm does not have, with apt-get, where that is possible without a question:
-// as root on Debian and Ubuntu. Prints a line for each one that is missing, and exits with code 1 then.
+// as root on Debian and Ubuntu. Prints a line for each one that is missing, and exits with code 1 then. With --all, the
+// programs that only `npm run proof` uses are unpacked to .cache/programs/.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
 /** Name, Debian package, and the tests that use it. */
@@ -32,6 +34,22 @@ if (works.status !== 0) {
   process.stderr.write(`bubblewrap does not work on this machine: ${works.stderr.trim()}\n`);
   process.exit(1);
 }
+if (process.argv.includes("--all") && !isOnPath("nginx")) unpackNginx();
+
+/** Unpacked and not installed, because an installation would start a server. Without it, one test is skipped. */
+function unpackNginx() {
+  const folder = ".cache/programs";
+  if (isExecutable(join(folder, "usr/sbin/nginx")) || !isOnPath("apt-get")) return;
+  const draft = mkdtempSync(join(tmpdir(), "bobbin-nginx-"));
+  mkdirSync(folder, { recursive: true });
+  spawnSync("apt-get", ["download", "-qq", "nginx"], { cwd: draft, stdio: "ignore" });
+  for (const file of readdirSync(draft)) spawnSync("dpkg", ["-x", join(draft, file), folder]);
+  rmSync(draft, { recursive: true });
+  if (!isExecutable(join(folder, "usr/sbin/nginx")))
+    process.stderr.write(
+      "missing: nginx, for the test of the reverse proxy in docs/deploy.md, which is skipped\n",
+    );
+}
 
 function install(packages) {
   return apt(["install", "-y", "-qq", "--no-install-recommends", ...packages]);
@@ -43,12 +61,14 @@ function apt(args) {
 }
 
 function isOnPath(program) {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => isExecutable(join(folder, program)));
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
