@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { markRepository } from "../support/folder.ts";
 import { stdioHost } from "../support/host-process.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
@@ -135,7 +136,7 @@ describe("a client that starts", () => {
   it("[CLIENT-5] finds the skills of the repository and of the user, and the errors of broken ones", async () => {
     const [repo, elsewhere] = [await folder(), await folder()];
     const sub = join(repo, "sub");
-    await mkdir(join(repo, ".git"), { recursive: true });
+    markRepository(repo);
     const { client, home } = await ask('[[skills.config]]\nname = "off"\nenabled = false\n');
     await skill(join(repo, ".agents", "skills"), "zeta");
     await skill(join(sub, ".codex", "skills"), "alpha");

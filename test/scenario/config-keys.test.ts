@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
 import { runBobbin } from "../support/run-bobbin.ts";
 
@@ -72,7 +72,7 @@ it("[KEYS-3] warns of a misspelled key in the file of a trusted project, once", 
   const project = await freshFolder("project");
   const file = join(project, ".bobbin", "config.toml");
   const text = 'model_reasoning_effrt = "low"\n';
-  await mkdir(join(project, ".git"));
+  markRepository(project);
   await mkdir(join(project, ".bobbin"));
   await writeFile(file, text);
   const digest = createHash("sha256").update(text).digest("hex");

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { type HostOptions, spawnHost } from "../support/host-process.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
@@ -30,7 +30,7 @@ interface Stage {
 
 async function stage(): Promise<Stage> {
   const [home, etc, root] = await Promise.all([freshFolder(), freshFolder("etc"), freshFolder("project")]);
-  await mkdir(join(root, ".git"));
+  markRepository(root);
   await mkdir(join(root, "sub"));
   return { home, etc, root, sub: join(root, "sub") };
 }

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel } from "../support/mock-model.ts";
 import { callTool, say } from "../support/model-replies.ts";
@@ -66,7 +66,7 @@ describe("features", () => {
 
     // A project can switch one for its own threads.
     const project = join(home, "project");
-    await mkdir(join(project, ".git"), { recursive: true });
+    markRepository(project);
     await mkdir(join(project, ".codex"));
     await writeFile(join(project, ".codex", "config.toml"), `[features]\n${ASK} = false\n`);
     const value = "trusted";

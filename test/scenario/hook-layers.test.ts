@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { messages, on } from "../support/hook-stage.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel } from "../support/mock-model.ts";
@@ -23,7 +23,8 @@ async function stage(args: readonly string[] = []) {
     freshFolder("etc"),
   ]);
   const [dot, system] = [join(project, ".codex"), join(etc, "codex")];
-  for (const folder of [join(project, ".git"), dot, system]) mkdirSync(folder);
+  for (const folder of [dot, system]) mkdirSync(folder);
+  markRepository(project);
   const env = { BOBBIN_ETC: etc, SHELL: "/bin/bash" };
   const start = async () => {
     const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0", ...args], env });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandStage, WRITES_THERE_ONLY } from "../support/command-stage.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { type Hooks, hook, messages, on, read, saying, shown, stage } from "../support/hook-stage.ts";
 import { outputOf, run, say } from "../support/model-replies.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
@@ -194,7 +194,7 @@ describe("a hook", () => {
 describe("a project's hooks", () => {
   it("[HOOK-8] [HOOK-9] run once the user trusts their content, and not after a change", async () => {
     const { client, home, cwd } = await stage({}, [say("Yes.")]);
-    mkdirSync(join(cwd, ".git"));
+    markRepository(cwd);
     mkdirSync(join(cwd, ".codex"));
     const file = join(cwd, ".codex", "hooks.json");
     const write = (command: string) =>

@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { importAll, isExecutable, movingIn, treeOf } from "../support/agent-home.ts";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 
 const SETTINGS = {
   env: { FOO: "bar", COUNT: 3, ANTHROPIC_API_KEY: "secret", NESTED: { no: 1 } },
@@ -43,7 +43,7 @@ const HOME = { includeHome: true };
 describe("detection", () => {
   it("[IMPORT-1] offers what is left to import, of the home and of repositories", async () => {
     const repo = await freshFolder("repo");
-    await mkdir(join(repo, ".git"));
+    markRepository(repo);
     await mkdir(join(repo, "deep"));
     await writeFile(join(repo, "CLAUDE.md"), "Build with make.\n");
     await writeFile(join(repo, ".mcp.json"), JSON.stringify({ mcpServers: { db: { command: "mcp-db" } } }));
@@ -210,7 +210,7 @@ describe("an import", () => {
 
   it("[IMPORT-6] writes nothing if a repository contains symlinks in the target paths", async () => {
     const repo = await freshFolder("repo");
-    await mkdir(join(repo, ".git"));
+    markRepository(repo);
     await writeFile(join(repo, "CLAUDE.md"), "Build with make.\n");
     await writeFile(join(repo, ".mcp.json"), JSON.stringify({ mcpServers: { db: { command: "mcp-db" } } }));
     const { client, home } = await movingIn({}, { "config.toml": 'model = "m"\n' });

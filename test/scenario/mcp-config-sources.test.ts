@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
 import { homeWith, MCP_LIGHT } from "../support/mcp-stage.ts";
 import { KEY, signedBearer } from "../support/signed-token.ts";
@@ -69,7 +69,7 @@ describe("the MCP servers of a thread", () => {
   it("[MCP-11] are those of a project if it is trusted, and not otherwise", async () => {
     const [trusted, other] = [await freshFolder("trusted"), await freshFolder("other")];
     for (const folder of [trusted, other]) {
-      await mkdir(join(folder, ".git"));
+      markRepository(folder);
       await mkdir(join(folder, "sub", ".bobbin"), { recursive: true });
       await mkdir(join(folder, ".codex"));
       await writeFile(

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { PromptArgumentsError, type PromptReader, promptCommandInput } from "@bobbin/client";
 import type { SavedPrompt } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { spawnHost, stdioHost } from "../support/host-process.ts";
 import { KEY, signedBearer } from "../support/signed-token.ts";
 import type { WireClient } from "../support/wire-client.ts";
@@ -19,7 +19,7 @@ function put(path: string, text = "Do it."): string {
 async function stage(trust?: "trusted" | "untrusted") {
   const home = await freshFolder();
   const project = await freshFolder("project");
-  mkdirSync(join(project, ".git"));
+  markRepository(project);
   mkdirSync(join(project, "sub"));
   if (trust !== undefined)
     put(join(home, "config.toml"), `[projects.${JSON.stringify(project)}]\ntrust_level = "${trust}"\n`);

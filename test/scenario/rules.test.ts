@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CommandRule } from "@bobbin/protocol";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { stdioHost } from "../support/host-process.ts";
 import { type Run, runBobbin } from "../support/run-bobbin.ts";
 
@@ -133,7 +133,7 @@ describe("rules of a project", () => {
     const home = await homeWith({});
     const project = await freshFolder("project");
     const folder = join(project, ".codex", "rules");
-    await mkdir(join(project, ".git"));
+    markRepository(project);
     await mkdir(folder, { recursive: true });
     await mkdir(join(project, "sub"));
     const text = 'prefix_rule(["make"])\nprefix_rule(["curl"], "forbidden")\n';

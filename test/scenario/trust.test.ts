@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../support/folder.ts";
+import { freshFolder, markRepository } from "../support/folder.ts";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
@@ -15,7 +15,7 @@ async function stage(top: readonly string[] = []) {
   const host = await spawnHost({ home, args: ["--listen", "ws://127.0.0.1:0"], env: { SHELL: "/bin/bash" } });
   const client = await host.join(undefined, { experimentalApi: true });
   const project = await freshFolder("project");
-  await mkdir(join(project, ".git"));
+  markRepository(project);
   await mkdir(join(project, "sub"));
   return { model, home, client, project };
 }

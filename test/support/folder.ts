@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,12 @@ export async function freshFolder(name = "home"): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), `bobbin-${name}-`)));
   made.push(folder);
   return folder;
+}
+
+/** Makes a folder the top of a git repository, as far as anyone looks for one. */
+export function markRepository(folder: string): void {
+  mkdirSync(join(folder, ".git"), { recursive: true });
+  writeFileSync(join(folder, ".git", "HEAD"), "ref: refs/heads/main\n");
 }
 
 /** The paths of all files below a folder, relative to it. */

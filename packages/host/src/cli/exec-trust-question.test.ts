@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../../../../test/support/folder.ts";
+import { freshFolder, markRepository } from "../../../../test/support/folder.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { nodePlatform } from "../platform/node.ts";
 import type { Approval } from "./exec-approval-choices.ts";
@@ -14,7 +14,7 @@ async function stage() {
   const home = await freshFolder();
   const project = await freshFolder("project");
   const file = join(project, ".bobbin", "rules", "a.rules");
-  await mkdir(join(project, ".git"));
+  markRepository(project);
   await mkdir(join(file, ".."), { recursive: true });
   const rules = (text: string): Promise<void> => writeFile(file, text);
   const asked: Approval<unknown>[] = [];

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
+import { foldersFromRepositoryRoot } from "../platform/repository-root.ts";
 
 /** Where to look for things to import: the user's home, or one repository. */
 export type Scope = { readonly kind: "home" } | { readonly kind: "repository"; readonly root: string };
@@ -25,18 +25,13 @@ const WRITTEN = [
  * repository from someone else must not redirect an import to other files of the user.
  */
 export async function scopeOf(
-  files: Pick<Files, "exists" | "realPath">,
+  files: Pick<Files, "exists" | "readText" | "realPath">,
   cwd: string | null | undefined,
 ): Promise<Scope | undefined> {
   if (cwd == null || cwd === "") return HOME;
   const folder = resolve(cwd);
   if (!(await files.exists(folder))) return undefined;
-  let root = folder;
-  for (const above of upwards(folder)) {
-    if (!(await files.exists(join(above, ".git")).catch(() => false))) continue;
-    root = above;
-    break;
-  }
+  const root = (await foldersFromRepositoryRoot(files, folder))?.[0] ?? folder;
   const real = await files.realPath(root);
   for (const name of WRITTEN)
     if ((await files.realPath(join(root, name))) !== join(real, name)) return undefined;

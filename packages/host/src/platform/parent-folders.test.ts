@@ -1,5 +1,9 @@
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { upwards } from "./parent-folders.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 it("goes from a folder to the root", () => {
   expect(upwards("/a/b")).toEqual(["/a/b", "/a", "/"]);
@@ -8,4 +12,12 @@ it("goes from a folder to the root", () => {
 
 it("is limited in depth", () => {
   expect(upwards(`/${"x/".repeat(3000)}`)).toHaveLength(128);
+});
+
+it("stops below the folders of GIT_CEILING_DIRECTORIES, as git does", () => {
+  vi.stubEnv("GIT_CEILING_DIRECTORIES", "/other:/a/b");
+  expect(upwards("/a/b/c/d")).toEqual(["/a/b/c/d", "/a/b/c"]);
+  // The folder itself is always among them.
+  expect(upwards("/a/b")).toEqual(["/a/b", "/a", "/"]);
+  expect(upwards("/a/bc")).toEqual(["/a/bc", "/a", "/"]);
 });

@@ -29,7 +29,7 @@ export function homePrompts(home: string): PromptFolder {
  * has marked as untrusted.
  */
 export async function projectPrompts(
-  files: Pick<Files, "exists" | "realPath">,
+  files: Pick<Files, "exists" | "readText" | "realPath">,
   { home, cwd, projects }: { readonly home: string; readonly cwd: string; readonly projects: Projects },
 ): Promise<PromptSearchPath> {
   const level = await trustIn(files, cwd, projects);

@@ -104,10 +104,11 @@ describe.runIf(hasSandbox)("a confined command", () => {
   });
 
   it("does not let a command name its own temporary folder", async () => {
-    const other = join(folder, "other");
-    await mkdir(other);
+    const [own, other] = [join(folder, "own"), join(folder, "other")];
+    for (const path of [own, other]) await mkdir(path);
+    const sandbox = createSandbox({ platform: { ...platform, env: { ...platform.env, TMPDIR: own } }, home });
     const policy = { ...WRITE, excludeTmpdirEnvVar: false };
-    const { output } = await run(`touch ${other}/a`, policy, { env: { TMPDIR: other } });
+    const { output } = await run(`touch ${other}/a`, policy, { env: { TMPDIR: other }, in: sandbox });
     expect(output).toContain("Read-only file system");
   });
 

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { AllowedFolders } from "../platform/allowed-folders.ts";
 import type { FileSearchAccess, SearchEntry } from "../platform/file-search-access.ts";
 import { FolderVerdicts, IgnoreFiles, type IgnoreFrame } from "./ignore-files.ts";
@@ -51,7 +51,7 @@ export class FolderWalk {
   async start(root: string): Promise<void> {
     const found = await this.#files.follow(root, this.#allowed);
     if (found?.isFolder !== true) return;
-    const frame = dirname(root) === root ? undefined : await this.#ignore.above(dirname(root));
+    const frame = await this.#ignore.above(root);
     this.#queue.push({ path: root, relative: "", real: found.real, parent: undefined, frame, depth: 0 });
   }
 

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { AllowedFolders } from "../platform/allowed-folders.ts";
 import type { FileSearchAccess } from "../platform/file-search-access.ts";
+import { upwards } from "../platform/parent-folders.ts";
 import { IgnoreRules, type Verdict } from "./ignore-rules.ts";
 
 /** The ignore rules of one folder, linked to those of its parents. */
@@ -26,10 +27,12 @@ export class IgnoreFiles {
     this.#allowed = allowed;
   }
 
-  /** The frame of a folder and of all its parents. */
-  async above(folder: string): Promise<IgnoreFrame> {
-    const parent = dirname(folder) === folder ? undefined : await this.above(dirname(folder));
-    return this.enter(folder, parent, new Set([".ignore", ".gitignore", ".git"]));
+  /** The frame of all parents of a folder; undefined if it has none. */
+  async above(folder: string): Promise<IgnoreFrame | undefined> {
+    const names = new Set([".ignore", ".gitignore", ".git"]);
+    let frame: IgnoreFrame | undefined;
+    for (const parent of upwards(folder).slice(1).reverse()) frame = await this.enter(parent, frame, names);
+    return frame;
   }
 
   /** The frame of a folder. `names`: the folder's entries; ignore files that are not among them are not looked up. */
@@ -59,6 +62,9 @@ export class IgnoreFiles {
     const found = await this.#files.follow(git, this.#allowed);
     if (found === undefined) return undefined;
     const folder = found.isFolder ? git : await this.#gitFolder(git);
+    // For git, a folder without HEAD is no repository.
+    if (found.isFolder && (await this.#files.follow(join(git, "HEAD"), this.#allowed)) === undefined)
+      return undefined;
     return { exclude: folder === undefined ? undefined : await this.#rules(join(folder, "info", "exclude")) };
   }
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { SkillErrorInfo, SkillMetadata, SkillScope } from "@bobbin/protocol";
-import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
+import { foldersFromRepositoryRoot } from "../platform/repository-root.ts";
 import { FrontMatterError, readFrontMatter } from "./front-matter.ts";
 
 type SkillFiles = Pick<Files, "readText" | "list" | "exists">;
@@ -65,7 +65,8 @@ async function rootsOf(
   files: SkillFiles,
   { home, userHome, cwd, extraRoots }: SkillPlaces,
 ): Promise<readonly Root[]> {
-  const repo = (await foldersFromRoot(files, cwd)).flatMap((folder): Root[] => [
+  // Outside of a repository, only `cwd` has skills of a project.
+  const repo = ((await foldersFromRepositoryRoot(files, cwd)) ?? [cwd]).flatMap((folder): Root[] => [
     { folder: join(folder, ".codex", "skills"), scope: "repo" },
     { folder: join(folder, ".agents", "skills"), scope: "repo" },
   ]);
@@ -76,15 +77,6 @@ async function rootsOf(
     ...extraRoots.map((folder): Root => ({ folder, scope: "user" })),
     ...repo,
   ];
-}
-
-/** Returns the folders from the root of the repository down to `cwd`; outside of a repository only `cwd`. */
-async function foldersFromRoot(files: SkillFiles, cwd: string): Promise<readonly string[]> {
-  const above = upwards(cwd);
-  const marked = await Promise.all(
-    above.map((folder) => files.exists(join(folder, ".git")).catch(() => false)),
-  );
-  return above.slice(0, Math.max(0, marked.indexOf(true)) + 1).reverse();
 }
 
 /** Finds every SKILL.md below a folder, except in hidden folders. Folders that cannot be read are skipped. */

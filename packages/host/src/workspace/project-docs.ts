@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import type { ProjectDocSettings } from "../core/life/project-doc-settings.ts";
 import type { ProjectDoc } from "../core/life/records.ts";
-import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
+import { foldersFromRepositoryRoot } from "../platform/repository-root.ts";
 
 const NAMES = ["AGENTS.override.md", "AGENTS.md"];
 
@@ -23,7 +23,7 @@ export async function readProjectDocs(
   { maxBytes, fallbackNames }: ProjectDocSettings,
 ): Promise<readonly ProjectDoc[]> {
   const names = [...NAMES, ...fallbackNames];
-  const folders = await foldersOf(files, home, cwd);
+  const folders = [home, ...((await foldersFromRepositoryRoot(files, cwd)) ?? [cwd])];
   const found = await Promise.all(
     folders.map((folder, at) =>
       at === 0
@@ -47,20 +47,6 @@ function cut(bytes: Buffer, most: number): string {
   let end = most;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.toString("utf8", 0, end);
-}
-
-async function foldersOf(
-  files: Pick<Files, "exists">,
-  home: string,
-  cwd: string,
-): Promise<readonly string[]> {
-  const passed: string[] = [];
-  for (const folder of upwards(cwd)) {
-    passed.push(folder);
-    // A folder that cannot be accessed counts as one without `.git`.
-    if (await files.exists(join(folder, ".git")).catch(() => false)) return [home, ...passed.reverse()];
-  }
-  return [home, cwd];
 }
 
 async function docIn(

@@ -40,7 +40,7 @@ const UNUSABLE = "config.toml cannot be used";
 
 /** The caller's configuration and access rights, against which the settings in a request are checked. */
 export interface SettingsScope extends ConfigScope, Pick<HandlerContext, "providers"> {
-  readonly files: Pick<Files, "exists" | "realPath">;
+  readonly files: Pick<Files, "exists" | "readText" | "realPath">;
   readonly reach: Reach;
 }
 

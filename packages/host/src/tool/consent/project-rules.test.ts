@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../../../../../test/support/folder.ts";
+import { freshFolder, markRepository } from "../../../../../test/support/folder.ts";
 import { nodePlatform } from "../../platform/node.ts";
 import { ruleFiles } from "../../store/files/document-files.ts";
 import { ruleFor } from "./command-and-network-rules.ts";
@@ -10,7 +10,7 @@ import { RulesStore } from "./rules-store.ts";
 
 async function project(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await freshFolder("project");
-  await mkdir(join(folder, ".git"));
+  markRepository(folder);
   for (const [name, text] of Object.entries(files)) {
     await mkdir(join(folder, name, ".."), { recursive: true });
     await writeFile(join(folder, name), text);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
-import { upwards } from "../../platform/parent-folders.ts";
 import type { Files } from "../../platform/platform.ts";
+import { foldersFromRepositoryRoot } from "../../platform/repository-root.ts";
 import { joinRules, type Rules, restrictionsOf } from "./command-and-network-rules.ts";
 import { type BadRulesFile, type RulesFile, readRulesFile } from "./rules-file.ts";
 
@@ -84,18 +84,15 @@ function ruleCount({ prefixes, network, executables }: Rules): number {
 }
 
 /**
- * The folders from the project's root down to `cwd`, which must be a real path. The root is the folder that contains
- * `.git`.
+ * The folders from the project's root down to `cwd`, which must be a real path. The root is the top of the git
+ * repository; without one, `cwd` is a project of its own.
  */
-export async function projectFolders(files: Pick<Files, "exists">, cwd: string): Promise<readonly string[]> {
-  const passed: string[] = [];
+export async function projectFolders(
+  files: Pick<Files, "exists" | "readText">,
+  cwd: string,
+): Promise<readonly string[]> {
   if (cwd.length > MAX_PATH) return [cwd];
-  for (const folder of upwards(cwd)) {
-    passed.push(folder);
-    // A folder that cannot be read counts as a folder without `.git`.
-    if (await files.exists(join(folder, ".git")).catch(() => false)) return passed.reverse();
-  }
-  return [cwd];
+  return (await foldersFromRepositoryRoot(files, cwd)) ?? [cwd];
 }
 
 async function fileOf(

@@ -1,7 +1,7 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freshFolder } from "../../../../../test/support/folder.ts";
+import { freshFolder, markRepository } from "../../../../../test/support/folder.ts";
 import { nodePlatform } from "../../platform/node.ts";
 import type { TrustLevel } from "./project-rules.ts";
 import { projectKey, trustIn } from "./project-trust-lookup.ts";
@@ -14,7 +14,7 @@ describe("trust in a folder", () => {
   it("[TRUST-1] is that of the folder itself, or else of the repository around it", async () => {
     const root = await freshFolder("project");
     const sub = join(root, "sub", "deeper");
-    await mkdir(join(root, ".git"));
+    markRepository(root);
     await mkdir(sub, { recursive: true });
     const link = join(await freshFolder("links"), "link");
     await symlink(sub, link);

@@ -3,7 +3,7 @@ import { type Projects, projectFolders, type TrustLevel } from "./project-rules.
 
 /** The trust decision about a folder, else about the project that contains it; null if there is none. */
 export async function trustIn(
-  files: Pick<Files, "exists" | "realPath">,
+  files: Pick<Files, "exists" | "readText" | "realPath">,
   cwd: string,
   projects: Projects,
 ): Promise<TrustLevel | null> {

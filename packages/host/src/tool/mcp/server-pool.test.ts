@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../../../../test/support/eventually.ts";
 import { freshFolder } from "../../../../../test/support/folder.ts";
@@ -30,7 +30,7 @@ describe("a pooled server", () => {
     expect(await stage.call(threads[1]!, "cwd")).toBe(two);
     expect(await stage.call(threads[4]!, "roots")).toBe(
       JSON.stringify({
-        result: { roots: [one, two].map((path) => ({ uri: `file://${path}`, name: path.slice(5) })) },
+        result: { roots: [one, two].map((path) => ({ uri: `file://${path}`, name: basename(path) })) },
       }),
     );
   });
