@@ -35,8 +35,8 @@ export default defineConfig({
     // Tests of programs mostly wait, so there is room for more of them than there are cores.
     maxWorkers: Math.ceil(availableParallelism() * 2),
     // Waits have limits of their own, which follow the machine (test/support/patience.ts). These only end what is stuck.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 20 * 60_000,
+    hookTimeout: 20 * 60_000,
     projects: [
       { extends: true, test: { name: "inside", include: INSIDE, isolate: false } },
       {

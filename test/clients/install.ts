@@ -31,17 +31,12 @@ export async function ensureClient(name: string, packages: readonly string[]): P
   }
 }
 
-/** Whether there is a tmux, which is installed where that is possible without asking anyone. */
-export async function ensureTmux(): Promise<boolean> {
-  const works = (): Promise<boolean> =>
-    run("tmux", ["-V"]).then(
-      () => true,
-      () => false,
-    );
-  if (await works()) return true;
-  if (process.getuid?.() !== 0) return false;
-  await run("apt-get", ["install", "-y", "tmux"], { timeout: PATIENCE_MS }).catch(() => {});
-  return works();
+/** Whether there is a tmux. scripts/install-test-programs.mjs installs it. */
+export async function hasTmux(): Promise<boolean> {
+  return run("tmux", ["-V"]).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Says in one line that a client is not tried, or fails where it has to be. */

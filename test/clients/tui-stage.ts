@@ -5,12 +5,12 @@ import { ensurePeer, PEER_VERSION } from "../conformance/peer-schema/peer-binary
 import { atFileEnd } from "../support/file-end.ts";
 import { freshFolder } from "../support/folder.ts";
 import type { HostProcess } from "../support/host-process.ts";
-import { ensureTmux, goWithout } from "./install.ts";
+import { goWithout, hasTmux } from "./install.ts";
 import { Terminal } from "./terminal.ts";
 
 // The tests' set-up has installed it already, if that is possible.
 const codex = await ensurePeer({ install: false });
-const tmux = codex === undefined ? false : await ensureTmux();
+const tmux = codex === undefined ? false : await hasTmux();
 if (codex === undefined) goWithout("the Codex TUI", `the peer ${PEER_VERSION} is not here`);
 else if (!tmux) goWithout("the Codex TUI", "there is no tmux");
 

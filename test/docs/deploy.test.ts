@@ -192,7 +192,7 @@ describe("the page on deployment", () => {
       (cause: unknown) => cause,
     )) as Verified;
     // A machine without systemd.
-    if (verified.code === "ENOENT") return test.skip();
+    if (verified.code === "ENOENT") return test.skip("systemd-analyze is not installed");
     const about = (verified.stderr ?? "").split("\n").filter((line) => line.includes("bobbin.service"));
     expect(about).toEqual([]);
   });
@@ -220,7 +220,7 @@ describe("the page on deployment", () => {
     const args = ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", "stderr"];
     const tried = (await run("nginx", ["-t", ...args]).catch((cause: unknown) => cause)) as Verified;
     // A machine without nginx.
-    if (tried.code === "ENOENT") return test.skip();
+    if (tried.code === "ENOENT") return test.skip("nginx is not installed");
     expect(tried.stderr).toContain("test is successful");
     const nginx = spawn("nginx", args, { stdio: "ignore" });
     const ended = new Promise((resolve) => nginx.once("close", resolve));

@@ -53,7 +53,7 @@ describe.each([
     const bin = await program(`node-${machine}@${version}`, "bin/node");
     if (bin === undefined) {
       goWithout(`Node ${version}`, `it cannot be installed for ${machine}`);
-      return test.skip();
+      return test.skip("npm has no program of it for this machine");
     }
     expect((await run(bin, ["--version"])).stdout.trim()).toBe(`v${version}`);
     const url = JSON.stringify(await host.url());
@@ -76,7 +76,7 @@ describe.each([
     const bin = await program(packageName, path);
     if (bin === undefined) {
       goWithout(name, `it cannot be installed for ${machine}`);
-      return test.skip();
+      return test.skip("npm has no program of it for this machine");
     }
     expect(await runWith(bin, args, clientAt(JSON.stringify(await host.url())))).toBe(SAID);
     expect(await runWith(bin, args, PROTOCOL_TABLE)).toBe("stable");

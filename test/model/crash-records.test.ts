@@ -6,6 +6,7 @@ import { RECORDS } from "../../packages/host/src/core/records.ts";
 import { runSeed } from "../simulation/run.ts";
 import type { World } from "../simulation/world.ts";
 import { firstOf, LONG } from "../support/long-form.ts";
+import { STUCK_MS } from "../support/patience.ts";
 import type { JournalRecord } from "./journals.ts";
 import { checkAfterwards, goOn } from "./next-host.ts";
 import { type Scene, scenes } from "./scenes.ts";
@@ -128,7 +129,7 @@ async function run(point: Point, death: Death): Promise<void> {
 
 describe("a host that dies between a record and what it leads to", () => {
   for (const type of Object.keys(RECORDS) as RecordType[]) {
-    it(`is followed by a host that performs the effect: ${type}`, { timeout: 10 * 60_000 }, async () => {
+    it(`is followed by a host that performs the effect: ${type}`, { timeout: STUCK_MS }, async () => {
       const all = (await allPoints).filter(({ types }) => types.includes(type));
       assert(all.length > 0, `no scene has a ${type}`);
       const deaths = (Object.keys(DEATHS) as Death[]).filter(

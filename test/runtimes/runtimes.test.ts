@@ -142,7 +142,7 @@ describe.each(Object.entries(runtimes))("a tool server on %s", (name, runtime) =
     const server = await start(name, runtime);
     if (server === undefined) {
       goWithout(name, `it cannot be installed for ${machine}`);
-      return test.skip();
+      return test.skip("npm has no program of it for this machine");
     }
     const count = (id: string) => call(responses.call("count", "{}", id));
     const replies = [

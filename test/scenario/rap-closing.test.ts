@@ -151,14 +151,12 @@ describe("a thread that closes", () => {
 
   it("in one host and is loaded in another does not call a server before that got the close notice", async () => {
     const desk = await FakeToolServer.start({ look: {} });
-    const heard: string[] = [];
-    desk.on.set("/close_thread", async (response) => {
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      heard.push("closing");
-      response.writeHead(200).end();
+    let heard!: () => void;
+    const slow = new Promise<void>((resolve) => {
+      heard = resolve;
     });
-    desk.on.set("/invoke", (response) => {
-      heard.push("call");
+    desk.on.set("/close_thread", async (response) => {
+      await slow;
       response.writeHead(200).end();
     });
     const replies = [call(responses.call("look", "{}", "a")), say("ok")];
@@ -169,8 +167,13 @@ describe("a thread that closes", () => {
     await client.call("thread/unload", { threadId });
     await there.call("thread/resume", { threadId });
     const turnId = await there.say(threadId, "look");
+    await there.waitFor(
+      ({ method, params }) => method === "item/started" && params.item.type === "mcpToolCall",
+      "the call is shown",
+    );
+    expect(desk.at("/invoke")).toEqual([]);
+    heard();
     expect(await answer(await desk.next("/invoke"), "seen")).toBe(200);
     await there.turnCompleted(turnId);
-    expect(heard).toEqual(["closing", "call"]);
   });
 });

@@ -61,13 +61,23 @@ export async function stdioHost(
   return { host, client };
 }
 
+/** What started programs get of the environment of the tests: the machine's settings, and none of the user's. */
+const PASSED =
+  /^(PATH|HOME|TMPDIR|SHELL|LANG|LC_\w+|TERM|TZ|USER|LOGNAME|GIT_CEILING_DIRECTORIES|npm_config_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/;
+
 /** The environment of all started programs, without the user's own settings. */
 export function environment(
   home: string,
   more: Readonly<Record<string, string>> = {},
 ): Record<string, string | undefined> {
-  const { LOG_LEVEL: _level, ...env } = process.env;
-  return { ...env, BOBBIN_HOME: home, BOBBIN_NO_KEYRING: "1", LOG_FORMAT: "json", ...more };
+  const passed = Object.entries(process.env).filter(([name]) => PASSED.test(name));
+  return {
+    ...Object.fromEntries(passed),
+    BOBBIN_HOME: home,
+    BOBBIN_NO_KEYRING: "1",
+    LOG_FORMAT: "json",
+    ...more,
+  };
 }
 
 export class HostProcess {

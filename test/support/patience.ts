@@ -32,11 +32,15 @@ function tick(): void {
   for (const [expired, deadline] of deadlines) if (worked >= deadline) expired();
 }
 
-/** The number of runnable processes per core; 1 if there are enough cores, or if the number is unknown. */
+/**
+ * The number of processes per core that want to run, or wait for a disk; 1 if there are enough cores, or if the number
+ * is unknown.
+ */
 function crowding(): number {
   try {
-    const runnable = Number(/(\d+)\/\d+/.exec(readFileSync("/proc/loadavg", "utf8"))?.[1]);
-    return Math.max(1, runnable / cores);
+    const stat = readFileSync("/proc/stat", "utf8");
+    const count = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(stat)?.[1] ?? 0);
+    return Math.max(1, (count("procs_running") + count("procs_blocked")) / cores);
   } catch {
     return 1;
   }
