@@ -6,20 +6,15 @@ import { LONG } from "./test/support/long-form.ts";
 const INSIDE = ["packages/*/src/**/*.test.ts", "test/simulation/**/*.test.ts", "test/model/**/*.test.ts"];
 /** Tests that run whole programs. */
 const PROGRAMS = ["test/**/*.test.ts", "examples/**/*.test.ts"];
-/** Crowds, kills, sweeps, published clients, escapes and walks through the docs. `npm test` alone leaves them to `.ci/run`. */
+/** Crowds, kills, sweeps, published clients and walks through the docs. `npm test` alone leaves them to `npm run proof`. */
 const LONG_ONLY = [
   "test/long/**",
   "test/clients/**",
-  "test/escapes/**",
   "test/runtimes/**",
   "test/packages/**",
-  "test/docs/commands.test.ts",
   "test/docs/deploy.test.ts",
   "test/docs/how-to.test.ts",
   "test/docs/quick-starts.test.ts",
-  "test/docs/shell-lines.test.ts",
-  "test/docs/tool-servers.test.ts",
-  "test/docs/transcripts.test.ts",
   "test/import-homes/**",
 ];
 // Runs for as long as `npm run storm` is asked to.

@@ -1,12 +1,14 @@
 // Runs the static checks and then the tests. Test files or folders as arguments run these alone, without the checks.
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { lockMachine } from "./machine-lock.mjs";
 
-const USAGE = `usage: npm test -- [--no-check] [--second-try] [FILE or FOLDER …] [options of vitest]
+const USAGE = `usage: npm test -- [--changed[=REV]] [--no-check] [--second-try] [FILE or FOLDER …] [options of vitest]
 
+  --changed      runs the tests that the changes since main, or since REV, can touch: those of the changed files first,
+                 and as many others as take about a minute
   --no-check     does not run the static checks first
   --second-try   runs test files with up to three failed tests again, alone; if they pass then, the run passes,
                  and its last lines name these tests as unsteady
@@ -15,6 +17,10 @@ BOBBIN_FULL=1 runs the long forms of tests (see docs/testing.md), BOBBIN_SEED=N 
 `;
 /** More tests than this that fail at first fail the run: they are not a matter of luck. */
 const MAX_UNSTEADY = 3;
+/** Seconds that each test file took in the last whole run. */
+const SECONDS_FILE = ".cache/test-seconds.json";
+/** Seconds of all tests of `--changed` together. Several run at the same time: it is about a minute. */
+const CHANGED_BUDGET = 130;
 
 const args = process.argv.slice(2);
 if (args.includes("--help") || args.includes("-h")) {
@@ -23,6 +29,7 @@ if (args.includes("--help") || args.includes("-h")) {
 }
 const noCheck = takeFlag("--no-check");
 const secondTry = takeFlag("--second-try");
+const changedSince = takeChanged();
 await lockMachine(`npm test ${args.join(" ").slice(0, 200)}`.trimEnd());
 
 // The factor of test/support/long-form.ts.
@@ -30,7 +37,9 @@ const factor = Number(process.env.BOBBIN_FULL ?? 0);
 // In the short form, every run is the same. Long forms look further.
 process.env.BOBBIN_SEED ??= factor > 0 ? String(Math.floor(Math.random() * 1_000_000)) : "1";
 
-if (args.length === 0) {
+if (changedSince !== undefined) args.push(...(await testsChangedSince(changedSince)));
+const isWhole = args.length === 0;
+if (isWhole) {
   if (!noCheck) {
     process.stdout.write("static checks, about 15 seconds …\n");
     const code = await node("scripts/check.mjs", []);
@@ -42,6 +51,7 @@ if (args.length === 0) {
 
 const folder = mkdtempSync(join(tmpdir(), "bobbin-test-"));
 const first = await runTests("first", args);
+if (isWhole && factor === 0) storeSeconds(first.results);
 const failed = failuresIn(first.results);
 let { status } = first;
 const unsteady = [];
@@ -66,6 +76,46 @@ function takeFlag(flag) {
   const at = args.indexOf(flag);
   if (at >= 0) args.splice(at, 1);
   return at >= 0;
+}
+
+/** The commit of `--changed=REV`; main without one; undefined without `--changed`. */
+function takeChanged() {
+  const at = args.findIndex((arg) => arg === "--changed" || arg.startsWith("--changed="));
+  return at < 0 ? undefined : (args.splice(at, 1)[0].split("=")[1] ?? "main");
+}
+
+async function testsChangedSince(base) {
+  const { changedFiles, changedTests, storedSeconds } = await import("./changed-tests.mjs");
+  const changed = changedFiles(base);
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter((file) => existsSync(file));
+  const { chosen, candidates } = changedTests({
+    root: process.cwd(),
+    files,
+    changed,
+    seconds: storedSeconds(SECONDS_FILE),
+    budget: CHANGED_BUDGET,
+  });
+  process.stdout.write(
+    `${changed.length} files have changed since ${base}. They can touch ${candidates} test files; ` +
+      `these are the nearest ${chosen.length}. The gate runs all.\n`,
+  );
+  if (chosen.length === 0) process.exit(0);
+  return chosen;
+}
+
+/** Stores how long each test file took. */
+function storeSeconds(results) {
+  if (results === undefined) return;
+  const seconds = results.testResults.map(({ name, startTime, endTime }) => [
+    relative(process.cwd(), name),
+    Math.round((endTime - startTime) / 10) / 100,
+  ]);
+  mkdirSync(dirname(SECONDS_FILE), { recursive: true });
+  writeFileSync(SECONDS_FILE, JSON.stringify(Object.fromEntries(seconds)));
 }
 
 async function runTests(name, names) {

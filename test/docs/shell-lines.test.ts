@@ -122,17 +122,22 @@ describe("commands that are too long to be run here", () => {
       (await promisify(execFile)(process.execPath, args, { cwd: ROOT })).stdout;
     const measures = await node("bench/run.mjs", "--help");
     const storm = await node("scripts/storm.mjs", "--help");
+    const parts = await node("scripts/proof.mjs", "--help");
     const check: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
       bench: (args) => {
         for (const one of args.filter((arg) => !/^\d+$|\.json$/.test(arg)))
           expect(measures).toMatch(new RegExp(`^ {2}${one}\\b`, "m"));
+      },
+      proof: (args) => {
+        for (const part of args) expect(parts).toMatch(new RegExp(`^ {2}${part}\\b`, "m"));
       },
       storm: (args) => expect(storm).toContain(args[0]),
       // The mutants are listed, and not tried.
       mutants: async (args) => expect(await node("scripts/mutants.mjs", ...args, "--list")).not.toBe(""),
       example: ([name]) => expect(existsSync(join(ROOT, "examples", name!, "main.ts")), name).toBe(true),
       test: (args) => {
-        for (const path of args) expect(existsSync(join(ROOT, path)), path).toBe(true);
+        for (const path of args.filter((arg) => arg !== "--changed"))
+          expect(existsSync(join(ROOT, path)), path).toBe(true);
       },
     };
     const vitest = (args: readonly string[]) => {
