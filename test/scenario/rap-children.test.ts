@@ -118,7 +118,11 @@ describe("an event for a child thread", () => {
     const stage = await watching();
     const { threadId, heard, home, model, server } = stage;
     let { host } = stage;
-    model.reply(call(watch("call_2")), say("I saw it"));
+    // By what the host knows: a host that is killed may have got an answer that it could not use.
+    const [watches, sees] = [call(watch("call_2")), say("I saw it")];
+    model.reply((response, asked) =>
+      (JSON.stringify(asked.body).includes("call_2") ? sees : watches)(response, asked),
+    );
     expect(await emit(heard, "a bird", {}, "event-1")).toBe(200);
     await host.kill();
     host = await spawnHost({ home, args: SOCKET });
@@ -134,8 +138,9 @@ describe("an event for a child thread", () => {
     const client = await host.join(undefined, EXPERIMENTAL);
     const { data } = await client.call("thread/list", { parentThreadId: threadId });
     expect(data).toHaveLength(1);
-    expect(await emit(heard, "the last", { associative: true, final: true })).toBe(200);
+    model.reply(sees);
     const asking = model.asked.length;
+    expect(await emit(heard, "the last", { associative: true, final: true })).toBe(200);
     await eventually(() => model.asked.length > asking, "the parent goes on");
   });
 });
