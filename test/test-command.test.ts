@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "./support/folder.ts";
 
@@ -68,6 +69,11 @@ it.each([
 ])("announces the time of the form that it runs (BOBBIN_FULL=%j)", async (full, minutes) => {
   const { output } = await npmTest([], [{}], full === undefined ? {} : { BOBBIN_FULL: full });
   expect(output).toContain(`tests, ${minutes} on two idle cores`);
+});
+
+it("gives generated tests its seed", () => {
+  const seed = process.env.BOBBIN_SEED;
+  expect(fc.readConfigureGlobal().seed).toBe(seed === undefined ? undefined : Number(seed));
 });
 
 describe("a failed test", () => {

@@ -54,6 +54,14 @@ const result = ({ body }: Heard, text: string) => ({
 });
 
 describe("a callback", () => {
+  it("has a port that the system does not give to other programs", async () => {
+    const { heard } = await waiting();
+    const port = Number(new URL(heard.body.callback_url).port);
+    expect(port).toBeGreaterThanOrEqual(20_000);
+    // Linux gives any port from 32768 on to whoever asks for one.
+    expect(port).toBeLessThan(32_768);
+  });
+
   it("[RAPR-62] [RAPR-83] [RAPR-11] has its effect once; repeats and late ones are acknowledged and change nothing", async () => {
     const { model, client, threadId, turnId, heard, server } = await waiting();
     const statuses = await Promise.all(["one", "two", "three"].map((text) => answer(heard, text)));

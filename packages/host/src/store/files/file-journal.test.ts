@@ -66,8 +66,8 @@ describe("a thread that is deleted", () => {
     ["never used", false],
   ])("costs as much among many unused threads as among few (it was %s)", async (_, used) => {
     const few = await workToDelete(3, used);
-    // One or two operations more or less are a matter of timing: what ended just before is cleaned up with it.
-    expect(await workToDelete(100, used)).toBeLessThanOrEqual(few + 2);
+    // The counts differed by one in one of many runs, for an unknown reason. A cost per thread would add 97.
+    expect(await workToDelete(100, used)).toBeLessThanOrEqual(few + 1);
     // All others are still to be made, each from a line of its own.
     const lines = (await starts()).split("\n").filter((line) => line.includes("bystander"));
     expect(lines).toHaveLength(103);
