@@ -69,7 +69,7 @@ async function tryAll() {
   const runners = [];
   const cleanUp = () => {
     for (const runner of runners) runner.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => {

@@ -1,5 +1,5 @@
 // Vitest's default reporter, plus a count of finished test files as progress of a long run, and at its end the names of
-// the tests that were skipped.
+// the tests that were skipped and why.
 import { DefaultReporter } from "vitest/node";
 
 const EVERY = 10;
@@ -11,6 +11,14 @@ export default class ProgressReporter extends DefaultReporter {
   #files = 0;
   #done = 0;
   #skipped = [];
+  /** What tests need and the machine does not have. */
+  #missing = new Set();
+
+  onUserConsoleLog(log, ...more) {
+    const [, missing] = /^(not on this machine: .*)$/m.exec(log.content) ?? [];
+    if (missing === undefined) super.onUserConsoleLog(log, ...more);
+    else this.#missing.add(missing);
+  }
 
   onTestRunStart(specifications) {
     this.#files = specifications.length;
@@ -29,10 +37,11 @@ export default class ProgressReporter extends DefaultReporter {
     // With a pattern for names, everything else is skipped on purpose.
     if (this.#skipped.length === 0 || this.ctx.config.testNamePattern !== undefined) return;
     for (const test of this.#skipped.slice(0, MAX_NAMED)) {
-      const why = test.result().note ?? "what it needs is not on this machine";
+      const why = test.result().note ?? "see below";
       this.log(`skipped: ${test.module.relativeModuleId} > ${test.fullName} (${why})`);
     }
     const more = this.#skipped.length - MAX_NAMED;
     if (more > 0) this.log(`skipped: ${more} more`);
+    for (const missing of this.#missing) this.log(missing);
   }
 }

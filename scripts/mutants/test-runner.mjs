@@ -1,5 +1,6 @@
 // Runs test files in a process that stays loaded, and ends that process when a test hangs.
 import { spawn } from "node:child_process";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const PROCESS = fileURLToPath(new URL("./test-process.mjs", import.meta.url));
@@ -30,8 +31,15 @@ export class TestRunner {
     if (this.#child !== undefined) return [];
     this.#child = spawn(process.execPath, [PROCESS], {
       cwd: this.#tree,
-      // The tests run no program, so nothing is built.
-      env: { ...process.env, BOBBIN_BIN: "bin/bobbin", BOBBIN_FULL: undefined, ...this.#env },
+      env: {
+        ...process.env,
+        // The tests run no program, so nothing is built.
+        BOBBIN_BIN: "bin/bobbin",
+        BOBBIN_FULL: undefined,
+        // The process is killed, so it cannot take away what it makes. The folder around the tree is removed.
+        TMPDIR: dirname(this.#tree),
+        ...this.#env,
+      },
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       detached: true,
     });

@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasOtherUsers } from "../support/machine.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
 import type { Attempt, Script, Setting } from "./attempt.ts";
 import { FILE_ATTEMPTS } from "./file-attempts.ts";
@@ -37,8 +38,7 @@ const TIMED_OUT = 124;
 const own = process.getuid?.() ?? 0;
 const users = [
   { name: own === 0 ? "root" : "the user of this test", uid: own },
-  // Only root can become somebody else.
-  ...(own === 0 ? [{ name: "another user", uid: NOBODY }] : []),
+  ...(hasOtherUsers() ? [{ name: "another user", uid: NOBODY }] : []),
 ];
 
 type Scripted = Attempt & { readonly how: Script };

@@ -10,7 +10,7 @@ import { COMMAND_QUESTION, type CommandStage, commandStage, WRITES } from "../su
 import { consoleStage, send } from "../support/console-stage.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
-import { localName } from "../support/local-name.ts";
+import { hasLocalName, localName } from "../support/local-name.ts";
 import type { Reply } from "../support/mock-model.ts";
 import { callTool, escalated, outputOf, run, say } from "../support/model-replies.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
@@ -114,7 +114,7 @@ describe.runIf(hasBrowser)("an approval in the console", () => {
   });
 });
 
-describe.runIf(hasBrowser && hasSandbox && localName !== null)("an approval of a connection", () => {
+describe.runIf(hasBrowser && hasSandbox && hasLocalName)("an approval of a connection", () => {
   it("[CONSOLE-50] names the host, refuses it, or allows it for good", async () => {
     const { name, address } = localName!;
     let served = 0;

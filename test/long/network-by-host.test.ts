@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
-import { localName } from "../support/local-name.ts";
+import { hasLocalName, localName } from "../support/local-name.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
@@ -112,7 +112,7 @@ const amend = (action: "allow" | "deny"): object => ({
   applyNetworkPolicyAmendment: { network_policy_amendment: { host: name, action } },
 });
 
-describe.runIf(hasSandbox && localName !== null)("a command that connects to a host", () => {
+describe.runIf(hasSandbox && hasLocalName)("a command that connects to a host", () => {
   it.each(["stdio", "ws"] as const)(
     "[NETWORK-2] waits while one question is asked for all of its connections, and goes on when it is accepted (%s)",
     async (kind) => {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
+import { isHere } from "../support/machine.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 /** A command of the operating system, where it has it. */
@@ -26,6 +27,12 @@ async function smallDisk(size: string): Promise<string> {
   mounted.push(folder);
   return folder;
 }
+
+const hasDisks = isHere(
+  "DISKS",
+  canMount(),
+  "the right to mount, for tests of full and read-only disks (root)",
+);
 
 function canMount(): boolean {
   try {
@@ -59,7 +66,7 @@ async function ends(host: HostProcess, client: WireClient): Promise<void> {
 }
 
 describe("a home that cannot be written to", () => {
-  it.skipIf(!canMount())("[FAULT-1] is read; what wants to write is refused", async () => {
+  it.runIf(hasDisks)("[FAULT-1] is read; what wants to write is refused", async () => {
     const home = await smallDisk("16m");
     const { threadId, turns } = await storedThread(home);
     system("mount", "-o", "remount,ro", home);
@@ -110,7 +117,7 @@ describe("a home that cannot be written to", () => {
     await ends(host, client);
   });
 
-  it.skipIf(!canMount())(
+  it.runIf(hasDisks)(
     "[FAULT-3] because the disk is full loses nothing and goes on when there is room",
     async () => {
       const home = await smallDisk("4m");

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshFolder } from "../support/folder.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { hasOtherUsers } from "../support/machine.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
@@ -118,7 +119,7 @@ describe("a listener without authentication", () => {
     expect(stdout).toMatch(/^HTTP\/1.1 403 .*"ownProcess"/s);
   });
 
-  it.runIf(process.getuid?.() === 0 && hasSandbox)(
+  it.runIf(hasOtherUsers() && hasSandbox)(
     "[OWN-1] refuses a command that keeps the host from seeing its descriptors",
     async () => {
       const uid = 65534;
@@ -138,7 +139,7 @@ describe("a listener without authentication", () => {
     },
   );
 
-  it.runIf(process.getuid?.() === 0)("[OWN-2] refuses other users of the machine", async () => {
+  it.runIf(hasOtherUsers())("[OWN-2] refuses other users of the machine", async () => {
     const { places } = await listening();
     expect(await answerToStranger(places.tcp)).toMatch(/^HTTP\/1.1 101 /);
     expect(await answerToStranger(places.tcp, 65534)).toMatch(/^HTTP\/1.1 403 .*"otherUser"/s);

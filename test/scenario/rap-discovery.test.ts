@@ -70,7 +70,10 @@ describe("discovery", () => {
     const desk = await FakeToolServer.start({ look: {} });
     const slow = await FakeToolServer.start();
     slow.on.set(TOOLSET, hang);
-    const { client, model, threadId } = await rapStage([say("ok")], { servers: { desk, slow } });
+    const { client, model, threadId } = await rapStage([say("ok")], {
+      servers: { desk, slow },
+      env: { BOBBIN_DEADLINE_FACTOR: "1" },
+    });
     // It was started, and the slow one has not answered: it never does.
     await slow.next(TOOLSET);
     await client.turn(threadId, "go");

@@ -4,16 +4,18 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { atFileEnd } from "./file-end.ts";
+import { isHere } from "./machine.ts";
 
 const program = [process.env.BOBBIN_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path),
 );
 
-/** Whether there is a browser. With BOBBIN_REQUIRE_BROWSER=1, as in CI, tests fail rather than be skipped. */
-export const hasBrowser = program !== undefined || process.env.BOBBIN_REQUIRE_BROWSER === "1";
-
-if (!hasBrowser)
-  console.warn("Tests of the console are skipped: there is no Chromium (apt install chromium).");
+/** Whether there is a browser. */
+export const hasBrowser = isHere(
+  "BROWSER",
+  program !== undefined,
+  "Chromium, for tests of the console (apt install chromium)",
+);
 
 /** Time limit for a page that does not respond. Long, because pages are slow on a busy machine. */
 const STUCK_MS = 120_000;

@@ -1,15 +1,12 @@
 import { spawnSync } from "node:child_process";
+import { isHere } from "./machine.ts";
 
 const tried = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "--proc", "/proc", "true"]);
-const works = process.platform === "linux" && tried.status === 0;
+const problem = tried.error?.message ?? tried.stderr?.toString().trim();
 
-/**
- * Whether commands can be sandboxed on this machine. With BOBBIN_REQUIRE_SANDBOX=1, as in CI, tests fail rather than
- * be skipped.
- */
-export const hasSandbox = works || process.env.BOBBIN_REQUIRE_SANDBOX === "1";
-
-if (!hasSandbox) {
-  const why = tried.error?.message ?? tried.stderr?.toString().trim();
-  console.warn(`Tests of the sandbox are skipped: bubblewrap does not work here (${why}).`);
-}
+/** Whether commands can be sandboxed on this machine. */
+export const hasSandbox = isHere(
+  "SANDBOX",
+  process.platform === "linux" && tried.status === 0,
+  `bubblewrap, for tests of the sandbox (${problem})`,
+);

@@ -189,12 +189,17 @@ export function mutated(value: unknown, random: Random): unknown {
   return copy;
 }
 
-/** An almost equal text, so that the form of a cursor, for example, is kept. */
+/**
+ * An almost equal text, so that the form of a cursor, for example, is kept. A path stays in its folder, because some
+ * methods make, write and remove files.
+ */
 function bent(value: unknown, random: Random): string {
   if (typeof value !== "string" || value === "" || random.chance(0.3)) return oddString(random);
-  const at = random.below(value.length);
+  const fixed = value.startsWith("/") ? value.lastIndexOf("/") + 1 : 0;
+  const at = fixed + random.below(Math.max(1, value.length - fixed));
   const put = random.pick(["0", "9", "999999999", "-", ".", "a", "\0", value]);
-  return value.slice(0, at) + put + value.slice(at + random.below(3));
+  const text = value.slice(0, at) + put + value.slice(at + random.below(3));
+  return text.endsWith("/..") ? value : text;
 }
 
 type Container = Record<string, unknown> | unknown[];

@@ -3,6 +3,7 @@ import { etcFolder } from "../config/layer-files.ts";
 import { hostConfig } from "../config/load-config.ts";
 import { isJsonLog, logFor } from "../observe/log.ts";
 import { RecentLog } from "../observe/recent-log.ts";
+import { deadlineMs } from "../platform/deadlines.ts";
 import { nodePlatform } from "../platform/node.ts";
 import { earlyFiles } from "../platform/startup-file-reader.ts";
 import type { AuthFlags } from "../server/listen/auth-flags.ts";
@@ -23,7 +24,7 @@ interface AppServerOptions extends AuthFlags {
 }
 
 /** Time limit for the shutdown. After it the process exits with code 1. */
-const END_MS = 10_000;
+const END_MS = deadlineMs(10_000);
 
 /**
  * With sockets, the host's modules are loaded after the first `initialize` request, or after this delay. A client that

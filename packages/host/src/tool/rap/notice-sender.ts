@@ -1,6 +1,7 @@
 import type { Notice } from "@bobbin/rap/runtime";
 import type { Log } from "../../observe/log.ts";
 import { FewAtOnce } from "../../platform/concurrency-limit.ts";
+import { deadlineMs } from "../../platform/deadlines.ts";
 import type { Clock, Timers } from "../../platform/platform.ts";
 import type { ToolServerSettings } from "./rap-settings.ts";
 
@@ -18,7 +19,7 @@ export interface NoticePorts {
 }
 
 /** Time limit for a tool server to acknowledge a notice. */
-export const NOTICE_MS = 3000;
+export const NOTICE_MS = deadlineMs(3000);
 
 /**
  * Limit on the notices in progress per server, so that many threads that close together do not open as many

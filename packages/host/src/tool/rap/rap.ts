@@ -17,6 +17,7 @@ import type { ThreadState } from "../../core/state.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import type { Supervisor } from "../../observe/supervise.ts";
+import { deadlineMs } from "../../platform/deadlines.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { DocumentStore } from "../../store/documents.ts";
 import type { Tool } from "../tool.ts";
@@ -61,7 +62,7 @@ export interface RapPorts {
 type Count = (labels: Readonly<Record<string, string>>) => void;
 
 /** Time limit for a server to answer with its toolset. A thread's first turn waits for it. */
-const DISCOVERY_MS = 5000;
+const DISCOVERY_MS = deadlineMs(5000);
 /** How long a shutdown waits for notices in progress. */
 const GRACE_MS = 2000;
 
