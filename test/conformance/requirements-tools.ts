@@ -25,13 +25,16 @@ export const toolLines = {
     "Where commands cannot be confined, none runs in silence: the reason and what to do about it are given.",
   "SANDBOX-4": "Each listed way out of the sandbox is refused, as root and as another user.",
   "SANDBOX-5": "Plain git commands change their repository, and not what names the programs that git runs.",
-  "SANDBOX-6": "What a git command changed although it is protected is undone and reported.",
+  "SANDBOX-6":
+    "What changed although it is protected is reported, the host changes nothing, and git asks from then on.",
   "SANDBOX-7":
     "Files that hold places in a repository go with the last command that needs them, or with the next host.",
   "SANDBOX-8":
     "A permission profile that somebody wrote is enforced, for reading and writing; without it nothing runs.",
   "SANDBOX-9":
     "A git command that changes what is protected of its repository asks to run outside of the sandbox.",
+  "SANDBOX-10":
+    "What was checked is what a command gets: nothing that took its place is mounted, and no folder on the way can.",
   "NETWORK-1":
     "A command with the network by host reaches hosts that are allowed, through the proxy, and nothing past it.",
   "NETWORK-2": "A command waits while one question is asked for all of its connections to a host.",

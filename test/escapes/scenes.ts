@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSandbox } from "../../packages/host/src/sandbox/sandbox.ts";
 import { eventually } from "../support/eventually.ts";
@@ -190,15 +190,17 @@ export const SCENES: readonly Attempt[] = [
   ),
   scene(
     "git-detached",
-    "write where a read-only mount came off, because somebody renamed a file over it",
+    "write where a read-only mount came off, because somebody renamed a file over it, and go on unnoticed",
     "as a git command",
     async (stage) => {
       const git = join(stage.folder, "work", ".git");
       const config = await readFile(join(git, "config"), "utf8");
-      const { undone } = await stage.confined(
+      const sandbox = createSandbox({ platform: stage.platform, home: join(stage.folder, "home") });
+      const { notices } = await stage.confined(
         "as a git command",
         "echo ready; read go; echo evil > .git/hooks/post-checkout; echo evil >> .git/config",
         {
+          sandbox,
           meanwhile: async () => {
             await rename(join(git, "hooks"), join(git, "hooks.old"));
             await mkdir(join(git, "hooks"), { mode: 0o777 });
@@ -208,26 +210,65 @@ export const SCENES: readonly Attempt[] = [
           },
         },
       );
-      const isUndone = (await readFile(join(git, "config"), "utf8")) === config && undone.length > 0;
-      return !isUndone || (await readdir(join(git, "hooks"))).includes("post-checkout");
+      const { code } = await stage.confined("as a git command", "touch .git/opened", { sandbox });
+      await writeFile(join(git, "config"), config);
+      await rm(join(git, "hooks"), { recursive: true });
+      await rename(join(git, "hooks.old"), join(git, "hooks"));
+      return code === 0 || !notices.some((notice) => notice.includes(join(git, "hooks", "post-checkout")));
     },
   ),
   scene(
     "git-folder-link",
-    "exchange a folder of .git for a link, so that the host undoes changes elsewhere",
+    "exchange a folder of .git that contains protected files for a link",
     "as a git command",
     async (stage) => {
-      const modules = join(stage.folder, "work", ".git", "modules");
-      const [sub, old] = [join(modules, "sub"), join(modules, "old")];
-      const { code, undone } = await stage.confined(
+      const { code } = await stage.confined(
         "as a git command",
         'mv .git/modules/sub .git/modules/old && ln -s "$OUTSIDE" .git/modules/sub',
       );
-      if (code !== 0) throw new Error("the folder was not exchanged");
-      const isUndone = (await realpath(sub)) === sub && undone.length > 0;
-      await rm(sub, { recursive: true });
-      await rename(old, sub);
-      return !isUndone;
+      return code === 0;
+    },
+  ),
+  scene(
+    "git-renamed",
+    "rename a repository below the workspace and leave a link to another folder, as a hook may",
+    "as a git command",
+    async (stage) => {
+      const cwd = join(stage.folder, "work", "renamed");
+      await stage.outside(`git init -q renamed`);
+      const { code } = await stage.confined(
+        "as a git command",
+        'cd .. && mv renamed renamed.old && ln -s "$OUTSIDE" renamed',
+        { cwd },
+      );
+      await rm(cwd, { recursive: true });
+      return code === 0;
+    },
+  ),
+  scene(
+    "rename-on-the-way",
+    "rename a folder between a writable folder and the workspace, or the home of the host",
+    "workspace-write",
+    async (stage) => {
+      const outer = join(stage.folder, "outer");
+      const root = join(outer, "a", "b", "project");
+      const home = join(outer, "c", "home");
+      for (const path of [join(root, ".git"), home]) await mkdir(path, { recursive: true });
+      await writeFile(join(root, ".git", "HEAD"), "ref: refs/heads/main\n");
+      await writeFile(join(home, "auth.json"), "secret");
+      await stage.own();
+      // Not mv, which copies where it cannot rename.
+      const script = `cd ${outer}; for path in a a/b a/b/project a/b/project/.git c c/home; do
+        perl -e 'rename($ARGV[0], "$ARGV[0].moved") and print "renamed\n"' $path; done; touch a/made || exit 1
+        cat c.moved/home/auth.json c/home/auth.json`;
+      const { output } = await stage.confined("workspace-write", script, {
+        sandbox: createSandbox({ platform: stage.platform, home }),
+        cwd: root,
+        roots: [root],
+        policy: workspaceWrite({ writableRoots: [outer] }),
+      });
+      await rm(outer, { recursive: true });
+      return /secret|renamed/.test(output);
     },
   ),
   scene(

@@ -46,7 +46,7 @@ export interface ProxyBehaviour {
 export interface Ran {
   readonly code: number | null;
   readonly output: string;
-  readonly undone: readonly string[];
+  readonly notices: readonly string[];
 }
 
 interface RunOptions {
@@ -155,7 +155,7 @@ export class Stage {
     if (found.kind === "unavailable") throw new Error(found.reason);
     await this.own();
     const ran = await this.#run(this.#asUser(found.program), options);
-    return { ...ran, undone: await found.release() };
+    return { ...ran, notices: await found.release() };
   }
 
   /** Runs a script as the same user, outside of the sandbox. */
@@ -166,7 +166,7 @@ export class Stage {
       env: this.env,
       stdin: "closed",
     };
-    return { ...(await this.#run(this.#asUser(program))), undone: [] };
+    return { ...(await this.#run(this.#asUser(program))), notices: [] };
   }
 
   /** What is outside of the workspace, to see whether something changed. */
@@ -188,7 +188,7 @@ export class Stage {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #run(program: ProgramStart, { meanwhile, proxy }: RunOptions = {}): Promise<Omit<Ran, "undone">> {
+  async #run(program: ProgramStart, { meanwhile, proxy }: RunOptions = {}): Promise<Omit<Ran, "notices">> {
     const running = await this.platform.spawn(program);
     const network = running.channel && this.#serve(running.channel, proxy);
     if (meanwhile === undefined) running.endInput();

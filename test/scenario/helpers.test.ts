@@ -109,7 +109,7 @@ describe("a helper", () => {
     expect([again.id, again.params.threadId]).toEqual([question.id, id]);
     other.send({ id: again.id, result: { answers: { q: { answers: ["A"] } } } });
     await client.about(id, "serverRequest/resolved");
-    await client.turnCompleted(turnId);
+    for (const one of [client, other]) await one.turnCompleted(turnId);
     expect(helperCalls(client, threadId)[1].agentsStates[id].message).toContain("A");
     expect(helperCalls(other, threadId).map(({ tool }) => tool)).toEqual(["wait"]);
   });

@@ -10,6 +10,7 @@ export function fakeWorkspace(files: FakeFiles): WorkspaceFiles {
     throw Object.assign(new Error(`${path} may not be written`), { code: "EACCES" });
   };
   return {
+    hold: async () => undefined,
     async read(path) {
       const text = await files.readText(path);
       return text === undefined ? undefined : { bytes: Buffer.from(text), mode: 0o644 };

@@ -219,8 +219,8 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       return {
         ...confined,
         async release() {
-          const undone = await release();
-          return undone.length === 0 ? undefined : `${undone.join("\n")}\n`;
+          const notices = await release();
+          return notices.length === 0 ? undefined : `${notices.join("\n")}\n`;
         },
       };
     },

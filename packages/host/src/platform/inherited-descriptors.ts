@@ -59,26 +59,31 @@ export function withoutInherited(stdio: readonly Stdio[]): Stdio[] {
 
 /**
  * Builds a shell command line that opens `files` as descriptors 3, 4 and so on, then the two ends of `channel` (one
- * to read, one to write), removes the folder of those files, closes the inherited descriptors, and then executes the
- * program. The folder is removed at once because a host that is killed could not remove it later. Returns undefined
- * if no shell on this machine can close the descriptors. `env` is the program's environment; the program gets it
- * unchanged.
+ * to read, one to write) and the `held` files and folders, removes the folder of `files`, closes the inherited
+ * descriptors, and then executes the program. The folder is removed at once because a host that is killed could not
+ * remove it later. Returns undefined if no shell on this machine can close the descriptors. `env` is the program's
+ * environment; the program gets it unchanged.
  */
 export function commandOpeningFiles(
   { argv, env }: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> },
   files: readonly string[],
-  channel: readonly string[] = [],
+  {
+    channel = [],
+    held = [],
+  }: { readonly channel?: readonly string[]; readonly held?: readonly string[] } = {},
 ): readonly string[] | undefined {
-  const paths = [...files, ...channel];
+  const paths = [...files, ...channel, ...held];
   const closed = [...inheritableDescriptors()].filter((descriptor) => descriptor >= 3 + paths.length);
   if (paths.length + closed.length === 0) return argv;
   // Only bash can redirect descriptors above 9. `-p` keeps it from running the startup file that the environment
   // names.
-  const bash = closed.some((descriptor) => descriptor > 9) ? BASH.find(existsSync) : "/bin/sh";
+  const isHigh = paths.length > 7 || closed.some((descriptor) => descriptor > 9);
+  const bash = isHigh ? BASH.find(existsSync) : "/bin/sh";
   if (bash === undefined) return undefined;
-  const opens = paths.map((_, nth) => `${3 + nth}${nth === files.length + 1 ? ">" : "<"}"$${nth + 1}"`);
+  const written = channel.length === 0 ? -1 : files.length + 1;
+  const opens = paths.map((_, nth) => `${3 + nth}${nth === written ? ">" : "<"}"\${${nth + 1}}"`);
   const closes = closed.map((descriptor) => `${descriptor}>&-`);
-  const remove = paths.length === 0 ? "" : `command -p rm -rf -- "\${1%/*}" 2>/dev/null; `;
+  const remove = files.length + channel.length === 0 ? "" : `command -p rm -rf -- "\${1%/*}" 2>/dev/null; `;
   const script = `exec ${[...opens, ...closes].join(" ")}; ${remove}shift ${paths.length}; exec "$@"`;
   return [
     bash,

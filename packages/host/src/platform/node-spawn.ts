@@ -36,6 +36,7 @@ async function onPipes({
   stdin,
   inputs = [],
   channel = false,
+  descriptors = [],
 }: ProgramStart): Promise<RunningProgram> {
   const [file, ...args] = argv;
   const child = start(file, args, {
@@ -50,6 +51,7 @@ async function onPipes({
       "pipe",
       ...inputs.map(() => "pipe" as const),
       ...(channel ? (["pipe", "pipe"] as const) : []),
+      ...descriptors,
     ]),
   });
   const exited = exitOf(child);

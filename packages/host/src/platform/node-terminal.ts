@@ -40,7 +40,11 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   const files = await inputFiles(program.inputs ?? [], program.channel === true);
   const channel = files.channel?.stream;
   const env = { TERM: "xterm-256color", ...program.env, PWD: program.cwd };
-  const argv = commandOpeningFiles({ argv: program.argv, env }, files.paths, files.channel?.paths);
+  const argv = commandOpeningFiles({ argv: program.argv, env }, files.paths, {
+    ...(files.channel !== undefined && { channel: files.channel.paths }),
+    // The kernel leads such a path to what the descriptor holds, whatever its name is by now.
+    held: (program.descriptors ?? []).map((descriptor) => `/proc/${process.pid}/fd/${descriptor}`),
+  });
   if (argv === undefined) {
     channel?.destroy();
     await files.remove();

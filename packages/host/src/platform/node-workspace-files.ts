@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
+import { holdPath } from "./held-path.ts";
 import { makeFolders } from "./make-folders.ts";
 import type { WorkspaceFiles } from "./platform.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -10,6 +11,8 @@ const FOLDER_MODE = 0o777;
 
 /** Reads, replaces and removes files in users' folders. */
 export const nodeWorkspace: WorkspaceFiles = {
+  hold: holdPath,
+
   async read(path, maxBytes) {
     let file: FileHandle;
     try {

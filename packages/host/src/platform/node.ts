@@ -105,6 +105,7 @@ const loadMarked = () => import("./node-marked-processes.ts");
 
 /** Loaded with its first use: most threads change no files. */
 const lazyWorkspace: WorkspaceFiles = {
+  hold: async (...args) => (await loadWorkspace()).hold(...args),
   read: async (...args) => (await loadWorkspace()).read(...args),
   replace: async (...args) => (await loadWorkspace()).replace(...args),
   remove: async (...args) => (await loadWorkspace()).remove(...args),

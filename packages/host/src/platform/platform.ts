@@ -163,6 +163,8 @@ export interface ProgramStart {
    * Whether the program gets a channel to the host: after `inputs`, one descriptor to read from and one to write to.
    */
   readonly channel?: boolean | undefined;
+  /** Descriptors of this process that the program gets, after `inputs` and the channel. */
+  readonly descriptors?: readonly number[] | undefined;
 }
 
 export interface TerminalSize {
@@ -302,6 +304,11 @@ export type ReadableFiles = Pick<Files, "readText" | "openRead" | "list" | "exis
 /** Files in users' folders, which the host reads and changes for them; `Files` is for its own home. */
 export interface WorkspaceFiles {
   /**
+   * Holds a file or folder by a descriptor, so that another one cannot take its place before it is used. Undefined if it
+   * does not exist, or if the path leads over a symlink. Linux only.
+   */
+  hold(path: string): Promise<HeldPath | undefined>;
+  /**
    * The whole file, undefined if it does not exist. Throws `ENOTFILE` for anything but a file, `EFBIG` beyond
    * `maxBytes`.
    */
@@ -327,6 +334,12 @@ export interface WorkspaceFiles {
     path: string,
     options: { readonly madeFolder?: string | undefined; isAllowed(realPath: string): boolean },
   ): Promise<void>;
+}
+
+/** A file or folder that is held by a descriptor of this process. */
+export interface HeldPath {
+  readonly descriptor: number;
+  close(): Promise<void>;
 }
 
 /** Detects which hosts are alive, by locks that the operating system releases when their process ends. */

@@ -108,8 +108,8 @@ function accessWithin(
   const mayWrite = policy.type === "workspaceWrite";
   return {
     hidden,
-    readable: readable ?? [],
-    readOnly: mayWrite ? PUBLIC_SYSTEM_PATHS : [...PUBLIC_SYSTEM_PATHS, ...folders],
+    readable: [...(readable ?? []), ...(mayWrite ? [] : folders)],
+    readOnly: PUBLIC_SYSTEM_PATHS,
     writable: mayWrite ? folders : [],
     protected: [],
     ...network,

@@ -1,6 +1,7 @@
 import type { ProgramStart } from "../platform/platform.ts";
-import { type Access, isWithin } from "./access.ts";
-import { withBridge, withNodeVisible } from "./network/bridge-launch.ts";
+import type { Access } from "./access.ts";
+import { isInHidden, type Mount } from "./held-mounts.ts";
+import { withBridge } from "./network/bridge-launch.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { Arch } from "./syscalls.ts";
 
@@ -19,22 +20,26 @@ const NAMESPACES = [
   "ALL",
 ] as const;
 
-/** Wraps a program so that it runs inside bubblewrap. */
+/** Wraps a program so that it runs inside bubblewrap. `mounts`: what `holdMounts` opened for the access. */
 export function withBubblewrap(
   bwrap: string,
   arch: Arch,
   program: ProgramStart,
   access: Access,
+  mounts: readonly Mount[],
 ): ProgramStart {
   const inputs = program.inputs ?? [];
   const [options, filter] = [3 + inputs.length, 4 + inputs.length];
   const hosts = access.network === "byHost" ? (access.hosts ?? null) : null;
   const isBridged = hosts !== null;
+  const descriptors = mounts.flatMap(({ descriptor }) => descriptor ?? []);
+  const firstDescriptor = 5 + inputs.length + (isBridged ? 2 : 0);
+  const numberOf = (descriptor: number): number => firstDescriptor + descriptors.indexOf(descriptor);
   const started = isBridged ? withBridge(program, hosts, 5 + inputs.length) : program;
   const args = [
     ...NAMESPACES,
     ...(access.network === "all" ? [] : ["--unshare-net"]),
-    ...mountOptions(isBridged ? withNodeVisible(access) : access, program.cwd),
+    ...mountOptions(access, mounts, numberOf, program.cwd),
     "--chdir",
     program.cwd,
     // The variables are set by options. The environment of bubblewrap itself is empty, because it runs outside of the
@@ -54,6 +59,7 @@ export function withBubblewrap(
     env: {},
     inputs: [...inputs, nulTerminated(args), seccompFilter(arch, { network: access.network !== "none" })],
     channel: isBridged,
+    descriptors,
   };
 }
 
@@ -67,24 +73,30 @@ function terminalEnv({ tty }: ProgramStart): Readonly<Record<string, string>> {
 
 /** Mount options in the order of mounting. A later mount covers a part of an earlier one. */
 function mountOptions(
-  { writable, protected: protectedPaths, hidden, readable, readOnly, ownTemporary = false }: Access,
+  { hidden, readOnly, ownTemporary = false }: Access,
+  mounts: readonly Mount[],
+  numberOf: (descriptor: number) => number,
   cwd: string,
 ): readonly string[] {
-  const mounts = [
+  const all = [
     ...(ownTemporary ? [{ path: "/tmp", options: OWN_TEMPORARY }] : []),
-    ...(readOnly ?? []).map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
-    ...writable.map((path) => ({ path, options: ["--bind-try", path, path] })),
-    ...protectedPaths.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
+    ...mounts.map(({ path, writable, descriptor }) => ({
+      path,
+      options:
+        descriptor === null
+          ? [writable ? "--bind-try" : "--ro-bind-try", path, path]
+          : // Bubblewrap ends with an error if it mounts anything else than what the descriptor holds.
+            [writable ? "--bind-fd" : "--ro-bind-fd", String(numberOf(descriptor)), path],
+    })),
     ...hidden.map(({ path, kind }) => ({
       path,
       options: kind === "folder" ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path],
     })),
-    ...readable.map((path) => ({ path, options: ["--ro-bind-try", path, path] })),
   ].sort((a, b) => depth(a.path) - depth(b.path));
   const folders = hidden.filter(({ kind }) => kind === "folder").map(({ path }) => path);
   return [
     ...(readOnly === null ? ["--ro-bind", "/", "/"] : ["--tmpfs", "/"]),
-    ...mounts.filter(({ path }) => path === "/").flatMap(({ options }) => options),
+    ...all.filter(({ path }) => path === "/").flatMap(({ options }) => options),
     "--dev",
     "/dev",
     "--proc",
@@ -92,9 +104,9 @@ function mountOptions(
     "--ro-bind",
     "/proc/sys",
     "/proc/sys",
-    ...mounts.filter(({ path }) => path !== "/").flatMap(({ options }) => options),
+    ...all.filter(({ path }) => path !== "/").flatMap(({ options }) => options),
     // A working folder that is not visible is created as an empty one.
-    ...(readOnly !== null || folders.some((folder) => isWithin(cwd, folder)) ? ["--dir", cwd] : []),
+    ...(readOnly !== null || isInHidden(cwd, hidden) ? ["--dir", cwd] : []),
     ...[...folders, ...(readOnly === null ? [] : ["/"])].flatMap((path) => ["--remount-ro", path]),
   ];
 }

@@ -1,4 +1,4 @@
-import { GitFileSnapshot } from "./git-file-snapshot.ts";
+import { GitFileSnapshot } from "./git-file-comparison.ts";
 import { protectionOf } from "./git-protection.ts";
 import type { GitRepository } from "./git-repository.ts";
 import { currentBranch, missingUpstream } from "./git-upstream.ts";
@@ -10,7 +10,7 @@ export interface OpenRepository {
   readonly writable: readonly string[];
   readonly protected: readonly string[];
   /**
-   * Must be called when the command has ended. Resolves with sentences about the command's changes that were undone, and
+   * Must be called when the command has ended. Resolves with sentences about protected files that have changed, and
    * about an upstream that git could not set.
    */
   close(): Promise<readonly string[]>;
@@ -25,6 +25,8 @@ export class GitAccess {
   readonly #placeholders: PlaceholderFiles;
   /** The latest snapshot per repository, so that only changed files are read again. */
   readonly #snapshots = new Map<string, GitFileSnapshot>();
+  /** Repositories, by their folder, whose protected files changed while a command ran. They are not opened again. */
+  readonly #changed = new Set<string>();
 
   constructor(ports: SandboxPorts) {
     this.#ports = ports;
@@ -35,6 +37,7 @@ export class GitAccess {
     const { platform } = this.#ports;
     const { files, machine } = platform;
     const { commonDir } = repository;
+    if (this.#changed.has(commonDir)) throw new Error(`protected files of ${commonDir} have changed`);
     const { paths, absent, placeholders } = await protectionOf(files, repository, machine.userHome);
     await this.#placeholders.hold(placeholders);
     const watched = [...paths, ...absent];
@@ -53,9 +56,10 @@ export class GitAccess {
       writable: [commonDir],
       protected: paths,
       close: async () => {
-        const changed = await snapshot.restore().finally(() => this.#placeholders.release(placeholders));
+        const changed = await snapshot.changes().finally(() => this.#placeholders.release(placeholders));
+        if (changed.length > 0) this.#changed.add(commonDir);
         return [
-          ...changed.map((path) => `${path} was changed while a git command ran, and the change was undone`),
+          ...(changed.length === 0 ? [] : [changeNotice(changed)]),
           ...(await missingUpstream(files, repository, branch)),
         ];
       },
@@ -77,4 +81,16 @@ export class GitAccess {
   sweep(): Promise<void> {
     return this.#placeholders.sweep();
   }
+}
+
+/** Limit on the paths that a notice names. */
+const MAX_NAMED = 10;
+
+function changeNotice(paths: readonly string[]): string {
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
+  return (
+    `These files decide which programs git runs, and they changed while a git command ran: ` +
+    `${paths.slice(0, MAX_NAMED).join(", ")}${more}. Check them before the next git command. ` +
+    `Commands in the sandbox can only read this repository from now on.`
+  );
 }

@@ -1,6 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
@@ -55,7 +65,7 @@ async function confined(
     readonly in?: Sandbox;
     readonly meanwhile?: () => Promise<void>;
   } = {},
-): Promise<{ code: number | null; output: string; undone: readonly string[] }> {
+): Promise<{ code: number | null; output: string; notices: readonly string[] }> {
   const cwd = more.cwd ?? repository;
   const found = await (more.in ?? sandbox).confine({
     program: {
@@ -80,7 +90,16 @@ async function confined(
     }
   }
   const { code } = await running.exited;
-  return { code, output, undone: await found.release() };
+  return { code, output, notices: await found.release() };
+}
+
+/** All files below a folder. */
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
 
 const dotGit = (...names: readonly string[]): string => join(repository, ".git", ...names);
@@ -92,7 +111,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect(refused.output).toMatch(/^\?\? b\.txt\n/);
     expect(refused.output).toContain("Read-only file system");
     const done = await confined("git add b.txt && git commit -qm two && git log --format=%s");
-    expect(done).toEqual({ code: 0, output: "two\none\n", undone: [] });
+    expect(done).toEqual({ code: 0, output: "two\none\n", notices: [] });
     expect(git(repository, "log", "--format=%s")).toBe("two\none\n");
   });
 
@@ -201,14 +220,14 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     const script = attempts
       .map((attempt, at) => `(${attempt}) 2>/dev/null && echo "attempt ${at} worked"`)
       .join("\n");
-    const { output, undone } = await confined(`${script}\ntrue`);
-    expect([output, undone]).toEqual(["", []]);
+    const { output, notices } = await confined(`${script}\ntrue`);
+    expect([output, notices]).toEqual(["", []]);
   });
 
-  it("[SANDBOX-6] undoes what was changed although it was protected, and says so", async () => {
+  it("[SANDBOX-6] reports what was changed although it was protected, and opens the repository no more", async () => {
     await writeFile(dotGit("hooks", "pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
     const config = await readFile(dotGit("config"), "utf8");
-    const { undone } = await confined(
+    const { notices } = await confined(
       "echo ready; read go; echo evil > .git/hooks/post-checkout; echo evil >> .git/config",
       {
         // Renaming a file over a mount point removes the mount.
@@ -220,56 +239,35 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
         },
       },
     );
-    expect(undone.map((sentence) => sentence.split(" ", 1)[0])).toEqual(
-      expect.arrayContaining([
-        dotGit("config"),
-        dotGit("hooks", "post-checkout"),
-        dotGit("hooks", "pre-commit"),
-      ]),
-    );
-    expect(await readFile(dotGit("config"), "utf8")).toBe(config);
-    expect(await readdir(dotGit("hooks"))).toContain("pre-commit");
-    expect(await readdir(dotGit("hooks"))).not.toContain("post-checkout");
+    expect(notices).toHaveLength(1);
+    for (const path of [dotGit("config"), dotGit("hooks", "post-checkout"), dotGit("hooks", "pre-commit")])
+      expect(notices[0]).toContain(path);
+    // The host itself changes nothing.
+    expect(await readFile(dotGit("config"), "utf8")).toBe(`${config}evil\n`);
+    expect(await readdir(dotGit("hooks"))).toEqual(["post-checkout"]);
+    const { output } = await confined("touch .git/x");
+    expect(output).toContain("Read-only file system");
   });
 
-  it.each([
-    ["a folder elsewhere", "outside"],
-    ["a folder that does not exist yet", "later"],
-  ])("[SANDBOX-6] does not follow a link to %s when it undoes changes", async (_, target) => {
-    const outside = join(folder, "outside");
-    const sub = dotGit("modules", "sub");
-    for (const path of [outside, sub, dotGit("hooks")]) await mkdir(path, { recursive: true });
-    await writeFile(join(sub, "HEAD"), "ref: refs/heads/main\n");
-    await writeFile(join(sub, "config"), "[core]\n");
-    await writeFile(dotGit("hooks", "pre-commit"), "#!/bin/sh\n");
-    for (const name of ["config", "commondir", "pre-commit", "attributes"])
-      await writeFile(join(outside, name), "a file of the user\n");
-    const link = join(folder, target);
-    const { undone } = await confined(
-      `echo ready; read go; cd .git
-      mv modules/sub modules/old; ln -s ${link} modules/sub
-      mv info old; ln -s ${link} info
-      ln -s ${link} hooks`,
-      // The mount on the folder comes off.
-      { meanwhile: () => rename(dotGit("hooks"), dotGit("hooks.old")) },
-    );
-    expect(undone.map((sentence) => sentence.split(" ", 1)[0])).toEqual(
-      expect.arrayContaining([dotGit("hooks"), dotGit("info"), sub]),
-    );
-    for (const name of await readdir(outside))
-      expect(await readFile(join(outside, name), "utf8"), name).toBe("a file of the user\n");
-    expect((await readdir(outside)).sort()).toEqual(["attributes", "commondir", "config", "pre-commit"]);
-    expect(existsSync(join(folder, "later"))).toBe(false);
-    expect(await realpath(sub)).toBe(sub);
-    expect(await readFile(join(sub, "config"), "utf8")).toBe("[core]\n");
-    expect(await readdir(dotGit("hooks"))).toEqual(expect.arrayContaining(["pre-commit"]));
+  it("[SANDBOX-6] writes and deletes nothing where a repository was exchanged for a link", async () => {
+    const victim = join(folder, "victim");
+    git(folder, "init", "-q", victim);
+    await writeFile(join(victim, ".git", "hooks", "post-checkout"), "a hook of the user\n");
+    const before = git(victim, "hash-object", ...(await filesBelow(victim)));
+    const { notices } = await confined("echo ready; read go", {
+      meanwhile: async () => {
+        await rename(repository, join(folder, "away"));
+        await symlink(victim, repository);
+      },
+    });
+    expect(notices[0]).toContain(dotGit("hooks", "post-checkout"));
+    expect(git(victim, "hash-object", ...(await filesBelow(victim)))).toBe(before);
   });
 
-  it("[SANDBOX-6] undoes that a hook becomes a link, although its content is the same", async () => {
+  it("[SANDBOX-6] reports that a hook becomes a link, although its content is the same", async () => {
     const hook = dotGit("hooks", "pre-commit");
-    await mkdir(dotGit("hooks"), { recursive: true });
     await writeFile(hook, "#!/bin/sh\n", { mode: 0o755 });
-    const { undone } = await confined(
+    const { notices } = await confined(
       "echo ready; read go; mv .git/hooks/pre-commit script && ln -s ../../script .git/hooks/pre-commit",
       {
         meanwhile: async () => {
@@ -279,12 +277,23 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
         },
       },
     );
-    expect(undone.map((sentence) => sentence.split(" ", 1)[0])).toContain(hook);
-    expect(await realpath(hook)).toBe(hook);
-    expect(await readFile(hook, "utf8")).toBe("#!/bin/sh\n");
+    expect(notices[0]).toContain(hook);
   });
 
-  it("[SANDBOX-6] does not open a repository with more hooks than it could restore", async () => {
+  it("[SANDBOX-10] lets no folder on the way to a protected file be renamed", async () => {
+    await mkdir(dotGit("modules", "group", "sub"), { recursive: true });
+    await writeFile(dotGit("modules", "group", "sub", "HEAD"), "ref: refs/heads/main\n");
+    await writeFile(dotGit("modules", "group", "sub", "config"), "[core]\n");
+    await writeFile(dotGit("info", "attributes"), "");
+    const { output } = await confined(
+      `for one in .git .git/info .git/modules .git/modules/group .git/modules/group/sub; do
+        mv $one $one.old 2>/dev/null && echo "$one moved"
+      done; touch .git/modules/group/x && echo written`,
+    );
+    expect(output).toBe("written\n");
+  });
+
+  it("[SANDBOX-6] does not open a repository with more hooks than it compares", async () => {
     await mkdir(dotGit("hooks"), { recursive: true });
     for (let nth = 0; nth < 257; nth++) await writeFile(dotGit("hooks", `hook-${nth}`), "");
     const { output } = await confined("git commit -q --allow-empty -m x");
@@ -311,7 +320,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     );
     const script = "git -c user.name=A -c user.email=a@b commit -q --allow-empty -m sub";
     const sub = await confined(script, { cwd: join(repository, "sub"), roots: [repository] });
-    expect(sub).toMatchObject({ code: 0, undone: [] });
+    expect(sub).toMatchObject({ code: 0, notices: [] });
     expect(git(join(repository, "sub"), "log", "-1", "--format=%s")).toBe("sub\n");
   });
 

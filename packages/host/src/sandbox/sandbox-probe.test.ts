@@ -25,6 +25,7 @@ function on(machine: Machine) {
       readText: async (path: string) => files[path],
       realPath: async (path: string) => path,
     },
+    workspace: { hold: async () => undefined },
     spawn: async (start: ProgramStart): Promise<Partial<RunningProgram>> => {
       starts.push(start);
       const said = machine.fails ?? null;

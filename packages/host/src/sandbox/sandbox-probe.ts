@@ -63,8 +63,19 @@ export async function findBubblewrap(platform: ProbePlatform): Promise<FoundBubb
     readOnly: null,
     network: "none",
   };
-  const failure = await failureOf(platform, withBubblewrap(path, arch, trueProgram(platform), noAccess));
+  // One folder is mounted as those of commands are.
+  const root = await platform.workspace.hold("/");
+  const mounts = root === undefined ? [] : [{ path: "/", writable: false, descriptor: root.descriptor }];
+  const failure = await failureOf(
+    platform,
+    withBubblewrap(path, arch, trueProgram(platform), noAccess, mounts),
+  ).finally(() => root?.close());
   if (failure === undefined) return { path, arch };
+  if (/--ro-bind-fd/.test(failure))
+    return {
+      reason: `${path} is too old: it has no option --bind-fd`,
+      advice: "Install bubblewrap 0.10 or later, or the security update of your distribution from 2024 on.",
+    };
   return {
     reason: `${path} cannot confine a program: ${failure}`,
     advice: await adviceFor(platform, failure),

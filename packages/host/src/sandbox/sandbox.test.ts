@@ -68,6 +68,103 @@ async function run(
   return { ...exit, output };
 }
 
+describe.runIf(hasSandbox)("a folder that is exchanged for a link", () => {
+  const read = "cat sub/.git/auth.json; echo evil > sub/.git/auth.json";
+
+  /** Puts a link to the host's home in the place of a nested repository. */
+  async function exchange(): Promise<void> {
+    await rename(join(workspace, "sub", ".git"), join(workspace, "old"));
+    await symlink(home, join(workspace, "sub", ".git"));
+  }
+
+  async function nested(): Promise<ConfinedCommand> {
+    const cwd = join(workspace, "sub");
+    await mkdir(join(cwd, ".git"), { recursive: true });
+    await writeFile(join(cwd, ".git", "HEAD"), "ref: refs/heads/main\n");
+    const program = {
+      argv: ["/bin/sh", "-c", `cd ..; ${read}`] as const,
+      cwd,
+      env: { PATH: process.env.PATH! },
+    };
+    return {
+      program: { ...program, stdin: "closed" },
+      policy: WRITE,
+      roots: [workspace],
+      gitWritable: false,
+    };
+  }
+
+  it.each([false, true])(
+    "[SANDBOX-10] between the check and the mount shows nothing, git: %s",
+    async (gitWritable) => {
+      let exchanged = false;
+      const hold = async (path: string) => {
+        if (path.endsWith("/.git") && !exchanged) {
+          exchanged = true;
+          await exchange();
+        }
+        return platform.workspace.hold(path);
+      };
+      const racing = createSandbox({
+        platform: { ...platform, workspace: { ...platform.workspace, hold } },
+        home,
+      });
+      const { output } = await run("", WRITE, { ...(await nested()), gitWritable, in: racing });
+      expect(exchanged).toBe(true);
+      expect(output).not.toContain("secret");
+      expect(await readFile(join(home, "auth.json"), "utf8")).toBe("secret");
+    },
+  );
+
+  it.each([false, true])(
+    "[SANDBOX-10] just before the mount ends the command, git: %s",
+    async (gitWritable) => {
+      const confined = await sandbox.confine({ ...(await nested()), gitWritable });
+      if (confined.kind === "unavailable") throw new Error(confined.reason);
+      await exchange();
+      const running = await platform.spawn(confined.program);
+      let output = "";
+      for await (const { bytes } of running.output) output += new TextDecoder().decode(bytes);
+      expect((await running.exited).code).not.toBe(0);
+      await confined.release();
+      expect(output).toMatch(/^bwrap: /);
+      expect(output).not.toContain("secret");
+      expect(await readFile(join(home, "auth.json"), "utf8")).toBe("secret");
+    },
+  );
+
+  it("[SANDBOX-10] leaves no descriptor in the command, on pipes and on a terminal", async () => {
+    await mkdir(join(workspace, ".git"));
+    for (const tty of [undefined, { cols: 80, rows: 24 }]) {
+      const program = {
+        argv: [
+          "/bin/sh",
+          "-c",
+          "for fd in /proc/self/fd/*; do readlink $fd; done; touch made; ls -d made",
+        ] as const,
+        cwd: workspace,
+        env: { PATH: process.env.PATH! },
+        stdin: "open" as const,
+        tty,
+      };
+      const confined = await sandbox.confine({
+        program,
+        policy: WRITE,
+        roots: [workspace],
+        gitWritable: false,
+      });
+      if (confined.kind === "unavailable") throw new Error(confined.reason);
+      const running = await platform.spawn(confined.program);
+      let output = "";
+      for await (const { bytes } of running.output) output += new TextDecoder().decode(bytes);
+      await running.exited;
+      await confined.release();
+      expect(output).toContain("made");
+      expect(output).not.toContain(folder);
+    }
+  });
+});
+
 describe.runIf(hasSandbox)("a confined command", () => {
   it("[SANDBOX-1] reads everything and writes nothing under read-only", async () => {
     await writeFile(join(workspace, "a.txt"), "old");

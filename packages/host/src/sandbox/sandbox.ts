@@ -6,6 +6,8 @@ import { AccessLookup, type ConfiningPolicy } from "./access-lookup.ts";
 import { withBubblewrap } from "./bubblewrap.ts";
 import { GitAccess, type OpenRepository } from "./git-command-access.ts";
 import { withoutAutomaticUpstream } from "./git-upstream.ts";
+import { holdMounts } from "./held-mounts.ts";
+import { withNodeVisible } from "./network/bridge-launch.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import { PackageCaches } from "./package-caches.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
@@ -56,7 +58,7 @@ export type Confined =
       readonly hosts: HostRules | null;
       /**
        * Must be called when the program has exited or could not be started. Resolves with sentences, for the user and
-       * the model, about forbidden changes that were undone, and about settings that git could not write.
+       * the model, about protected files that have changed, and about settings that git could not write.
        */
       readonly release: () => Promise<readonly string[]>;
     }
@@ -89,7 +91,11 @@ export function createSandbox(ports: SandboxPorts): Sandbox {
   );
 }
 
-type Wrap = (program: ProgramStart, access: Access) => Promise<ProgramStart>;
+/** `close`: to be called when the program has ended or was not started. */
+type Wrap = (
+  program: ProgramStart,
+  access: Access,
+) => Promise<{ readonly program: ProgramStart; readonly close?: () => Promise<void> }>;
 
 /** Finds out how programs are sandboxed on this machine. */
 async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProblem> {
@@ -98,16 +104,24 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
       const found = await findBubblewrap(platform);
       if ("reason" in found) return found;
       let hasSignals: Promise<boolean> | undefined;
-      return async (program, access) => {
-        const wrap = (one: ProgramStart): ProgramStart => withBubblewrap(found.path, found.arch, one, access);
-        if (program.tty === undefined) return wrap(program);
+      return async (program, wanted) => {
+        const access = wanted.network === "byHost" ? withNodeVisible(wanted) : wanted;
+        const { mounts, close } = await holdMounts(platform, access);
+        const wrap = (one: ProgramStart): ProgramStart =>
+          withBubblewrap(found.path, found.arch, one, access, mounts);
+        if (program.tty === undefined) return { program: wrap(program), close };
         hasSignals ??= failureOf(platform, signalsProbe).then((failure) => failure === undefined);
-        return (await hasSignals) ? withTerminalSignals(program, access, wrap) : wrap(program);
+        return {
+          program: (await hasSignals) ? withTerminalSignals(program, access, wrap) : wrap(program),
+          close,
+        };
       };
     }
     case "darwin": {
       const found = await findSeatbelt(platform);
-      return "reason" in found ? found : async (program, access) => withSeatbelt(program, access);
+      return "reason" in found
+        ? found
+        : async (program, access) => ({ program: withSeatbelt(program, access) });
     }
     default:
       return {
@@ -133,7 +147,11 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       const hasCaches = policy.type !== "readOnly" && command.within == null;
       const folder = hasCaches ? await caches.folderOf(command.roots) : undefined;
       let opened: OpenRepository | undefined;
-      const release = async (): Promise<readonly string[]> => (await opened?.close()) ?? [];
+      let closeMounts: (() => Promise<void>) | undefined;
+      const release = async (): Promise<readonly string[]> => {
+        await closeMounts?.();
+        return (await opened?.close()) ?? [];
+      };
       try {
         const access = await lookup.of(command, policy, profile, async (repository) => {
           // A repository that cannot be protected, for example because another user owns it, is read-only.
@@ -144,7 +162,8 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
         const cached =
           folder === undefined ? { program: started, access } : caches.redirect(folder, started, access);
         const wrapped = await wrap(cached.program, cached.access);
-        return { kind: "program", program: wrapped, hosts: access.hosts ?? null, release };
+        closeMounts = wrapped.close;
+        return { kind: "program", program: wrapped.program, hosts: access.hosts ?? null, release };
       } catch (cause) {
         await release();
         throw cause;

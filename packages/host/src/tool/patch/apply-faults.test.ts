@@ -51,6 +51,7 @@ class Disk {
   }
 
   readonly workspace: WorkspaceFiles = {
+    hold: async () => undefined,
     read: async (path) => {
       this.#step("before", false);
       const text = this.files.get(path);

@@ -1,4 +1,4 @@
-import { basename, dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import type { Files, Platform } from "../platform/platform.ts";
 import { isWithin } from "./access.ts";
 
@@ -12,22 +12,22 @@ interface FileState {
 /** `other`: a folder, or a file that cannot be read. */
 type State = FileState | "other" | "missing";
 
-/** Limit on the size of restored files. Larger files are neither hooks nor config files. */
+/** Limit on the size of compared files. Larger files are neither hooks nor config files. */
 const MAX_BYTES = 1024 * 1024;
-/** Limit on the files of one folder. A repository with more is not opened: what is not read cannot be restored. */
+/** Limit on the files of one folder. A repository with more is not opened: what is not read cannot be compared. */
 const MAX_FOLDER_FILES = 256;
 
 /**
  * The content of a repository's protected files before a command. They are mounted read-only for the command. A mount
- * is lost when a process outside of the sandbox renames a file over its mount point, and a folder that contains mounts
- * can be exchanged. So the files are compared after the command.
+ * is lost when a process outside of the sandbox renames a file over its mount point. So the files are compared after the
+ * command. Nothing is restored: the host writes and deletes nothing in folders that a command can exchange.
  */
 export class GitFileSnapshot {
   readonly #platform: StatePlatform;
   /** The git folder that all worktrees share (usually .git), as a real path. Paths inside it may be symlinks. */
   readonly #folder: string;
   readonly #paths: readonly string[];
-  /** The real path that each path led to at the time of the snapshot. A folder comes before its entries. */
+  /** The real path that each path led to at the time of the snapshot. */
   readonly #realPaths: ReadonlyMap<string, RealPath>;
   readonly #files: ReadonlyMap<string, State>;
   readonly #stamps: readonly number[] | undefined;
@@ -58,7 +58,7 @@ export class GitFileSnapshot {
     paths: readonly string[],
     known?: GitFileSnapshot,
   ): Promise<GitFileSnapshot> {
-    const files = await filesOf(platform, paths, MAX_FOLDER_FILES);
+    const files = await filesOf(platform, paths);
     const places = await placesOf(platform, folder, [...paths, ...files]);
     const stamps = await platform.files.stamps(files);
     if (known !== undefined && equalStamps(stamps, known.#stamps) && equalPaths(places, known.#realPaths))
@@ -66,65 +66,21 @@ export class GitFileSnapshot {
     return new GitFileSnapshot(platform, folder, paths, places, await readAll(platform, files), stamps);
   }
 
-  /** Restores files that have changed since; resolves with their paths. */
-  async restore(): Promise<readonly string[]> {
-    const { files, workspace } = this.#platform;
+  /** The paths that are not as they were. */
+  async changes(): Promise<readonly string[]> {
+    const now = await GitFileSnapshot.of(this.#platform, this.#folder, this.#paths, this).catch(
+      () => undefined,
+    );
+    if (now === this) return [];
+    // A folder with too many files now.
+    if (now === undefined) return this.#paths;
     const changed = new Set<string>();
-    const paths = await this.#withoutNewLinks(changed);
-    const listed = await filesOf(this.#platform, paths);
-    const stamps = await files.stamps(listed);
-    if (changed.size === 0 && equalStamps(stamps, this.#stamps)) return [];
-    // New files are removed unread, however many there are.
-    const isRead = (path: string): boolean => this.#files.has(path) || paths.includes(path);
-    const now = await readAll(this.#platform, listed.filter(isRead));
-    for (const path of listed) {
-      const state = now.get(path);
-      const old = this.#files.get(path) ?? "missing";
-      if (state !== undefined && isSameState(state, old)) continue;
-      if (state === "missing" && !(await files.exists(path))) continue;
-      // A folder whose files were removed. The files are written again below.
-      if (state === "other" && this.#containsFiles(path)) continue;
-      changed.add(path);
-      // Files that are written again below are removed before, so that no symlink is followed.
-      await files.remove(path);
-    }
-    for (const [path, old] of this.#files) {
-      if (typeof old === "string" || !paths.some((one) => isWithin(path, one))) continue;
-      if (isSameState(now.get(path) ?? "missing", old)) continue;
-      changed.add(path);
-      const target = join(await files.realPath(dirname(path)), basename(path));
-      await workspace.replace(path, old.bytes, { mode: old.mode, isAllowed: (real) => real === target });
-    }
+    for (const path of new Set([...this.#realPaths.keys(), ...now.#realPaths.keys()]))
+      if (this.#realPaths.get(path) !== now.#realPaths.get(path)) changed.add(path);
+    for (const path of new Set([...this.#files.keys(), ...now.#files.keys()]))
+      if (!isSameState(this.#files.get(path) ?? "missing", now.#files.get(path) ?? "missing"))
+        changed.add(path);
     return [...changed].sort();
-  }
-
-  /**
-   * Removes symlinks in the repository that were not there before, and adds them to `changed`: a restore would follow
-   * them to files elsewhere. Resolves with the paths that can be restored: all but those outside of the repository that
-   * lead elsewhere now.
-   */
-  async #withoutNewLinks(changed: Set<string>): Promise<readonly string[]> {
-    const { files, workspace } = this.#platform;
-    const elsewhere: string[] = [];
-    for (const [path, before] of this.#realPaths) {
-      if (elsewhere.some((one) => isWithin(path, one))) continue;
-      const now = await realPathOf(files, path);
-      if (now === before) continue;
-      const isOutside = this.#paths.includes(path) && !isWithin(path, this.#folder);
-      if (path === this.#folder || isOutside) {
-        elsewhere.push(path);
-        continue;
-      }
-      const unlinked = join(await files.realPath(dirname(path)), basename(path));
-      if (now === unlinked) continue;
-      changed.add(path);
-      await workspace.remove(path, { isAllowed: (real) => real === unlinked });
-    }
-    return this.#paths.filter((path) => !elsewhere.some((one) => isWithin(path, one)));
-  }
-
-  #containsFiles(path: string): boolean {
-    return [...this.#files.keys()].some((file) => file.startsWith(`${path}/`));
   }
 }
 
@@ -160,17 +116,13 @@ async function placesOf(
   return new Map(places);
 }
 
-/** The given paths, with each folder replaced by its files. Throws if a folder has more than `limit` files. */
-async function filesOf(
-  { files }: StatePlatform,
-  paths: readonly string[],
-  limit = Number.POSITIVE_INFINITY,
-): Promise<readonly string[]> {
+/** The given paths, with each folder replaced by its files. Throws if a folder has too many. */
+async function filesOf({ files }: StatePlatform, paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
     paths.map(async (path) => {
       const below = await files.list(path).catch(() => []);
-      if (below.filter((entry) => !entry.folder).length > limit)
-        throw new Error(`${path} has more than ${limit} files`);
+      if (below.filter((entry) => !entry.folder).length > MAX_FOLDER_FILES)
+        throw new Error(`${path} has more than ${MAX_FOLDER_FILES} files`);
       return below.length === 0 ? [path] : below.map(({ name }) => join(path, name));
     }),
   );
