@@ -183,6 +183,9 @@ export const toolLines = {
   "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
   "PATCH-16":
     "A patch shows the model nothing of files that its commands would not see, and replaces none of them.",
+  "PATCH-18":
+    "A patch is applied in the folders that were judged, whatever is put in their place meanwhile, or not at all.",
+  "PATCH-19": "An approved patch changes the files that were shown, from and to the content that was shown.",
 
   // What a turn changes in files.
   "DIFF-1": "After each patch and before the turn's end, clients are sent what the turn has changed so far.",

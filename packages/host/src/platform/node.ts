@@ -106,6 +106,7 @@ const loadMarked = () => import("./node-marked-processes.ts");
 /** Loaded with its first use: most threads change no files. */
 const lazyWorkspace: WorkspaceFiles = {
   read: async (...args) => (await loadWorkspace()).read(...args),
+  locate: async (...args) => (await loadWorkspace()).locate(...args),
   replace: async (...args) => (await loadWorkspace()).replace(...args),
   remove: async (...args) => (await loadWorkspace()).remove(...args),
 };

@@ -1,4 +1,4 @@
-import { constants, type Stats } from "node:fs";
+import { type BigIntStats, constants, type Stats } from "node:fs";
 import { open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Bounds, coded } from "./machine-file-access.ts";
@@ -23,6 +23,8 @@ export interface PathHandle {
   /** The real path: absolute, with all symlinks resolved. */
   readonly real: string;
   stats(): Promise<Stats>;
+  /** Device and inode, which tell whether another path leads to the same file or folder. */
+  id(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,8 @@ export interface HandleOptions {
   readonly noLink?: boolean;
 }
 
-async function openHandle(
+/** Opens a handle, which the caller closes. */
+export async function openHandle(
   path: string,
   { folder = false, noLink = false }: HandleOptions = {},
 ): Promise<PathHandle> {
@@ -47,6 +50,7 @@ async function openHandle(
       path: viaDescriptor,
       real: await readlink(viaDescriptor),
       stats: () => handle.stat(),
+      id: async () => idOf(await handle.stat({ bigint: true })),
       close: () => handle.close(),
     };
   } catch (cause) {
@@ -58,7 +62,17 @@ async function openHandle(
 async function openByName(path: string, folder: boolean): Promise<PathHandle> {
   const real = await realpath(path);
   if (folder && !(await stat(real)).isDirectory()) throw coded("ENOTDIR", `${path} is not a folder`);
-  return { path: real, real, stats: () => stat(real), close: async () => {} };
+  return {
+    path: real,
+    real,
+    stats: () => stat(real),
+    id: async () => idOf(await stat(real, { bigint: true })),
+    close: async () => {},
+  };
+}
+
+function idOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
 /** Opens a handle, runs `work` with it and closes it. Throws `EOUTSIDE` if `bounds` does not allow the real path. */

@@ -299,25 +299,38 @@ export interface Files {
 /** The reading part of `Files`, used for users' folders. */
 export type ReadableFiles = Pick<Files, "readText" | "openRead" | "list" | "exists" | "stamps">;
 
-/** Files in users' folders, which the host reads and changes for them; `Files` is for its own home. */
+/**
+ * Files in users' folders, which the host reads and changes for them; `Files` is for its own home. Every change is
+ * made through the opened folder (on Linux by its descriptor), after the folder's real path was compared.
+ */
 export interface WorkspaceFiles {
   /**
    * The whole file, undefined if it does not exist. Throws `ENOTFILE` for anything but a file, `EFBIG` beyond
-   * `maxBytes`.
+   * `maxBytes`. With `from`, no symlink is followed.
    */
   read(
     path: string,
     maxBytes: number,
+    from?: FolderIdentity,
   ): Promise<{ readonly bytes: Uint8Array; readonly mode: number } | undefined>;
   /**
+   * Resolves where a change of a path would take place. With `link`, a symlink at the path is itself the place.
+   * Throws `ELOOP` for a symlink to nothing.
+   */
+  locate(path: string, options?: { readonly link?: boolean }): Promise<FilePlace>;
+  /**
    * Creates or replaces a file atomically, and creates its folders. A symlink is followed. Throws `EACCES` if the
-   * real path of the target is not allowed. Resolves with the topmost folder that it created, undefined if all existed;
-   * if it fails, it leaves no folder.
+   * real path of the target is not allowed, or if `from` is no longer the folder at its path. Resolves with the topmost
+   * folder that it created, undefined if all existed; if it fails, it leaves no folder.
    */
   replace(
     path: string,
     bytes: Uint8Array,
-    options: { readonly mode: number | undefined; isAllowed(realPath: string): boolean },
+    options: {
+      readonly mode: number | undefined;
+      readonly from?: FolderIdentity | undefined;
+      isAllowed(realPath: string): boolean;
+    },
   ): Promise<string | undefined>;
   /**
    * Removes a file or a symlink; does nothing if it does not exist. With `madeFolder`, the result of `replace`, also
@@ -325,8 +338,29 @@ export interface WorkspaceFiles {
    */
   remove(
     path: string,
-    options: { readonly madeFolder?: string | undefined; isAllowed(realPath: string): boolean },
+    options: {
+      readonly madeFolder?: string | undefined;
+      readonly from?: FolderIdentity | undefined;
+      isAllowed(realPath: string): boolean;
+    },
   ): Promise<void>;
+}
+
+/** A folder as it was opened: its real path, and its device and inode. */
+export interface FolderIdentity {
+  readonly path: string;
+  readonly id: string;
+}
+
+/**
+ * The place of a file, as it was when somebody decided about it. It is plain data, so that it survives an approval and
+ * a crash. A change that is made with it takes place there or fails.
+ */
+export interface FilePlace {
+  /** The real path of the file, which need not exist. */
+  readonly path: string;
+  /** The folder of the file or, if that does not exist, the nearest parent that does. */
+  readonly folder: FolderIdentity;
 }
 
 /** Detects which hosts are alive, by locks that the operating system releases when their process ends. */
