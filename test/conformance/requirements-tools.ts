@@ -193,6 +193,8 @@ export const toolLines = {
     "In a git repository the diff shows what commands changed, too, and the repository stays as it is.",
   "DIFF-4": "Making the diff runs nothing that a repository names, and reads nobody else's.",
   "DIFF-5": "The diff is bounded in size and time, and says what is not in it.",
+  "DIFF-7":
+    "Git that the host runs is confined: it reads what the thread's owner may read, and writes to its own folder alone.",
   "DIFF-6": "After an interrupt clients are sent what the turn has changed until then.",
   "DIFF-2": "A diff that a client missed is sent again with the other notifications that it missed.",
 

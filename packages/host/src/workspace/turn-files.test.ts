@@ -26,7 +26,9 @@ import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
 import { MemoryJournal } from "../store/memory/in-memory-journal.ts";
+import { confinedGit } from "./confine-git.ts";
 import { type ThreadStore, TurnFiles } from "./turn-files.ts";
 
 const folders: string[] = [];
@@ -47,7 +49,12 @@ class Stage {
   readonly #root: string;
   readonly #records: ThreadRecord[] = [];
 
-  constructor(folder: string, root = "", change: (platform: Platform) => Partial<Platform> = () => ({})) {
+  constructor(
+    folder: string,
+    root = "",
+    change: (platform: Platform) => Partial<Platform> = () => ({}),
+    isSubject = false,
+  ) {
     this.work = join(folder, "work");
     this.#root = join(this.work, root);
     const journal = new MemoryJournal();
@@ -56,7 +63,7 @@ class Stage {
       blob: (name) => journal.blob(name),
       blobs: (prefix) => journal.blobs(prefix),
       removeBlob: (name) => journal.removeBlob(name),
-      folder: join(folder, "thread"),
+      folder: join(folder, "home", "thread"),
     };
     const real = nodePlatform();
     const platform = { ...real, ...change(real) };
@@ -70,7 +77,12 @@ class Stage {
       marks: new ProcessMarks({ home: undefined, platform, log }),
     });
     const { workspace, files } = platform;
-    this.files = new TurnFiles({ platform, processes, files, workspace, filesOf: () => files });
+    const home = join(folder, "home");
+    const roots = isSubject ? [this.work] : null;
+    const confineGit = confinedGit(createSandbox({ platform: real, home }), async () => roots);
+    const view = files.within(async (path) => path === this.work || path.startsWith(`${this.work}/`));
+    const filesOf = () => (isSubject ? view : files);
+    this.files = new TurnFiles({ platform, processes, files, workspace, home, filesOf, confineGit });
   }
 
   static async at(root?: string): Promise<Stage> {
@@ -328,6 +340,33 @@ describe("a turn in a repository", () => {
     expect(diff).toContain("# The diff is cut here");
   });
 
+  it.each([true, false])(
+    "[DIFF-7] shows a subject nothing of another repository that a link in .git leads to: %s",
+    async (isSubject) => {
+      const { work } = await repository();
+      const stage = new Stage(join(work, ".."), "", undefined, isSubject);
+      const other = join(work, "..", "other");
+      stage.git("init", "-q", other);
+      await writeFile(join(other, "secret.txt"), "the secret\n");
+      const id = stage.git("-C", other, "hash-object", "-w", "secret.txt").trim();
+      stage.git("update-ref", "refs/remotes/origin/main", "HEAD");
+      // The index names the other repository's file, and git does not look whether it is there.
+      stage.git("update-index", "--add", "--cacheinfo", `100644,${id},x.txt`);
+      stage.git("update-index", "--skip-worktree", "x.txt");
+      const objects = join(work, ".git", "objects", id.slice(0, 2));
+      await rm(objects, { recursive: true, force: true });
+      await symlink(join(other, ".git", "objects", id.slice(0, 2)), objects);
+      const store = join(work, "..", "home", "tmp");
+      const shown = await stage.files.diffToRemote("ann", work, store, SIGNAL).then(
+        ({ diff }) => diff,
+        (cause: Error) => cause.message,
+      );
+      if (isSubject) expect(shown).not.toContain("the secret");
+      // The host's own user may read it.
+      else expect(shown).toContain("+the secret");
+    },
+  );
+
   it("[DIFF-5] gives git so much time and no more, and leaves a repository alone that took it", async () => {
     const { work } = await repository();
     const folder = join(work, "..");
@@ -368,7 +407,8 @@ describe("a turn in a repository", () => {
   it("[DIFF-5] says why it cannot show what commands changed", async () => {
     const stage = await repository();
     // A file is where the store's folder should be, so nothing can be written.
-    await writeFile(join(stage.work, "..", "thread"), "");
+    await mkdir(join(stage.work, "..", "home"));
+    await writeFile(join(stage.work, "..", "home", "thread"), "");
     await stage.command(() => stage.put("a.txt", "changed\n"));
     expect(await stage.diff()).toContain("# Not in this diff: what commands change in ");
     expect(stage.spawned).toEqual([]);
@@ -611,7 +651,7 @@ describe("restoring files to before a turn", () => {
     await stage.patch("a.txt", "patched\n");
     await stage.command(() => stage.put("sub/b.txt", "changed\n"));
     await stage.endTurn();
-    await rm(join(stage.work, "..", "thread"), { recursive: true });
+    await rm(join(stage.work, "..", "home", "thread"), { recursive: true });
     const { restored, failed } = await stage.restore();
     expect(restored).toEqual(["a.txt"]);
     expect(failed).toEqual([expect.stringContaining(stage.work)]);

@@ -39,6 +39,8 @@ export interface ShownChanges {
 
 export interface TurnFilesPorts extends Omit<TreePorts, "latestTrees"> {
   readonly workspace: WorkspaceFiles;
+  /** The host's home, in which nothing is restored. */
+  readonly home: string;
   filesOf(owner: string): Pick<ReadableFiles, "openRead" | "readText" | "exists" | "list">;
 }
 
@@ -117,7 +119,7 @@ export class TurnFiles {
    * that cannot be determined.
    */
   diffToRemote(owner: string, cwd: string, store: string, signal: AbortSignal): Promise<RemoteDiff> {
-    return diffToRemote(this.#ports, this.#ports.filesOf(owner), { cwd, store }, signal);
+    return diffToRemote(this.#ports, this.#ports.filesOf(owner), { owner, cwd, store }, signal);
   }
 
   /**
@@ -249,7 +251,7 @@ export class TurnFiles {
       if (known !== undefined) known.roots.push(root);
       else {
         const roots = [root];
-        found.push({ roots, tracked: { repository, roots, store: folder } });
+        found.push({ roots, tracked: { owner: facts.owner, repository, roots, store: folder } });
       }
     }
     return found;
