@@ -202,7 +202,8 @@ export const toolLines = {
   "UNDO-1":
     "`thread/files/restore` makes the files that turns changed what they were before, and changes no other.",
   "UNDO-2": "A file that was changed since is not overwritten, unless that is asked for.",
-  "UNDO-3": "Nothing outside of the workspace's folders is written, nor where a subject may not write.",
+  "UNDO-3":
+    "Nothing outside of the workspace's folders is written, nor in `.git`, `.bobbin`, `.codex`, `.agents` and the home, nor where a subject may not write.",
   "UNDO-4":
     "What cannot be restored is named, with the reason; so is what a restore would do, if it is asked for.",
   "UNDO-5": "`thread/revert` restores files if it is asked to; during a turn nothing is restored.",

@@ -523,6 +523,75 @@ describe("restoring files to before a turn", () => {
     expect(await readFile(outside, "utf8")).toBe("new\n");
   });
 
+  it("[UNDO-3] writes nothing to protected folders, wherever they are, even if it is forced to", async () => {
+    const stage = await repository();
+    const paths = [
+      ".codex/config.toml",
+      ".agents/skills/a/SKILL.md",
+      "sub/.bobbin/rules",
+      ".Codex/hooks.json",
+    ];
+    for (const path of paths) await stage.put(path, "planted\n");
+    stage.git("add", "-A");
+    await stage.patch(".codex/config.toml", "approved\n");
+    await stage.command(async () => {
+      for (const path of paths.slice(1)) await stage.put(path, "the user's\n");
+      await stage.put(".agents/new.md", "the user's\n");
+      await stage.put("a.txt", "changed\n");
+    });
+    await stage.endTurn();
+    const { restored, removed, failed } = await stage.restore({ force: true });
+    expect(restored).toEqual(["a.txt"]);
+    expect(removed).toEqual([]);
+    expect(failed).toEqual([
+      ".Codex/hooks.json: nothing is restored in .Codex",
+      ".agents/new.md: nothing is restored in .agents",
+      ".agents/skills/a/SKILL.md: nothing is restored in .agents",
+      ".codex/config.toml: nothing is restored in .codex",
+      "sub/.bobbin/rules: nothing is restored in .bobbin",
+    ]);
+    expect(await text(stage, ".codex/config.toml")).toBe("approved\n");
+    for (const path of paths.slice(1)) expect(await text(stage, path), path).toBe("the user's\n");
+  });
+
+  it("[UNDO-3] writes nothing to the home of the host, even if the workspace is around it", async () => {
+    const stage = await Stage.at("..");
+    const config = join(stage.work, "..", "home", "config.toml");
+    await mkdir(join(config, ".."));
+    await writeFile(config, "planted\n");
+    await stage.put("a.txt", "old\n");
+    await stage.patch("../home/config.toml", "the user's\n");
+    await stage.patch("a.txt", "new\n");
+    await stage.endTurn();
+    expect(await stage.restore({ force: true })).toEqual({
+      restored: ["a.txt"],
+      removed: [],
+      failed: [`${config}: it is in the home of the host`],
+    });
+    expect(await readFile(config, "utf8")).toBe("the user's\n");
+  });
+
+  it("[UNDO-3] does not follow a link to a protected folder or the home", async () => {
+    const stage = await repository();
+    const home = join(stage.work, "..", "home");
+    await mkdir(join(stage.work, ".codex"), { recursive: true });
+    await stage.put("one/config.toml", "planted\n");
+    await stage.put("two/config.toml", "planted\n");
+    await stage.command(async () => {
+      for (const name of ["one", "two"]) await rm(join(stage.work, name), { recursive: true });
+    });
+    await stage.endTurn();
+    for (const folder of [join(stage.work, ".codex"), home])
+      await writeFile(join(folder, "config.toml"), "the user's\n");
+    await symlink(".codex", join(stage.work, "one"));
+    await symlink(home, join(stage.work, "two"));
+    const { restored, failed } = await stage.restore({ force: true });
+    expect(restored).toEqual([]);
+    expect(failed).toHaveLength(2);
+    for (const folder of [join(stage.work, ".codex"), home])
+      expect(await readFile(join(folder, "config.toml"), "utf8")).toBe("the user's\n");
+  });
+
   it("[UNDO-3] does not follow a link that leads out of the workspace", async () => {
     const stage = await repository();
     await stage.command(() => stage.put("sub/b.txt", "changed\n"));

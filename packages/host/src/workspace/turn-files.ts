@@ -224,7 +224,8 @@ export class TurnFiles {
     const allowed = await Promise.all(real.map((root) => options.mayWrite(root)));
     const roots = real.filter((_, nth) => allowed[nth]);
     const repositories = found.map(({ tracked }) => tracked);
-    const scope = { roots, force: options.force, dryRun: options.dryRun ?? false };
+    const home = await this.#ports.files.realPath(this.#ports.home).catch(() => this.#ports.home);
+    const scope = { roots, home, force: options.force, dryRun: options.dryRun ?? false };
     const touches = touchesOf(records);
     const view = this.#ports.filesOf(thread.facts.owner);
     const treeNow = (tracked: TrackedRepository): Promise<SavedTree> =>
