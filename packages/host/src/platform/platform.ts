@@ -438,6 +438,8 @@ export interface AppendFile {
 /** A file that is open for reading. */
 export interface ReadFile {
   size(): Promise<number>;
+  /** The permission bits of the opened file. Missing where files have none, such as in memory. */
+  mode?(): Promise<number>;
   /** Reads up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;

@@ -191,10 +191,17 @@ async function addTrees(
       const current = await ports.treeNow(tracked);
       const entries = await treeEntries(ports, tracked, current.tree, signal);
       now.set(top, entries);
+      // The end of one turn is mostly the beginning of the next, and each run of git is a process in the sandbox.
+      const known = new Map([[current.tree, entries]]);
+      const entriesIn = async (tree: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+        const found = known.get(tree) ?? (await treeEntries(ports, tracked, tree, signal));
+        known.set(tree, found);
+        return found;
+      };
       for (const { before, after: recorded, order } of trees) {
         const after = recorded ?? current.tree;
-        const old = await treeEntries(ports, tracked, before, signal);
-        const left = await treeEntries(ports, tracked, after, signal);
+        const old = await entriesIn(before);
+        const left = await entriesIn(after);
         const changed = await changedPaths(ports, tracked, before, after, signal);
         const isIgnored = await ignoredIn(ports, tracked, { tree: before, entries: old }, changed, signal);
         for (const path of changed) {
