@@ -54,6 +54,8 @@ class Stage {
     root = "",
     change: (platform: Platform) => Partial<Platform> = () => ({}),
     isSubject = false,
+    /** The folder with the home. */
+    top = folder,
   ) {
     this.work = join(folder, "work");
     this.#root = join(this.work, root);
@@ -77,7 +79,7 @@ class Stage {
       marks: new ProcessMarks({ home: undefined, platform, log }),
     });
     const { workspace, files } = platform;
-    const home = join(folder, "home");
+    const home = join(top, "home");
     const roots = isSubject ? [this.work] : null;
     const confineGit = confinedGit(createSandbox({ platform: real, home }), async () => roots);
     const view = files.within(async (path) => path === this.work || path.startsWith(`${this.work}/`));
@@ -338,6 +340,25 @@ describe("a turn in a repository", () => {
     const diff = await stage.diff();
     expect(diff.length).toBeLessThan(300 * 1024);
     expect(diff).toContain("# The diff is cut here");
+  });
+
+  it("[DIFF-7] shows a subject what commands changed in its roots", async () => {
+    const { work } = await repository();
+    const stage = new Stage(join(work, ".."), "", undefined, true);
+    await stage.command(() => stage.put("a.txt", "one\nTWO\nthree\n"));
+    expect(await stage.diff()).toContain("-two\n+TWO\n");
+    await stage.endTurn();
+    expect(await stage.restore()).toEqual({ restored: ["a.txt"], removed: [], failed: [] });
+  });
+
+  it("[DIFF-7] shows what commands changed where the workspace is in the home of the host", async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "turn-files-")));
+    folders.push(folder);
+    const stage = new Stage(join(folder, "home"), "", undefined, false, folder);
+    await stage.put("a.txt", "old\n");
+    stage.git("init", "-q");
+    await stage.command(() => stage.put("a.txt", "new\n"));
+    expect(await stage.diff()).toContain("-old\n+new\n");
   });
 
   it.each([true, false])(

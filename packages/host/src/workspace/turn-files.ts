@@ -3,6 +3,7 @@ import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { FileBefore, FilesBefore, TurnChanges, WorkingTree } from "../core/turn/file-changes.ts";
 import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
+import { WritableRoots } from "../sandbox/writable-roots.ts";
 import { BackupRetention } from "./backup-retention.ts";
 import { type BlobStore, readFile, savedFile, saveFiles } from "./file-backups.ts";
 import { type FileChange, fileDiffs } from "./git-diff-text.ts";
@@ -56,9 +57,11 @@ export class TurnFiles {
   readonly #skipped = new Map<string, string>();
 
   readonly #backups: BackupRetention;
+  readonly #roots: WritableRoots;
 
   constructor(ports: TurnFilesPorts) {
     this.#ports = { ...ports, latestTrees: new Map() };
+    this.#roots = new WritableRoots(ports.files);
     this.#backups = new BackupRetention(() => ports.platform.clock.now());
   }
 
@@ -220,7 +223,7 @@ export class TurnFiles {
   ): Promise<Restored> {
     const found = await this.#repositories(thread, store);
     const named = thread.settings.roots ?? [thread.settings.cwd];
-    const real = await Promise.all(named.map((root) => this.#ports.files.realPath(root).catch(() => root)));
+    const real = await this.#roots.of(named);
     const allowed = await Promise.all(real.map((root) => options.mayWrite(root)));
     const roots = real.filter((_, nth) => allowed[nth]);
     const repositories = found.map(({ tracked }) => tracked);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
 import type { ThreadState } from "../../core/state.ts";
 import type { FilePlace, Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
+import { WritableRoots } from "../../sandbox/writable-roots.ts";
 import { decisionOf } from "../consent/approval-answer.ts";
 import { NO_RULES } from "../consent/command-and-network-rules.ts";
 import type { Consent } from "../consent/consent.ts";
@@ -66,6 +67,7 @@ function knowsFreeform(model: string): boolean {
 /** The tool `apply_patch` as a function. */
 export function patchTool(ports: PatchPorts): Tool {
   const { workspace } = ports;
+  const roots = new WritableRoots(ports.files);
   return {
     name: "apply_patch",
     namespace: null,
@@ -82,7 +84,7 @@ export function patchTool(ports: PatchPorts): Tool {
       const planned = await plan(ports, invocation);
       if (planned instanceof PatchError) return refusal(planned.message);
       const item = itemOf(invocation, planned.changes, "inProgress");
-      const consent = await consentTo(ports, invocation.thread, planned);
+      const consent = await consentTo(ports, roots, invocation.thread, planned);
       switch (consent.kind) {
         case "sandboxed":
         case "unsandboxed":
@@ -212,11 +214,17 @@ async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): 
   }
 }
 
-async function consentTo(ports: PatchPorts, thread: ThreadState, planned: LocatedPlan): Promise<Consent> {
+async function consentTo(
+  ports: PatchPorts,
+  known: WritableRoots,
+  thread: ThreadState,
+  planned: LocatedPlan,
+): Promise<Consent> {
   const { approvalPolicy: policy, cwd } = thread.settings;
   const own = { sandbox: thread.settings.sandbox, roots: thread.settings.roots ?? [cwd] };
   const { sandbox, roots: reached } = widenedByGrants(own, thread.grants, thread.turn?.id ?? null);
-  const roots = await Promise.all(reached.map((root) => ports.files.realPath(root)));
+  // As for commands: a root that a command exchanged for a symlink is none.
+  const roots = await known.of(reached);
   const paths = pathsOf(planned);
   const reason = await refusalOf(ports, thread, planned);
   if (reason !== undefined) return { kind: "refuse", reason };

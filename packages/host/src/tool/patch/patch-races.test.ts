@@ -47,7 +47,12 @@ class Stage {
     this.#invocation = {
       thread: {
         ...thread,
-        settings: { ...thread.settings, ...this.#settings, cwd: this.work, roots: [this.work] },
+        settings: {
+          ...thread.settings,
+          ...this.#settings,
+          cwd: this.work,
+          roots: [this.work, join(this.work, "nested")],
+        },
       },
       turnId: "t",
       call: { callId: "c", name: "apply_patch", namespace: null, arguments: "", kind: "custom" },
@@ -191,6 +196,22 @@ describe.each(Object.entries(PATCHES))("a patch with %s", (_, patch) => {
     expect(await readdir(join(stage.work, "sub"))).toEqual(["a.txt"]);
     expect(await readFile(join(stage.work, "sub", "a.txt"), "utf8")).toBe("one\n");
     expect((await readdir(stage.work)).sort()).toEqual(["sub", "sub.old", "top.txt"]);
+  });
+});
+
+describe("a folder of the workspace inside another one", () => {
+  const patch = "*** Add File: nested/new.txt\n+new";
+
+  it("[PATCH-18] takes patches as long as it is a folder", async () => {
+    const stage = await Stage.of(patch);
+    expect(await stage.run()).toBe(true);
+  });
+
+  it("[PATCH-18] takes none once it is a link that a command can have made", async () => {
+    const stage = await Stage.of(patch);
+    await symlink(stage.outside, join(stage.work, "nested"));
+    expect(await stage.run()).toBe(false);
+    await stage.expectOutsideUnchanged("");
   });
 });
 
