@@ -186,6 +186,9 @@ export const toolLines = {
   "PATCH-12": "A command that only applies a patch, in a folder or not, is a call of the patch tool.",
   "PATCH-16":
     "A patch shows the model nothing of files that its commands would not see, and replaces none of them.",
+  "PATCH-18":
+    "A patch is applied in the folders that were judged, whatever is put in their place meanwhile, or not at all.",
+  "PATCH-19": "An approved patch changes the files that were shown, from and to the content that was shown.",
 
   // What a turn changes in files.
   "DIFF-1": "After each patch and before the turn's end, clients are sent what the turn has changed so far.",
@@ -193,6 +196,8 @@ export const toolLines = {
     "In a git repository the diff shows what commands changed, too, and the repository stays as it is.",
   "DIFF-4": "Making the diff runs nothing that a repository names, and reads nobody else's.",
   "DIFF-5": "The diff is bounded in size and time, and says what is not in it.",
+  "DIFF-7":
+    "Git that the host runs is confined: it reads what the thread's owner may read, and writes to its own folder alone.",
   "DIFF-6": "After an interrupt clients are sent what the turn has changed until then.",
   "DIFF-2": "A diff that a client missed is sent again with the other notifications that it missed.",
 
@@ -200,7 +205,8 @@ export const toolLines = {
   "UNDO-1":
     "`thread/files/restore` makes the files that turns changed what they were before, and changes no other.",
   "UNDO-2": "A file that was changed since is not overwritten, unless that is asked for.",
-  "UNDO-3": "Nothing outside of the workspace's folders is written, nor where a subject may not write.",
+  "UNDO-3":
+    "Nothing outside of the workspace's folders is written, nor in `.git`, `.bobbin`, `.codex`, `.agents` and the home, nor where a subject may not write.",
   "UNDO-4":
     "What cannot be restored is named, with the reason; so is what a restore would do, if it is asked for.",
   "UNDO-5": "`thread/revert` restores files if it is asked to; during a turn nothing is restored.",

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { WorkspaceFiles } from "../../packages/host/src/platform/platform.ts";
 import type { FakeFiles } from "./fake-files.ts";
 
@@ -14,6 +15,9 @@ export function fakeWorkspace(files: FakeFiles): WorkspaceFiles {
     async read(path) {
       const text = await files.readText(path);
       return text === undefined ? undefined : { bytes: Buffer.from(text), mode: 0o644 };
+    },
+    async locate(path) {
+      return { path, folder: { path: dirname(path), id: dirname(path) } };
     },
     async replace(path, bytes, { isAllowed }) {
       if (!isAllowed(path)) refuse(path);

@@ -53,6 +53,7 @@ import type { ToolSource } from "./tool/tool.ts";
 import { baseInstructions } from "./turn/context/instructions.ts";
 import { ModelHistories } from "./turn/context/model-history.ts";
 import { ModelFallbackWarnings } from "./turn/model-fallback-warnings.ts";
+import { confinedGit } from "./workspace/confine-git.ts";
 import { lazyTurnFiles } from "./workspace/lazy-turn-files.ts";
 
 export interface HostOptions extends ConfigOptions {
@@ -182,7 +183,9 @@ export function compose(options: HostOptions): {
     processes,
     files: platform.files,
     workspace: platform.workspace,
+    home,
     filesOf: (owner) => reachLookup.of(owner).files,
+    confineGit: confinedGit(sandbox, async (owner) => (await reachLookup.of(owner).places())?.roots ?? null),
   });
   const warnings = new ModelFallbackWarnings(() => configs.current.contextWindow);
   const { hooks, observing, notifier } = composeHooks({

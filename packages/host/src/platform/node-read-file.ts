@@ -150,6 +150,10 @@ export class NodeReadFile implements ReadFile {
     });
   }
 
+  mode(): Promise<number> {
+    return this.#whileOpen(async () => (await statsOf(this.#calls, this.#fd)).mode & 0o7777);
+  }
+
   read(position: number, length: number): Promise<Uint8Array> {
     return this.#whileOpen(
       () =>

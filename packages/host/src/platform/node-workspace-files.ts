@@ -1,10 +1,9 @@
 import { constants } from "node:fs";
-import { type FileHandle, lstat, open, readlink, realpath, rmdir, unlink } from "node:fs/promises";
-import { basename, dirname, join, sep } from "node:path";
-import { holdPath } from "./held-path.ts";
-import { makeFolders } from "./make-folders.ts";
-import type { WorkspaceFiles } from "./platform.ts";
-import { replaceFile } from "./replace-file.ts";
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, unlink } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { holdPath, openHandle, type PathHandle } from "./path-handle.ts";
+import type { FolderIdentity, WorkspaceFiles } from "./platform.ts";
+import { replaceFile, syncFolder } from "./replace-file.ts";
 
 /** The user's file mode mask restricts the mode of new folders, as for any program. */
 const FOLDER_MODE = 0o777;
@@ -13,36 +12,39 @@ const FOLDER_MODE = 0o777;
 export const nodeWorkspace: WorkspaceFiles = {
   hold: holdPath,
 
-  async read(path, maxBytes) {
-    let file: FileHandle;
+  async read(path, maxBytes, from) {
     try {
-      file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      if (from === undefined) return await readAt(path, path, maxBytes);
+      const { folder } = await openWay(dirname(path), { from });
+      return await closing(folder, () =>
+        readAt(join(folder.path, basename(path)), path, maxBytes, constants.O_NOFOLLOW),
+      );
     } catch (cause) {
       if (isMissing(cause)) return undefined;
       throw cause;
     }
-    try {
-      const { size, mode, isFile } = await statsOf(file);
-      if (!isFile) throw coded("ENOTFILE", `${path} is not a file`);
-      if (size > maxBytes) throw coded("EFBIG", `${path} is larger than ${maxBytes} bytes`);
-      return { bytes: await file.readFile(), mode };
-    } finally {
-      await file.close();
-    }
   },
 
-  async replace(path, bytes, { mode, isAllowed }) {
+  async locate(path, { link = false } = {}) {
+    const target = link ? await ownPathOf(path) : await realPathOf(path);
+    const { folder } = await nearestFolder(dirname(target));
+    return closing(folder, async () => ({
+      path: target,
+      folder: { path: folder.real, id: await folder.id() },
+    }));
+  },
+
+  async replace(path, bytes, { mode, from, isAllowed }) {
     const target = await realPathOf(path);
     if (!isAllowed(target)) throw refused(target);
-    const madeFolder = await makeFolders(dirname(target), FOLDER_MODE);
+    const { folder, madeFolder } = await openWay(dirname(target), { from, make: true });
     try {
-      await inFolder(dirname(target), async (folder, real) => {
-        if (!isAllowed(join(real, basename(target)))) throw refused(join(real, basename(target)));
+      await inFolder(folder, target, isAllowed, async (at, name) => {
         await replaceFile({
-          folder,
-          name: basename(target),
+          folder: at,
+          name,
           mode,
-          owner: await lstat(join(folder, basename(target))).catch(() => undefined),
+          owner: await lstat(join(at, name)).catch(() => undefined),
           synced: true,
           fill: (draft) => draft.writeFile(bytes),
         });
@@ -54,28 +56,139 @@ export const nodeWorkspace: WorkspaceFiles = {
     return madeFolder;
   },
 
-  async remove(path, { madeFolder, isAllowed }) {
+  async remove(path, { madeFolder, from, isAllowed }) {
     // A symlink itself is removed, not its target.
-    const target = join(await realPathOf(dirname(path)), basename(path));
-    await inFolder(dirname(target), async (folder, real) => {
-      if (!isAllowed(join(real, basename(target)))) throw refused(join(real, basename(target)));
-      await unlink(join(folder, basename(target)));
-    }).catch((cause: unknown) => {
+    const target = await ownPathOf(path);
+    try {
+      const { folder } = await openWay(dirname(target), { from });
+      await inFolder(folder, target, isAllowed, (at, name) => unlink(join(at, name)));
+    } catch (cause) {
       if (!isMissing(cause)) throw cause;
-    });
+    }
     await removeMadeFolders(dirname(target), madeFolder);
   },
 };
+
+async function readAt(
+  path: string,
+  shown: string,
+  maxBytes: number,
+  flags = 0,
+): Promise<{ readonly bytes: Uint8Array; readonly mode: number }> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags).catch((cause: unknown) => {
+    if ((cause as NodeJS.ErrnoException).code === "ELOOP") throw coded("ELOOP", `${shown} is a symlink`);
+    throw cause;
+  });
+  try {
+    const { size, mode, isFile } = await statsOf(file);
+    if (!isFile) throw coded("ENOTFILE", `${shown} is not a file`);
+    if (size > maxBytes) throw coded("EFBIG", `${shown} is larger than ${maxBytes} bytes`);
+    return { bytes: await file.readFile(), mode };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Runs `work` in an opened folder if the target there is allowed; syncs and closes the folder. */
+async function inFolder(
+  folder: PathHandle,
+  target: string,
+  isAllowed: (realPath: string) => boolean,
+  work: (at: string, name: string) => Promise<void>,
+): Promise<void> {
+  await closing(folder, async () => {
+    const name = basename(target);
+    if (!isAllowed(join(folder.real, name))) throw refused(join(folder.real, name));
+    await work(folder.path, name);
+    await syncFolder(folder.path);
+  });
+}
+
+/**
+ * Opens a folder by its real path, name by name from `from`, or from the nearest parent that exists. No symlink is
+ * followed. With `make`, missing folders are created; `madeFolder` is the topmost one.
+ */
+async function openWay(
+  path: string,
+  { from, make = false }: { readonly from?: FolderIdentity | undefined; readonly make?: boolean },
+): Promise<{ readonly folder: PathHandle; readonly madeFolder: string | undefined }> {
+  const start = from === undefined ? await nearestFolder(path) : await sameFolder(path, from);
+  let { folder } = start;
+  const made: string[] = [];
+  for (const name of start.names) {
+    const parent = folder;
+    const next = join(parent.real, name);
+    try {
+      folder = await closing(parent, async () => {
+        if (make && (await makeFolder(join(parent.path, name)))) made.push(next);
+        return openDirectly(join(parent.path, name), next);
+      });
+    } catch (cause) {
+      await removeMadeFolders(made.at(-1) ?? next, made[0]);
+      throw cause;
+    }
+  }
+  return { folder, madeFolder: made[0] };
+}
+
+/** Opens the nearest existing folder on a real path. `names`: the names of the path below it. */
+async function nearestFolder(path: string): Promise<OpenedStart> {
+  const names: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return { folder: await openDirectly(at, at), names };
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "ENOENT" || dirname(at) === at) throw cause;
+      names.unshift(basename(at));
+    }
+  }
+}
+
+/** Opens a folder that was opened before, and throws if it is another one now. `names`: those of `path` below it. */
+async function sameFolder(path: string, from: FolderIdentity): Promise<OpenedStart> {
+  const names = relative(from.path, path).split(sep).filter(Boolean);
+  if (names.includes("..")) throw refused(path);
+  const folder = await openDirectly(from.path, from.path);
+  if ((await folder.id()) === from.id) return { folder, names };
+  await folder.close();
+  throw coded("EACCES", `${from.path} is another folder now`);
+}
+
+interface OpenedStart {
+  readonly folder: PathHandle;
+  readonly names: readonly string[];
+}
+
+/** Opens a folder, and throws if a symlink led to it: its real path must be `real`. */
+async function openDirectly(path: string, real: string): Promise<PathHandle> {
+  const folder = await openHandle(path, { folder: true, noLink: true }).catch(async (cause: unknown) => {
+    throw (await readlink(path).catch(() => undefined)) === undefined ? cause : refused(real);
+  });
+  if (folder.real === real) return folder;
+  await folder.close();
+  throw refused(folder.real);
+}
+
+/** Creates a folder. Resolves with whether it did not exist. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, FOLDER_MODE);
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw cause;
+  }
+}
 
 /** Removes a folder and its parents up to `topmost`. Stops at the first folder that is not empty or cannot be removed. */
 async function removeMadeFolders(folder: string, topmost: string | undefined): Promise<void> {
   if (topmost === undefined) return;
   try {
     for (let at = folder; at === topmost || at.startsWith(`${topmost}${sep}`); at = dirname(at)) {
-      await inFolder(dirname(at), async (parent, real) => {
-        // A symlink that took the place of a folder must not lead to another folder.
-        if (join(real, basename(at)) !== at) throw refused(at);
-        await rmdir(join(parent, basename(at)));
+      const parent = await openDirectly(dirname(at), dirname(at));
+      await closing(parent, async () => {
+        await rmdir(join(parent.path, basename(at)));
+        await syncFolder(parent.path);
       });
     }
   } catch {
@@ -83,20 +196,17 @@ async function removeMadeFolders(folder: string, topmost: string | undefined): P
   }
 }
 
-/**
- * Runs `work` in a folder that cannot be swapped meanwhile: on Linux the folder is held open, and its files are
- * accessed through the descriptor. `real`: the real path of the opened folder.
- */
-async function inFolder(path: string, work: (folder: string, real: string) => Promise<void>): Promise<void> {
-  if (process.platform !== "linux") return work(path, await realpath(path));
-  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+async function closing<T>(folder: PathHandle, work: () => Promise<T>): Promise<T> {
   try {
-    const held = `/proc/self/fd/${folder.fd}`;
-    await work(held, await readlink(held));
-    await folder.sync();
+    return await work();
   } finally {
     await folder.close();
   }
+}
+
+/** Resolves all symlinks except one at the path itself. */
+async function ownPathOf(path: string): Promise<string> {
+  return join(await realPathOf(dirname(path)), basename(path));
 }
 
 /** Resolves all symlinks; names at the end that do not exist yet are kept. */

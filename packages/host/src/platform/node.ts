@@ -107,6 +107,7 @@ const loadMarked = () => import("./node-marked-processes.ts");
 const lazyWorkspace: WorkspaceFiles = {
   hold: async (...args) => (await loadWorkspace()).hold(...args),
   read: async (...args) => (await loadWorkspace()).read(...args),
+  locate: async (...args) => (await loadWorkspace()).locate(...args),
   replace: async (...args) => (await loadWorkspace()).replace(...args),
   remove: async (...args) => (await loadWorkspace()).remove(...args),
 };

@@ -1,7 +1,8 @@
-import { constants, type Stats } from "node:fs";
+import { type BigIntStats, constants, type Stats } from "node:fs";
 import { open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Bounds, coded } from "./machine-file-access.ts";
+import type { HeldPath } from "./platform.ts";
 
 /**
  * Linux's `O_PATH`, which Node does not export. It refers to a file or folder without opening it, so that pipes do
@@ -20,9 +21,13 @@ export interface PathHandle {
    * folder.
    */
   readonly path: string;
+  /** The descriptor; undefined on systems other than Linux. */
+  readonly descriptor: number | undefined;
   /** The real path: absolute, with all symlinks resolved. */
   readonly real: string;
   stats(): Promise<Stats>;
+  /** Device and inode, which tell whether another path leads to the same file or folder. */
+  id(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -30,11 +35,12 @@ export interface PathHandle {
 export interface HandleOptions {
   /** The path must be a folder; everything else throws `ENOTDIR`. */
   readonly folder?: boolean;
-  /** With `folder`: a symlink as the last name throws `ENOTDIR`. Ignored on systems other than Linux. */
+  /** A symlink as the last name is not followed; with `folder` it throws `ENOTDIR`. Ignored on systems other than Linux. */
   readonly noLink?: boolean;
 }
 
-async function openHandle(
+/** Opens a handle, which the caller closes. */
+export async function openHandle(
   path: string,
   { folder = false, noLink = false }: HandleOptions = {},
 ): Promise<PathHandle> {
@@ -45,8 +51,10 @@ async function openHandle(
   try {
     return {
       path: viaDescriptor,
+      descriptor: handle.fd,
       real: await readlink(viaDescriptor),
       stats: () => handle.stat(),
+      id: async () => idOf(await handle.stat({ bigint: true })),
       close: () => handle.close(),
     };
   } catch (cause) {
@@ -58,7 +66,29 @@ async function openHandle(
 async function openByName(path: string, folder: boolean): Promise<PathHandle> {
   const real = await realpath(path);
   if (folder && !(await stat(real)).isDirectory()) throw coded("ENOTDIR", `${path} is not a folder`);
-  return { path: real, real, stats: () => stat(real), close: async () => {} };
+  return {
+    path: real,
+    descriptor: undefined,
+    real,
+    stats: () => stat(real),
+    id: async () => idOf(await stat(real, { bigint: true })),
+    close: async () => {},
+  };
+}
+
+/** Holds a file or folder; undefined if it does not exist, or if the path leads over a symlink. Linux only. */
+export async function holdPath(path: string): Promise<HeldPath | undefined> {
+  const handle = await openHandle(path, { noLink: true }).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  const { descriptor, real, close } = handle;
+  if (descriptor !== undefined && real === path && !(await handle.stats()).isSymbolicLink())
+    return { descriptor, close };
+  await close();
+  return undefined;
+}
+
+function idOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
 /** Opens a handle, runs `work` with it and closes it. Throws `EOUTSIDE` if `bounds` does not allow the real path. */

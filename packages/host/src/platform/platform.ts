@@ -301,7 +301,10 @@ export interface Files {
 /** The reading part of `Files`, used for users' folders. */
 export type ReadableFiles = Pick<Files, "readText" | "openRead" | "list" | "exists" | "stamps">;
 
-/** Files in users' folders, which the host reads and changes for them; `Files` is for its own home. */
+/**
+ * Files in users' folders, which the host reads and changes for them; `Files` is for its own home. Every change is
+ * made through the opened folder (on Linux by its descriptor), after the folder's real path was compared.
+ */
 export interface WorkspaceFiles {
   /**
    * Holds a file or folder by a descriptor, so that another one cannot take its place before it is used. Undefined if it
@@ -310,21 +313,31 @@ export interface WorkspaceFiles {
   hold(path: string): Promise<HeldPath | undefined>;
   /**
    * The whole file, undefined if it does not exist. Throws `ENOTFILE` for anything but a file, `EFBIG` beyond
-   * `maxBytes`.
+   * `maxBytes`. With `from`, no symlink is followed.
    */
   read(
     path: string,
     maxBytes: number,
+    from?: FolderIdentity,
   ): Promise<{ readonly bytes: Uint8Array; readonly mode: number } | undefined>;
   /**
+   * Resolves where a change of a path would take place. With `link`, a symlink at the path is itself the place.
+   * Throws `ELOOP` for a symlink to nothing.
+   */
+  locate(path: string, options?: { readonly link?: boolean }): Promise<FilePlace>;
+  /**
    * Creates or replaces a file atomically, and creates its folders. A symlink is followed. Throws `EACCES` if the
-   * real path of the target is not allowed. Resolves with the topmost folder that it created, undefined if all existed;
-   * if it fails, it leaves no folder.
+   * real path of the target is not allowed, or if `from` is no longer the folder at its path. Resolves with the topmost
+   * folder that it created, undefined if all existed; if it fails, it leaves no folder.
    */
   replace(
     path: string,
     bytes: Uint8Array,
-    options: { readonly mode: number | undefined; isAllowed(realPath: string): boolean },
+    options: {
+      readonly mode: number | undefined;
+      readonly from?: FolderIdentity | undefined;
+      isAllowed(realPath: string): boolean;
+    },
   ): Promise<string | undefined>;
   /**
    * Removes a file or a symlink; does nothing if it does not exist. With `madeFolder`, the result of `replace`, also
@@ -332,7 +345,11 @@ export interface WorkspaceFiles {
    */
   remove(
     path: string,
-    options: { readonly madeFolder?: string | undefined; isAllowed(realPath: string): boolean },
+    options: {
+      readonly madeFolder?: string | undefined;
+      readonly from?: FolderIdentity | undefined;
+      isAllowed(realPath: string): boolean;
+    },
   ): Promise<void>;
 }
 
@@ -340,6 +357,23 @@ export interface WorkspaceFiles {
 export interface HeldPath {
   readonly descriptor: number;
   close(): Promise<void>;
+}
+
+/** A folder as it was opened: its real path, and its device and inode. */
+export interface FolderIdentity {
+  readonly path: string;
+  readonly id: string;
+}
+
+/**
+ * The place of a file, as it was when somebody decided about it. It is plain data, so that it survives an approval and
+ * a crash. A change that is made with it takes place there or fails.
+ */
+export interface FilePlace {
+  /** The real path of the file, which need not exist. */
+  readonly path: string;
+  /** The folder of the file or, if that does not exist, the nearest parent that does. */
+  readonly folder: FolderIdentity;
 }
 
 /** Detects which hosts are alive, by locks that the operating system releases when their process ends. */
@@ -417,6 +451,8 @@ export interface AppendFile {
 /** A file that is open for reading. */
 export interface ReadFile {
   size(): Promise<number>;
+  /** The permission bits of the opened file. Missing where files have none, such as in memory. */
+  mode?(): Promise<number>;
   /** Reads up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;

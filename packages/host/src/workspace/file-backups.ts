@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ThreadState } from "../core/state.ts";
 import type { FileBefore, FilesBefore } from "../core/turn/file-changes.ts";
-import type { Files, ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
+import type { Files, ReadableFiles } from "../platform/platform.ts";
 import { packName } from "./backup-retention.ts";
 import type { FileState } from "./git-diff-text.ts";
 
@@ -15,7 +15,6 @@ export interface BlobStore {
 }
 
 export interface FilePorts {
-  readonly workspace: Pick<WorkspaceFiles, "read">;
   readonly files: Pick<Files, "realPath">;
   /** The files that threads of an owner may read. */
   filesOf(owner: string): Pick<ReadableFiles, "openRead">;
@@ -35,8 +34,8 @@ export async function readFile(ports: FilePorts, owner: string, path: string): P
     const size = await file.size();
     if (size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
     const content = Buffer.from(await file.read(0, size)).toString("latin1");
-    const mode = (await ports.workspace.read(path, MAX_FILE_BYTES))?.mode ?? 0o644;
-    return { mode, content };
+    // Of the same opened file: the path may lead to another one by now.
+    return { mode: (await file.mode?.()) ?? 0o644, content };
   } finally {
     await file.close();
   }

@@ -49,12 +49,14 @@ export function touchesOf(records: Iterable<ThreadRecord>): readonly Touch[] {
   return touches;
 }
 
-/** The digest that a patch's plan gives for a file. */
+/** The digest that a patch's plan gives for a file, by its real path. */
 function plannedAfter(plan: unknown, path: string): string | null | undefined {
-  const files = (plan as { files?: unknown } | null | undefined)?.files;
+  const { files, allowed } = (plan ?? {}) as { files?: unknown; allowed?: unknown };
   if (!Array.isArray(files)) return undefined;
-  const found = files.find((file: { path?: unknown } | null) => file?.path === path) as
+  const real = Array.isArray(allowed) ? allowed.indexOf(path) : -1;
+  const found = (real >= 0 ? files[real] : files.find((file) => file?.path === path)) as
     | { readonly after?: unknown }
+    | null
     | undefined;
   const after = found?.after;
   return after === null || typeof after === "string" ? after : undefined;

@@ -25,7 +25,7 @@ export interface RemoteDiff {
 export async function diffToRemote(
   ports: TreePorts,
   view: Pick<ReadableFiles, "openRead" | "readText" | "exists" | "list">,
-  { cwd, store }: { readonly cwd: string; readonly store: string },
+  { owner, cwd, store }: { readonly owner: string; readonly cwd: string; readonly store: string },
   signal: AbortSignal,
 ): Promise<RemoteDiff> {
   const repository = await findRepository(view, ports.files, await ports.files.realPath(cwd));
@@ -36,7 +36,7 @@ export async function diffToRemote(
   const remotes = await remoteCommits(view, dirname(repository.objects));
   if (head === undefined || remotes.length === 0)
     throw new GitError(`${cwd} has no commit that a remote has`);
-  const tracked: TrackedRepository = { repository, roots: [repository.top], store };
+  const tracked: TrackedRepository = { owner, repository, roots: [repository.top], store };
   const { tree } = await saveTree(ports, view, tracked, signal);
   const sha = await newestCommonCommit(ports, tracked, head, remotes, signal);
   const { stdout } = await gitIn(ports, tracked, ["rev-parse", "--verify", `${sha}^{tree}`], { signal });

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
-import { dirname, join, sep } from "node:path";
+import { dirname, join } from "node:path";
+import { protectedName } from "../core/protected-names.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { WorkingTree } from "../core/turn/file-changes.ts";
+import { isInAllowedFolders } from "../platform/allowed-folders.ts";
 import { readFile, savedFile } from "./file-backups.ts";
 import { changedPaths, contentOf, ignoredIn, treeEntries, UNSAVED_MODE } from "./git-tree-files.ts";
 import type { PatchedFile, Touch } from "./recorded-file-changes.ts";
@@ -39,6 +41,8 @@ export interface Unrestored {
 export interface RestoreScope {
   /** The workspace's folders, as real paths; nothing outside them is written. */
   readonly roots: readonly string[];
+  /** The real path of the host's home. Nothing in it is written, except in a root inside it. */
+  readonly home: string;
   /** Whether files are overwritten that were changed after the turn, by the user or by another turn. */
   readonly force: boolean;
   /** Whether nothing is written. The result then says what a restore would do. */
@@ -187,10 +191,17 @@ async function addTrees(
       const current = await ports.treeNow(tracked);
       const entries = await treeEntries(ports, tracked, current.tree, signal);
       now.set(top, entries);
+      // The end of one turn is mostly the beginning of the next, and each run of git is a process in the sandbox.
+      const known = new Map([[current.tree, entries]]);
+      const entriesIn = async (tree: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+        const found = known.get(tree) ?? (await treeEntries(ports, tracked, tree, signal));
+        known.set(tree, found);
+        return found;
+      };
       for (const { before, after: recorded, order } of trees) {
         const after = recorded ?? current.tree;
-        const old = await treeEntries(ports, tracked, before, signal);
-        const left = await treeEntries(ports, tracked, after, signal);
+        const old = await entriesIn(before);
+        const left = await entriesIn(after);
         const changed = await changedPaths(ports, tracked, before, after, signal);
         const isIgnored = await ignoredIn(ports, tracked, { tree: before, entries: old }, changed, signal);
         for (const path of changed) {
@@ -246,8 +257,10 @@ function isSame(one: Content | null, other: Content | null): boolean {
 }
 
 /** Why a path must not be written; undefined if it may be. */
-function refusalOf(path: string, { roots }: RestoreScope): string | undefined {
-  const root = roots.find((one) => pathFrom(one, path) !== undefined);
+function refusalOf(path: string, scope: RestoreScope): string | undefined {
+  const root = scope.roots.find((one) => pathFrom(one, path) !== undefined);
   if (root === undefined) return "it is outside the workspace";
-  return pathFrom(root, path)!.split(sep).includes(".git") ? "it belongs to git" : undefined;
+  if (!isInAllowedFolders(path, scope)) return "it is in the home of the host";
+  const name = protectedName(pathFrom(root, path)!);
+  return name === undefined ? undefined : `nothing is restored in ${name}`;
 }

@@ -1,6 +1,7 @@
-import type { Platform } from "../platform/platform.ts";
+import type { Platform, ProgramStart } from "../platform/platform.ts";
 import type { ManagedProcess } from "../process/managed-process.ts";
 import type { ProcessManager } from "../process/process-manager.ts";
+import type { ConfineGit } from "./confine-git.ts";
 
 /** The error of a git run that failed, with a message for people. */
 export class GitError extends Error {
@@ -13,13 +14,19 @@ export class GitError extends Error {
 export interface GitPorts {
   readonly processes: ProcessManager;
   readonly platform: Pick<Platform, "clock" | "timers" | "env">;
+  readonly confineGit: ConfineGit;
 }
 
 /** One run of git. */
 export interface GitRun {
+  /** The owner of the thread. Git can read what the owner may read. */
+  readonly owner: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The git folder of the run. Of the repository itself, only objects and the working tree are read. */
+  /**
+   * The real path of the git folder of the run, the only folder that it can write to. Of the repository itself, only
+   * objects and the working tree are read.
+   */
   readonly gitDir: string;
   readonly config: Readonly<Record<string, string>>;
   readonly input?: string;
@@ -35,11 +42,11 @@ export interface GitOutput {
 }
 
 /**
- * Runs git for the host's own purposes, with a git folder that belongs to the host. So the repository's
- * configuration, hooks, filters, attributes and file system monitor, all of which a model can write, cannot make git
- * run a program.
+ * Runs git for the host's own purposes, in the sandbox and with a git folder that belongs to the host. So the
+ * repository's configuration, hooks, filters, attributes and file system monitor, all of which a model can write,
+ * cannot make git run a program.
  */
-export async function runGit({ processes, platform }: GitPorts, run: GitRun): Promise<GitOutput> {
+export async function runGit({ processes, platform, confineGit }: GitPorts, run: GitRun): Promise<GitOutput> {
   const { signal, maxBytes, maxMs } = run;
   if (signal.aborted) throw new GitError("git was not started");
   const pieces: Uint8Array[] = [];
@@ -47,6 +54,7 @@ export async function runGit({ processes, platform }: GitPorts, run: GitRun): Pr
   let errors = "";
   let stopped: "cut" | "late" | undefined;
   let process: ManagedProcess | undefined;
+  let release = async (): Promise<unknown> => undefined;
   const stop = (why: "cut" | "late"): void => {
     stopped ??= why;
     void process?.terminate();
@@ -55,7 +63,10 @@ export async function runGit({ processes, platform }: GitPorts, run: GitRun): Pr
   const aborted = (): void => stop("late");
   signal.addEventListener("abort", aborted);
   try {
-    process = await processes.start({}, programOf(platform.env, run), ({ stream, bytes }) => {
+    const confined = await confineGit(run.owner, programOf(platform.env, run), run.gitDir);
+    if ("refusal" in confined) throw new GitError(confined.refusal);
+    release = confined.release;
+    process = await processes.start({}, confined.program, ({ stream, bytes }) => {
       if (stream === "stderr") {
         errors = (errors + Buffer.from(bytes).toString("utf8")).slice(0, 2000);
         return;
@@ -81,6 +92,7 @@ export async function runGit({ processes, platform }: GitPorts, run: GitRun): Pr
   } finally {
     cancel();
     signal.removeEventListener("abort", aborted);
+    await release();
   }
 }
 
@@ -99,16 +111,13 @@ const CONFIG: Readonly<Record<string, string>> = {
   "gc.auto": "0",
 };
 
-function programOf(host: Platform["env"], { args, cwd, gitDir, config, input }: GitRun) {
+function programOf(host: Platform["env"], { args, cwd, gitDir, config, input }: GitRun): ProgramStart {
   const settings = Object.entries({ ...config, ...CONFIG }).flatMap(([key, value]) => [
     "-c",
     `${key}=${value}`,
   ]);
   return {
-    argv: ["git", "--literal-pathspecs", "--no-replace-objects", ...settings, ...args] as [
-      string,
-      ...string[],
-    ],
+    argv: ["git", "--literal-pathspecs", "--no-replace-objects", ...settings, ...args],
     cwd,
     env: {
       PATH: host["PATH"] ?? "/usr/bin:/bin",
@@ -122,6 +131,6 @@ function programOf(host: Platform["env"], { args, cwd, gitDir, config, input }: 
       GIT_TERMINAL_PROMPT: "0",
       GIT_NO_LAZY_FETCH: "1",
     },
-    stdin: input === undefined ? ("closed" as const) : ("open" as const),
+    stdin: input === undefined ? "closed" : "open",
   };
 }

@@ -7,6 +7,8 @@ import { GitError, type GitOutput, type GitPorts, runGit } from "./run-git.ts";
 
 /** A repository in a thread's workspace. */
 export interface TrackedRepository {
+  /** The owner of the thread. */
+  readonly owner: string;
   readonly repository: Repository;
   /** The repository's folders that belong to the workspace. */
   readonly roots: readonly string[];
@@ -278,9 +280,10 @@ export async function gitIn(
   const { top, config } = tracked.repository;
   const { signal, input, maxBytes = MAX_LIST_BYTES } = options;
   return runGit(ports, {
+    owner: tracked.owner,
     args,
     cwd: top,
-    gitDir: gitDirOf(tracked),
+    gitDir: await ports.files.realPath(gitDirOf(tracked)),
     config,
     maxBytes,
     maxMs: MAX_MS,

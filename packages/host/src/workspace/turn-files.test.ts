@@ -26,7 +26,9 @@ import { nodePlatform } from "../platform/node.ts";
 import type { Platform } from "../platform/platform.ts";
 import { ProcessManager } from "../process/process-manager.ts";
 import { ProcessMarks } from "../process/process-marks.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
 import { MemoryJournal } from "../store/memory/in-memory-journal.ts";
+import { confinedGit } from "./confine-git.ts";
 import { type ThreadStore, TurnFiles } from "./turn-files.ts";
 
 const folders: string[] = [];
@@ -47,7 +49,14 @@ class Stage {
   readonly #root: string;
   readonly #records: ThreadRecord[] = [];
 
-  constructor(folder: string, root = "", change: (platform: Platform) => Partial<Platform> = () => ({})) {
+  constructor(
+    folder: string,
+    root = "",
+    change: (platform: Platform) => Partial<Platform> = () => ({}),
+    isSubject = false,
+    /** The folder with the home. */
+    top = folder,
+  ) {
     this.work = join(folder, "work");
     this.#root = join(this.work, root);
     const journal = new MemoryJournal();
@@ -56,7 +65,7 @@ class Stage {
       blob: (name) => journal.blob(name),
       blobs: (prefix) => journal.blobs(prefix),
       removeBlob: (name) => journal.removeBlob(name),
-      folder: join(folder, "thread"),
+      folder: join(folder, "home", "thread"),
     };
     const real = nodePlatform();
     const platform = { ...real, ...change(real) };
@@ -70,7 +79,12 @@ class Stage {
       marks: new ProcessMarks({ home: undefined, platform, log }),
     });
     const { workspace, files } = platform;
-    this.files = new TurnFiles({ platform, processes, files, workspace, filesOf: () => files });
+    const home = join(top, "home");
+    const roots = isSubject ? [this.work] : null;
+    const confineGit = confinedGit(createSandbox({ platform: real, home }), async () => roots);
+    const view = files.within(async (path) => path === this.work || path.startsWith(`${this.work}/`));
+    const filesOf = () => (isSubject ? view : files);
+    this.files = new TurnFiles({ platform, processes, files, workspace, home, filesOf, confineGit });
   }
 
   static async at(root?: string): Promise<Stage> {
@@ -328,6 +342,52 @@ describe("a turn in a repository", () => {
     expect(diff).toContain("# The diff is cut here");
   });
 
+  it("[DIFF-7] shows a subject what commands changed in its roots", async () => {
+    const { work } = await repository();
+    const stage = new Stage(join(work, ".."), "", undefined, true);
+    await stage.command(() => stage.put("a.txt", "one\nTWO\nthree\n"));
+    expect(await stage.diff()).toContain("-two\n+TWO\n");
+    await stage.endTurn();
+    expect(await stage.restore()).toEqual({ restored: ["a.txt"], removed: [], failed: [] });
+  });
+
+  it("[DIFF-7] shows what commands changed where the workspace is in the home of the host", async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "turn-files-")));
+    folders.push(folder);
+    const stage = new Stage(join(folder, "home"), "", undefined, false, folder);
+    await stage.put("a.txt", "old\n");
+    stage.git("init", "-q");
+    await stage.command(() => stage.put("a.txt", "new\n"));
+    expect(await stage.diff()).toContain("-old\n+new\n");
+  });
+
+  it.each([true, false])(
+    "[DIFF-7] shows a subject nothing of another repository that a link in .git leads to: %s",
+    async (isSubject) => {
+      const { work } = await repository();
+      const stage = new Stage(join(work, ".."), "", undefined, isSubject);
+      const other = join(work, "..", "other");
+      stage.git("init", "-q", other);
+      await writeFile(join(other, "secret.txt"), "the secret\n");
+      const id = stage.git("-C", other, "hash-object", "-w", "secret.txt").trim();
+      stage.git("update-ref", "refs/remotes/origin/main", "HEAD");
+      // The index names the other repository's file, and git does not look whether it is there.
+      stage.git("update-index", "--add", "--cacheinfo", `100644,${id},x.txt`);
+      stage.git("update-index", "--skip-worktree", "x.txt");
+      const objects = join(work, ".git", "objects", id.slice(0, 2));
+      await rm(objects, { recursive: true, force: true });
+      await symlink(join(other, ".git", "objects", id.slice(0, 2)), objects);
+      const store = join(work, "..", "home", "tmp");
+      const shown = await stage.files.diffToRemote("ann", work, store, SIGNAL).then(
+        ({ diff }) => diff,
+        (cause: Error) => cause.message,
+      );
+      if (isSubject) expect(shown).not.toContain("the secret");
+      // The host's own user may read it.
+      else expect(shown).toContain("+the secret");
+    },
+  );
+
   it("[DIFF-5] gives git so much time and no more, and leaves a repository alone that took it", async () => {
     const { work } = await repository();
     const folder = join(work, "..");
@@ -368,7 +428,8 @@ describe("a turn in a repository", () => {
   it("[DIFF-5] says why it cannot show what commands changed", async () => {
     const stage = await repository();
     // A file is where the store's folder should be, so nothing can be written.
-    await writeFile(join(stage.work, "..", "thread"), "");
+    await mkdir(join(stage.work, "..", "home"));
+    await writeFile(join(stage.work, "..", "home", "thread"), "");
     await stage.command(() => stage.put("a.txt", "changed\n"));
     expect(await stage.diff()).toContain("# Not in this diff: what commands change in ");
     expect(stage.spawned).toEqual([]);
@@ -481,6 +542,75 @@ describe("restoring files to before a turn", () => {
       failed: [`${outside}: it is outside the workspace`],
     });
     expect(await readFile(outside, "utf8")).toBe("new\n");
+  });
+
+  it("[UNDO-3] writes nothing to protected folders, wherever they are, even if it is forced to", async () => {
+    const stage = await repository();
+    const paths = [
+      ".codex/config.toml",
+      ".agents/skills/a/SKILL.md",
+      "sub/.bobbin/rules",
+      ".Codex/hooks.json",
+    ];
+    for (const path of paths) await stage.put(path, "planted\n");
+    stage.git("add", "-A");
+    await stage.patch(".codex/config.toml", "approved\n");
+    await stage.command(async () => {
+      for (const path of paths.slice(1)) await stage.put(path, "the user's\n");
+      await stage.put(".agents/new.md", "the user's\n");
+      await stage.put("a.txt", "changed\n");
+    });
+    await stage.endTurn();
+    const { restored, removed, failed } = await stage.restore({ force: true });
+    expect(restored).toEqual(["a.txt"]);
+    expect(removed).toEqual([]);
+    expect(failed).toEqual([
+      ".Codex/hooks.json: nothing is restored in .Codex",
+      ".agents/new.md: nothing is restored in .agents",
+      ".agents/skills/a/SKILL.md: nothing is restored in .agents",
+      ".codex/config.toml: nothing is restored in .codex",
+      "sub/.bobbin/rules: nothing is restored in .bobbin",
+    ]);
+    expect(await text(stage, ".codex/config.toml")).toBe("approved\n");
+    for (const path of paths.slice(1)) expect(await text(stage, path), path).toBe("the user's\n");
+  });
+
+  it("[UNDO-3] writes nothing to the home of the host, even if the workspace is around it", async () => {
+    const stage = await Stage.at("..");
+    const config = join(stage.work, "..", "home", "config.toml");
+    await mkdir(join(config, ".."));
+    await writeFile(config, "planted\n");
+    await stage.put("a.txt", "old\n");
+    await stage.patch("../home/config.toml", "the user's\n");
+    await stage.patch("a.txt", "new\n");
+    await stage.endTurn();
+    expect(await stage.restore({ force: true })).toEqual({
+      restored: ["a.txt"],
+      removed: [],
+      failed: [`${config}: it is in the home of the host`],
+    });
+    expect(await readFile(config, "utf8")).toBe("the user's\n");
+  });
+
+  it("[UNDO-3] does not follow a link to a protected folder or the home", async () => {
+    const stage = await repository();
+    const home = join(stage.work, "..", "home");
+    await mkdir(join(stage.work, ".codex"), { recursive: true });
+    await stage.put("one/config.toml", "planted\n");
+    await stage.put("two/config.toml", "planted\n");
+    await stage.command(async () => {
+      for (const name of ["one", "two"]) await rm(join(stage.work, name), { recursive: true });
+    });
+    await stage.endTurn();
+    for (const folder of [join(stage.work, ".codex"), home])
+      await writeFile(join(folder, "config.toml"), "the user's\n");
+    await symlink(".codex", join(stage.work, "one"));
+    await symlink(home, join(stage.work, "two"));
+    const { restored, failed } = await stage.restore({ force: true });
+    expect(restored).toEqual([]);
+    expect(failed).toHaveLength(2);
+    for (const folder of [join(stage.work, ".codex"), home])
+      expect(await readFile(join(folder, "config.toml"), "utf8")).toBe("the user's\n");
   });
 
   it("[UNDO-3] does not follow a link that leads out of the workspace", async () => {
@@ -611,7 +741,7 @@ describe("restoring files to before a turn", () => {
     await stage.patch("a.txt", "patched\n");
     await stage.command(() => stage.put("sub/b.txt", "changed\n"));
     await stage.endTurn();
-    await rm(join(stage.work, "..", "thread"), { recursive: true });
+    await rm(join(stage.work, "..", "home", "thread"), { recursive: true });
     const { restored, failed } = await stage.restore();
     expect(restored).toEqual(["a.txt"]);
     expect(failed).toEqual([expect.stringContaining(stage.work)]);

@@ -3,6 +3,7 @@ import type { ThreadRecord } from "../core/records.ts";
 import type { ThreadState } from "../core/state.ts";
 import type { FileBefore, FilesBefore, TurnChanges, WorkingTree } from "../core/turn/file-changes.ts";
 import type { ReadableFiles, WorkspaceFiles } from "../platform/platform.ts";
+import { WritableRoots } from "../sandbox/writable-roots.ts";
 import { BackupRetention } from "./backup-retention.ts";
 import { type BlobStore, readFile, savedFile, saveFiles } from "./file-backups.ts";
 import { type FileChange, fileDiffs } from "./git-diff-text.ts";
@@ -39,6 +40,8 @@ export interface ShownChanges {
 
 export interface TurnFilesPorts extends Omit<TreePorts, "latestTrees"> {
   readonly workspace: WorkspaceFiles;
+  /** The host's home, in which nothing is restored. */
+  readonly home: string;
   filesOf(owner: string): Pick<ReadableFiles, "openRead" | "readText" | "exists" | "list">;
 }
 
@@ -54,9 +57,11 @@ export class TurnFiles {
   readonly #skipped = new Map<string, string>();
 
   readonly #backups: BackupRetention;
+  readonly #roots: WritableRoots;
 
   constructor(ports: TurnFilesPorts) {
     this.#ports = { ...ports, latestTrees: new Map() };
+    this.#roots = new WritableRoots(ports.files);
     this.#backups = new BackupRetention(() => ports.platform.clock.now());
   }
 
@@ -117,7 +122,7 @@ export class TurnFiles {
    * that cannot be determined.
    */
   diffToRemote(owner: string, cwd: string, store: string, signal: AbortSignal): Promise<RemoteDiff> {
-    return diffToRemote(this.#ports, this.#ports.filesOf(owner), { cwd, store }, signal);
+    return diffToRemote(this.#ports, this.#ports.filesOf(owner), { owner, cwd, store }, signal);
   }
 
   /**
@@ -218,11 +223,12 @@ export class TurnFiles {
   ): Promise<Restored> {
     const found = await this.#repositories(thread, store);
     const named = thread.settings.roots ?? [thread.settings.cwd];
-    const real = await Promise.all(named.map((root) => this.#ports.files.realPath(root).catch(() => root)));
+    const real = await this.#roots.of(named);
     const allowed = await Promise.all(real.map((root) => options.mayWrite(root)));
     const roots = real.filter((_, nth) => allowed[nth]);
     const repositories = found.map(({ tracked }) => tracked);
-    const scope = { roots, force: options.force, dryRun: options.dryRun ?? false };
+    const home = await this.#ports.files.realPath(this.#ports.home).catch(() => this.#ports.home);
+    const scope = { roots, home, force: options.force, dryRun: options.dryRun ?? false };
     const touches = touchesOf(records);
     const view = this.#ports.filesOf(thread.facts.owner);
     const treeNow = (tracked: TrackedRepository): Promise<SavedTree> =>
@@ -249,7 +255,7 @@ export class TurnFiles {
       if (known !== undefined) known.roots.push(root);
       else {
         const roots = [root];
-        found.push({ roots, tracked: { repository, roots, store: folder } });
+        found.push({ roots, tracked: { owner: facts.owner, repository, roots, store: folder } });
       }
     }
     return found;

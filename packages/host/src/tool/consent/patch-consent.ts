@@ -1,5 +1,6 @@
 import { sep } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
+import { protectedName } from "../../core/protected-names.ts";
 import { type Consent, type ConsentRequest, type Intent, mayAsk } from "./consent.ts";
 import { parsedKey, textsOf } from "./parse-grant-key.ts";
 
@@ -14,7 +15,7 @@ export function patchConsent(
   const isOutside = (path: string): boolean =>
     unwritable === null
       ? !isWritable(path, sandbox, roots)
-      : unwritable.includes(path) || isProtected(inRoot(path, roots) ?? path);
+      : unwritable.includes(path) || protectedName(inRoot(path, roots) ?? path) !== undefined;
   const outside = unknown.filter(isOutside);
   if (outside.length === 0 && (policy !== "untrusted" || unknown.length === 0)) return { kind: "sandboxed" };
   const where = outside.slice(0, 3).join(", ");
@@ -54,15 +55,9 @@ function isWritable(path: string, sandbox: SandboxPolicy, roots: readonly string
       return false;
     case "workspaceWrite": {
       const within = inRoot(path, [...roots, ...(sandbox.writableRoots ?? [])]);
-      return within !== undefined && !isProtected(within);
+      return within !== undefined && protectedName(within) === undefined;
     }
   }
-}
-
-const PROTECTED: ReadonlySet<string> = new Set([".git", ".codex", ".bobbin", ".agents"]);
-
-function isProtected(within: string): boolean {
-  return within.split(sep).some((part) => PROTECTED.has(part));
 }
 
 /** The part of a path below the root that contains it; undefined if no root contains it. */

@@ -58,6 +58,7 @@ class Disk {
       this.#step("after", false);
       return text === undefined ? undefined : { bytes: Buffer.from(text), mode: 0o644 };
     },
+    locate: async (path) => ({ path, folder: { path: "/work", id: "1" } }),
     replace: async (path, bytes) => {
       this.#step("before", true);
       this.files.set(path, Buffer.from(bytes).toString());

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
 import type { ThreadState } from "../../core/state.ts";
-import type { Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
+import type { FilePlace, Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
+import { WritableRoots } from "../../sandbox/writable-roots.ts";
 import { decisionOf } from "../consent/approval-answer.ts";
 import { NO_RULES } from "../consent/command-and-network-rules.ts";
 import type { Consent } from "../consent/consent.ts";
@@ -66,6 +67,7 @@ function knowsFreeform(model: string): boolean {
 /** The tool `apply_patch` as a function. */
 export function patchTool(ports: PatchPorts): Tool {
   const { workspace } = ports;
+  const roots = new WritableRoots(ports.files);
   return {
     name: "apply_patch",
     namespace: null,
@@ -82,15 +84,15 @@ export function patchTool(ports: PatchPorts): Tool {
       const planned = await plan(ports, invocation);
       if (planned instanceof PatchError) return refusal(planned.message);
       const item = itemOf(invocation, planned.changes, "inProgress");
-      const consent = await consentTo(ports, invocation.thread, planned);
+      const consent = await consentTo(ports, roots, invocation.thread, planned);
       switch (consent.kind) {
         case "sandboxed":
         case "unsandboxed":
-          return dispatch(ports, planned, item);
+          return dispatch(planned, item);
         case "ask":
           return {
             kind: "ask",
-            question: await questionAbout(ports, planned),
+            question: questionAbout(planned),
             item,
             ask: askAbout(invocation, consent.reason),
           };
@@ -101,38 +103,28 @@ export function patchTool(ports: PatchPorts): Tool {
     async heard(invocation, { name, method }, answer) {
       const planned = await plan(ports, invocation);
       const shown = shownChanges(invocation);
-      const reason =
-        planned instanceof PatchError
-          ? undefined
-          : await refusalOf(ports, invocation.thread, planned, await realPaths(ports, planned));
-      if (reason !== undefined) return failed(invocation, shown, reason);
-      if (
-        !(planned instanceof PatchError) &&
-        name?.startsWith(APPROVAL) &&
-        name !== (await questionAbout(ports, planned))
-      )
-        return failed(
-          invocation,
-          shown,
-          "The patch was not applied: a link leads elsewhere than when the user was asked. Try it again.",
-        );
       if (planned instanceof PatchError)
         return failed(
           invocation,
           shown,
           `${planned.message} The files were changed while the user was asked.`,
         );
+      const reason = await refusalOf(ports, invocation.thread, planned);
+      if (reason !== undefined) return failed(invocation, shown, reason);
+      if (name?.startsWith(APPROVAL) && name !== questionAbout(planned))
+        return failed(
+          invocation,
+          shown,
+          "The patch was not applied: the files are not as they were when the user was asked, or a link leads elsewhere. Try it again.",
+        );
       const decision = decisionOf(method, answer);
       switch (decision.kind) {
         case "accept":
         case "acceptWithRule":
         case "networkRule":
-          return dispatch(ports, planned);
+          return dispatch(planned);
         case "acceptForSession":
-          return {
-            ...(await dispatch(ports, planned)),
-            grant: patchGrant(await realPaths(ports, planned)),
-          };
+          return { ...dispatch(planned), grant: patchGrant(pathsOf(planned)) };
         case "decline":
           return {
             kind: "settle",
@@ -148,7 +140,7 @@ export function patchTool(ports: PatchPorts): Tool {
       const shown = shownChanges(invocation);
       const recorded = planOf(RECORDED_PLAN, invocation);
       if (recorded === undefined) return failed(invocation, shown, PLAN_DAMAGED);
-      const left = await remainingWrites(ports, invocation, recorded.files);
+      const left = await remainingWrites(ports, invocation, recorded);
       if (typeof left === "string") return failed(invocation, shown, left);
       const { allowed } = recorded;
       const applied = await applyPlan(left.writes, workspace, (path) => allowed.includes(path));
@@ -173,15 +165,21 @@ export function patchTool(ports: PatchPorts): Tool {
 const APPROVAL = "approval of ";
 
 /**
- * The name of the approval question. It contains a digest of the real paths, so that an answer counts only for the
- * files that the user was asked about, even if a symlink changes.
+ * The name of the approval question. It contains a digest of what was shown: the places of the files, and their content
+ * before and after. So an answer counts only for that.
  */
-async function questionAbout(ports: PatchPorts, planned: PatchPlan): Promise<string> {
-  const paths = await realPaths(ports, planned);
-  return APPROVAL + createHash("sha256").update(paths.join("\0")).digest("hex").slice(0, 32);
+function questionAbout(planned: LocatedPlan): string {
+  const shown = JSON.stringify(recordedPlan(planned));
+  return APPROVAL + createHash("sha256").update(shown).digest("hex").slice(0, 32);
 }
 
-async function plan(ports: PatchPorts, invocation: Invocation): Promise<PatchPlan | PatchError> {
+/** A plan with the places of its files. They are resolved once: consent, approval and writes all use these. */
+interface LocatedPlan extends PatchPlan {
+  /** In the order of `writes`. */
+  readonly places: readonly FilePlace[];
+}
+
+async function plan(ports: PatchPorts, invocation: Invocation): Promise<LocatedPlan | PatchError> {
   const { thread } = invocation;
   try {
     const text = textOf(invocation);
@@ -190,8 +188,10 @@ async function plan(ports: PatchPorts, invocation: Invocation): Promise<PatchPla
       readBytes(ports, thread, path),
     );
     // Fails if a path cannot exist, because a name is too long for example.
-    await realPaths(ports, plan);
-    return plan;
+    const places = await Promise.all(
+      plan.writes.map(({ path, after }) => ports.workspace.locate(path, { link: after === null })),
+    );
+    return { ...plan, places };
   } catch (cause) {
     if (cause instanceof PatchError) return cause;
     return new PatchError(`The patch cannot be applied: ${(cause as Error).message}`);
@@ -214,13 +214,19 @@ async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): 
   }
 }
 
-async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchPlan): Promise<Consent> {
+async function consentTo(
+  ports: PatchPorts,
+  known: WritableRoots,
+  thread: ThreadState,
+  planned: LocatedPlan,
+): Promise<Consent> {
   const { approvalPolicy: policy, cwd } = thread.settings;
   const own = { sandbox: thread.settings.sandbox, roots: thread.settings.roots ?? [cwd] };
   const { sandbox, roots: reached } = widenedByGrants(own, thread.grants, thread.turn?.id ?? null);
-  const roots = await Promise.all(reached.map((root) => ports.files.realPath(root)));
-  const paths = await realPaths(ports, planned);
-  const reason = await refusalOf(ports, thread, planned, paths);
+  // As for commands: a root that a command exchanged for a symlink is none.
+  const roots = await known.of(reached);
+  const paths = pathsOf(planned);
+  const reason = await refusalOf(ports, thread, planned);
   if (reason !== undefined) return { kind: "refuse", reason };
   return decideConsent({
     what: { kind: "patch", paths, unwritable: await ports.unwritable(thread, paths) },
@@ -238,9 +244,10 @@ async function consentTo(ports: PatchPorts, thread: ThreadState, planned: PatchP
 async function refusalOf(
   { mayWrite }: PatchPorts,
   thread: ThreadState,
-  { writes }: PatchPlan,
-  paths: readonly string[],
+  planned: LocatedPlan,
 ): Promise<string | undefined> {
+  const { writes } = planned;
+  const paths = pathsOf(planned);
   for (const [nth, path] of paths.entries()) {
     const { path: named } = writes[nth]!;
     if (!(await mayWrite(thread, path)))
@@ -253,32 +260,38 @@ async function refusalOf(
   return undefined;
 }
 
-async function realPaths({ files }: PatchPorts, { writes }: PatchPlan): Promise<readonly string[]> {
-  return Promise.all(writes.map(({ path }) => files.realPath(path)));
+/** The real paths of a plan's files. */
+function pathsOf({ places }: LocatedPlan): readonly string[] {
+  return places.map(({ path }) => path);
 }
 
-async function dispatch(
-  ports: PatchPorts,
-  planned: PatchPlan,
-  item?: ThreadItem,
-): Promise<Extract<Step, { kind: "dispatch" }>> {
-  const plan: RecordedPlan = {
+function recordedPlan(planned: LocatedPlan): RecordedPlan {
+  return {
     files: plannedFiles(planned.writes),
-    allowed: await realPaths(ports, planned),
+    allowed: pathsOf(planned),
+    folders: planned.places.map(({ folder }) => folder),
   };
-  const changes = plan.files.map(({ path }) => path);
-  return { kind: "dispatch", again: true, plan, changes, ...(item && { item }) };
+}
+
+function dispatch(planned: LocatedPlan, item?: ThreadItem): Extract<Step, { kind: "dispatch" }> {
+  const plan = recordedPlan(planned);
+  return { kind: "dispatch", again: true, plan, changes: plan.allowed, ...(item && { item }) };
 }
 
 /** The writes of the recorded plan that are still missing, or why they are no longer possible. */
 async function remainingWrites(
   ports: PatchPorts,
   invocation: Invocation,
-  recorded: readonly PlannedFile[],
+  { files: recorded, allowed, folders = [] }: RecordedPlan,
 ): Promise<{ readonly writes: readonly FileWrite[]; readonly summary: readonly string[] } | string> {
   const { thread } = invocation;
   const now = new Map<string, string | null>();
-  for (const { path } of recorded) now.set(path, await readBytes(ports, thread, path));
+  const places = new Map<string, FilePlace>();
+  for (const [nth, { path }] of recorded.entries()) {
+    now.set(path, await readBytes(ports, thread, allowed[nth] ?? path));
+    const folder = folders[nth];
+    if (folder !== undefined) places.set(path, { path: allowed[nth] ?? path, folder });
+  }
   const isDone = ({ path, after }: PlannedFile): boolean => digestOf(now.get(path)!) === after;
   const left = recorded.filter((file) => !isDone(file));
   const changed = left.find(({ path, before }) => digestOf(now.get(path)!) !== before);
@@ -286,7 +299,12 @@ async function remainingWrites(
     return `The patch was not applied: ${changed.path} was changed by someone else in the meantime. Read it again.`;
   const summary = recorded.map(({ path, before, after }) => `${kindOf(before, after)} ${path}`);
   const removed = left.filter(({ after }) => after === null);
-  const writes: FileWrite[] = removed.map(({ path }) => ({ path, before: now.get(path)!, after: null }));
+  const writes: FileWrite[] = removed.map(({ path }) => ({
+    path,
+    before: now.get(path)!,
+    after: null,
+    place: places.get(path),
+  }));
   if (left.length > removed.length) {
     const planned = await replan(ports, invocation, new Set(recorded.filter(isDone).map(({ path }) => path)));
     if (planned instanceof PatchError) return planned.message;
@@ -295,7 +313,7 @@ async function remainingWrites(
       const write = planned.writes.find((one) => one.path === path);
       if (write === undefined || digestOf(write.after) !== after)
         return `The patch was not applied: ${path} cannot be made as it was planned. Read it again.`;
-      writes.push({ ...write, before: before === null ? null : now.get(path)! });
+      writes.push({ ...write, before: before === null ? null : now.get(path)!, place: places.get(path) });
     }
   }
   return { writes, summary };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { WorkspaceFiles } from "../../platform/platform.ts";
+import type { FolderIdentity, WorkspaceFiles } from "../../platform/platform.ts";
 import type { FileWrite } from "./plan-patch.ts";
 
 /** Limit on the bytes of a file that is patched. */
@@ -23,8 +23,8 @@ export function plannedFiles(writes: readonly FileWrite[]): readonly PlannedFile
   }));
 }
 
-export function digestOf(content: string | null): string | null {
-  return content === null ? null : createHash("sha256").update(content, "latin1").digest("hex");
+export function digestOf(content: string | null | undefined): string | null {
+  return content == null ? null : createHash("sha256").update(content, "latin1").digest("hex");
 }
 
 /** The outcome of applying a plan. */
@@ -56,16 +56,20 @@ export async function applyPlan(
   const ordered = [...writes].sort((one, other) => Number(one.after === null) - Number(other.after === null));
   for (const write of ordered) {
     try {
-      const mode = await modeOf(workspace, write.path);
+      const { path, ...bounds } = targetOf(write, isAllowed);
+      const now = await workspace.read(path, MAX_FILE_BYTES, bounds.from);
+      if (write.place !== undefined && digestOf(now && textOf(now.bytes)) !== digestOf(write.before))
+        throw new Error("it was changed by someone else in the meantime");
       // Moved files are removed last, so that the mode of the source can be read here.
-      const moved = write.movedFrom === undefined ? undefined : await modeOf(workspace, write.movedFrom);
+      const moved = writes.find((one) => one.path === write.movedFrom);
+      const mode = moved === undefined ? undefined : await modeOf(workspace, targetOf(moved, isAllowed));
       if (write.after === null) {
-        await workspace.remove(write.path, { isAllowed });
-        done.push({ write, mode, madeFolder: undefined });
+        await workspace.remove(path, bounds);
+        done.push({ write, mode: now?.mode, madeFolder: undefined });
       } else {
-        const options = { mode: moved ?? mode, isAllowed };
-        const madeFolder = await workspace.replace(write.path, bytesOf(write.after), options);
-        done.push({ write, mode, madeFolder });
+        const options = { mode: mode ?? now?.mode, ...bounds };
+        const madeFolder = await workspace.replace(path, bytesOf(write.after), options);
+        done.push({ write, mode: now?.mode, madeFolder });
       }
     } catch (cause) {
       const changed = await undo(done, workspace, isAllowed);
@@ -75,8 +79,28 @@ export async function applyPlan(
   return { kind: "done" };
 }
 
-async function modeOf(workspace: WorkspaceFiles, path: string): Promise<number | undefined> {
-  return (await workspace.read(path, MAX_FILE_BYTES))?.mode;
+/** The path of a write, and the limits within which it may take place. */
+interface Target {
+  readonly path: string;
+  readonly from: FolderIdentity | undefined;
+  isAllowed(realPath: string): boolean;
+}
+
+function targetOf({ path, place }: FileWrite, isAllowed: (realPath: string) => boolean): Target {
+  if (place === undefined) return { path, from: undefined, isAllowed };
+  return {
+    path: place.path,
+    from: place.folder,
+    isAllowed: (real) => real === place.path && isAllowed(real),
+  };
+}
+
+async function modeOf(workspace: WorkspaceFiles, { path, from }: Target): Promise<number | undefined> {
+  return (await workspace.read(path, MAX_FILE_BYTES, from))?.mode;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("latin1");
 }
 
 function bytesOf(content: string): Uint8Array {
@@ -90,12 +114,13 @@ async function undo(
 ): Promise<readonly string[]> {
   const changed: string[] = [];
   for (const { write, mode, madeFolder } of [...done].reverse()) {
-    const { path, before } = write;
+    const { before } = write;
+    const { path, ...bounds } = targetOf(write, isAllowed);
     try {
-      if (before === null) await workspace.remove(path, { madeFolder, isAllowed });
-      else await workspace.replace(path, bytesOf(before), { mode, isAllowed });
+      if (before === null) await workspace.remove(path, { madeFolder, ...bounds });
+      else await workspace.replace(path, bytesOf(before), { mode, ...bounds });
     } catch {
-      changed.push(path);
+      changed.push(write.path);
     }
   }
   return changed;

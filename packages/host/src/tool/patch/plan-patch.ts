@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { FileUpdateChange } from "@bobbin/protocol";
+import type { FilePlace } from "../../platform/platform.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { fromByteText, toByteText } from "./byte-text.ts";
 import { type FilePatch, PatchError } from "./parse-patch.ts";
@@ -12,6 +13,8 @@ export interface FileWrite {
   readonly after: string | null;
   /** The path of the file that was moved here. The new file gets its mode. */
   readonly movedFrom?: string | undefined;
+  /** Where the file was when the patch was decided about. The write takes place there or fails. */
+  readonly place?: FilePlace | undefined;
 }
 
 /** The result of planning a patch. */
