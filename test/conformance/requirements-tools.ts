@@ -35,6 +35,8 @@ export const toolLines = {
     "A git command that changes what is protected of its repository asks to run outside of the sandbox.",
   "SANDBOX-10":
     "What was checked is what a command gets: nothing that took its place is mounted, and no folder on the way can.",
+  "SANDBOX-11":
+    "No command makes a repository at the root of a workspace, or changes a folder of hooks, there or not.",
   "NETWORK-1":
     "A command with the network by host reaches hosts that are allowed, through the proxy, and nothing past it.",
   "NETWORK-2": "A command waits while one question is asked for all of its connections to a host.",

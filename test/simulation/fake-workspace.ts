@@ -12,6 +12,8 @@ export function fakeWorkspace(files: FakeFiles): WorkspaceFiles {
   };
   return {
     hold: async () => undefined,
+    makeFolder: async () => false,
+    removeFolder: async () => {},
     async read(path) {
       const text = await files.readText(path);
       return text === undefined ? undefined : { bytes: Buffer.from(text), mode: 0o644 };

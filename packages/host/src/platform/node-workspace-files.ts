@@ -67,6 +67,26 @@ export const nodeWorkspace: WorkspaceFiles = {
     }
     await removeMadeFolders(dirname(target), madeFolder);
   },
+
+  async makeFolder(path, { isAllowed }) {
+    const target = await ownPathOf(path);
+    const { folder } = await openWay(dirname(target), {});
+    let isNew = false;
+    await inFolder(folder, target, isAllowed, async (at, name) => {
+      isNew = await makeFolder(join(at, name));
+    });
+    return isNew;
+  },
+
+  async removeFolder(path, { isAllowed }) {
+    const target = await ownPathOf(path);
+    try {
+      const { folder } = await openWay(dirname(target), {});
+      await inFolder(folder, target, isAllowed, (at, name) => rmdir(join(at, name)));
+    } catch (cause) {
+      if (!isMissing(cause) && (cause as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw cause;
+    }
+  },
 };
 
 async function readAt(

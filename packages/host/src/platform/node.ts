@@ -106,6 +106,8 @@ const loadMarked = () => import("./node-marked-processes.ts");
 /** Loaded with its first use: most threads change no files. */
 const lazyWorkspace: WorkspaceFiles = {
   hold: async (...args) => (await loadWorkspace()).hold(...args),
+  makeFolder: async (...args) => (await loadWorkspace()).makeFolder(...args),
+  removeFolder: async (...args) => (await loadWorkspace()).removeFolder(...args),
   read: async (...args) => (await loadWorkspace()).read(...args),
   locate: async (...args) => (await loadWorkspace()).locate(...args),
   replace: async (...args) => (await loadWorkspace()).replace(...args),

@@ -351,6 +351,10 @@ export interface WorkspaceFiles {
       isAllowed(realPath: string): boolean;
     },
   ): Promise<void>;
+  /** Creates a folder in an existing one; false if something is there already. Throws `EACCES` if it is not allowed. */
+  makeFolder(path: string, options: { isAllowed(realPath: string): boolean }): Promise<boolean>;
+  /** Removes an empty folder; does nothing if it does not exist or is not empty. */
+  removeFolder(path: string, options: { isAllowed(realPath: string): boolean }): Promise<void>;
 }
 
 /** A file or folder that is held by a descriptor of this process. */

@@ -1,12 +1,14 @@
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
 import type { OpenRepository } from "./git-command-access.ts";
+import { hooksFolder, OTHER_CONTENT } from "./git-protection.ts";
 import { findRepository, type GitRepository } from "./git-repository.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
 import { type ProfilePaths, pathsOfProfile } from "./permission-profile-paths.ts";
+import type { Placeholder } from "./placeholder-files.ts";
 import type { ConfinedCommand, SandboxPorts } from "./sandbox.ts";
 import { PUBLIC_SYSTEM_PATHS } from "./system-paths.ts";
 import { WritableRoots } from "./writable-roots.ts";
@@ -20,9 +22,13 @@ export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "works
  */
 const PROTECTED = [".git", ".bobbin", ".codex", ".agents"];
 
-type OpenGit = (
-  repository: GitRepository,
-) => Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>;
+/** What a lookup does for a command: to be undone when the command has ended. */
+interface LookupEffects {
+  /** Opens the repository of a git command. */
+  open(repository: GitRepository): Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>;
+  /** Puts placeholders where commands must create nothing. */
+  mask(placeholders: readonly Placeholder[]): Promise<void>;
+}
 
 /** Determines what a command may access on this machine now, from its policy or its permission profile. */
 export class AccessLookup {
@@ -38,7 +44,7 @@ export class AccessLookup {
     command: ConfinedCommand,
     policy: ConfiningPolicy,
     profile: PermissionProfile | undefined,
-    open: OpenGit,
+    { open, mask }: LookupEffects,
   ): Promise<Access> {
     if (command.within != null)
       return accessWithin(
@@ -79,10 +85,16 @@ export class AccessLookup {
     const opened =
       command.gitWritable && found?.repository !== undefined ? await open(found.repository) : undefined;
     const all = [...new Set([...writable, ...(opened?.writable ?? [])])];
+    const { userHome } = this.#ports.platform.machine;
+    const hooks = found?.repository && (await hooksFolder(files, found.repository, userHome));
+    const missing = await missingPaths(files, inWorkspace, hooks);
+    await mask(missing);
     const protectedPaths = await Promise.all(
       [
         ...workspace.flatMap((root) => PROTECTED.map((name) => join(root, name))),
         ...(found === undefined ? [] : [found.dotGit]),
+        ...(hooks === undefined ? [] : [hooks]),
+        ...missing.map(({ path }) => path),
         ...(opened?.protected ?? []),
         ...readablePaths,
       ].map((path) => realPathIfExists(files, path)),
@@ -91,6 +103,33 @@ export class AccessLookup {
       path !== undefined && !all.includes(path) && all.some((root) => isWithin(path, root));
     return { ...access, writable: all, protected: [...new Set(protectedPaths.filter(isInside))] };
   }
+}
+
+/**
+ * What does not exist and must not be created: a repository at the top of a writable root, and hooks. The user's next
+ * git command would run programs that they name.
+ */
+async function missingPaths(
+  files: Pick<Files, "exists" | "list">,
+  roots: readonly string[],
+  hooks: string | undefined,
+): Promise<readonly Placeholder[]> {
+  const found: Placeholder[] = [];
+  for (const root of roots) {
+    const path = join(root, ".git");
+    // An empty folder may be a placeholder of another command.
+    const isEmpty = !(await files.exists(path)) || (await files.list(path).catch(() => [path])).length === 0;
+    if (isEmpty) found.push({ path, text: null });
+  }
+  if (hooks !== undefined && roots.some((root) => isWithin(hooks, root)) && !(await files.exists(hooks)))
+    found.push({ path: await firstMissing(files, hooks), text: OTHER_CONTENT });
+  return found;
+}
+
+/** The topmost folder on a path that does not exist. */
+async function firstMissing(files: Pick<Files, "exists">, path: string): Promise<string> {
+  const parent = dirname(path);
+  return (await files.exists(parent)) ? path : firstMissing(files, parent);
 }
 
 /**

@@ -2,7 +2,7 @@ import { GitFileSnapshot } from "./git-file-comparison.ts";
 import { protectionOf } from "./git-protection.ts";
 import type { GitRepository } from "./git-repository.ts";
 import { currentBranch, missingUpstream } from "./git-upstream.ts";
-import { PlaceholderFiles } from "./placeholder-files.ts";
+import { type Placeholder, PlaceholderFiles } from "./placeholder-files.ts";
 import type { SandboxPorts } from "./sandbox.ts";
 
 /** The access that a plain git command gets to its repository. */
@@ -64,6 +64,29 @@ export class GitAccess {
         ];
       },
     };
+  }
+
+  /**
+   * Keeps commands from creating what does not exist at these paths. Resolves with the placeholders, which must be
+   * released when the command has ended.
+   */
+  async mask(placeholders: readonly Placeholder[]): Promise<readonly Placeholder[]> {
+    // The sandbox of macOS refuses by path, whether something is there or not.
+    if (this.#ports.platform.machine.os !== "linux") return [];
+    const held: Placeholder[] = [];
+    for (const one of placeholders) {
+      // Where the host cannot create it, the command cannot either: it is the same user.
+      const isHeld = await this.#placeholders.hold([one]).then(
+        () => true,
+        () => false,
+      );
+      if (isHeld) held.push(one);
+    }
+    return held;
+  }
+
+  unmask(placeholders: readonly Placeholder[]): Promise<void> {
+    return this.#placeholders.release(placeholders);
   }
 
   /** The access that a command would get. Opens nothing. */

@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Files } from "../platform/platform.ts";
 import { configValue, type GitRepository, textOf } from "./git-repository.ts";
 import type { Placeholder } from "./placeholder-files.ts";
@@ -27,7 +27,7 @@ const COMMON_DIR = ".\n\n\n\n";
  * Content of other placeholders. In a config file, it is a comment. As a file in place of the folder `hooks`, it means
  * that there are no hooks.
  */
-const OTHER_CONTENT = "# Here while a confined git command runs.\n";
+export const OTHER_CONTENT = "# Here while a confined git command runs.\n";
 
 type ProtectionFiles = Pick<Files, "readText" | "exists" | "list">;
 
@@ -59,7 +59,7 @@ export async function protectionOf(
     await protectGitDir(files, commonDir),
     { paths: ["modules", "worktrees"].map((name) => join(commonDir, name)), absent: [], placeholders: [] },
   ];
-  const hooks = await hooksPath(files, repository, userHome);
+  const hooks = await hooksFolder(files, repository, userHome);
   return {
     repository,
     paths: [
@@ -140,6 +140,19 @@ async function submoduleFolders(
     if (found.length > MAX_FOLDERS) return undefined;
   }
   return found;
+}
+
+/**
+ * The folder of hooks that `core.hooksPath` names. Of husky, whose folder `_` runs the scripts beside it, the folder
+ * around it.
+ */
+export async function hooksFolder(
+  files: ProtectionFiles,
+  repository: GitRepository,
+  userHome: string,
+): Promise<string | undefined> {
+  const path = await hooksPath(files, repository, userHome);
+  return path !== undefined && basename(path) === "_" ? dirname(path) : path;
 }
 
 /** The folder that `core.hooksPath` names instead of `hooks`. */

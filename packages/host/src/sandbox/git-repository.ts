@@ -40,7 +40,11 @@ async function repositoryOf(
   // A symlink is not trusted, because anyone who can write to the folder can replace it.
   if ((await files.realPath(dotGit).catch(() => undefined)) !== dotGit) return undefined;
   const link = await textOf(files, dotGit);
-  if (link === undefined) return { worktree, gitDir: dotGit, commonDir: dotGit };
+  // A folder without HEAD is no repository, but for example a placeholder.
+  if (link === undefined)
+    return (await files.exists(join(dotGit, "HEAD")))
+      ? { worktree, gitDir: dotGit, commonDir: dotGit }
+      : undefined;
   const named = /^gitdir: ([^\n]+)\n*$/.exec(link)?.[1];
   if (named === undefined) return undefined;
   const gitDir = await files.realPath(resolve(worktree, named));

@@ -300,6 +300,65 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect(output).toContain("Read-only file system");
   });
 
+  it("[SANDBOX-11] keeps commands from making a repository at the root of a workspace that is none", async () => {
+    const cwd = join(folder, "plain");
+    await mkdir(cwd);
+    const attempts =
+      "git init -q 2>&1; mkdir .git; mv .git x; ln -s x .git; git init -q sub && echo made; echo ready; read go";
+    for (const gitWritable of [false, true]) {
+      const { output } = await confined(attempts, {
+        cwd,
+        gitWritable,
+        // A second command finds the placeholder of the first one.
+        meanwhile: async () => {
+          expect(await readdir(join(cwd, ".git"))).toEqual([]);
+          const second = await confined("touch .git/HEAD", { cwd, gitWritable });
+          expect(second.output).toContain("Read-only file system");
+          expect(await readdir(join(cwd, ".git"))).toEqual([]);
+        },
+      });
+      expect(output).toContain("made");
+      expect(await readdir(cwd)).toEqual(["sub"]);
+    }
+  });
+
+  it("[SANDBOX-11] leaves an empty .git of the user where it is", async () => {
+    const cwd = join(folder, "plain");
+    await mkdir(join(cwd, ".git"), { recursive: true });
+    const { output } = await confined("touch .git/HEAD", { cwd });
+    expect(output).toContain("Read-only file system");
+    expect(await readdir(cwd)).toEqual([".git"]);
+  });
+
+  it.each([
+    [
+      ".husky/_",
+      ".husky/pre-commit",
+      "echo evil > .husky/pre-commit; mkdir -p .husky/_ && echo evil > .husky/_/x",
+    ],
+    [
+      "tools/hooks",
+      "tools/hooks/pre-commit",
+      "mkdir -p tools/hooks; echo evil > tools/hooks/pre-commit; mv tools t",
+    ],
+  ])(
+    "[SANDBOX-11] keeps every command from changing hooks in %s, there or not",
+    async (path, hook, script) => {
+      git(repository, "config", "core.hooksPath", path);
+      for (const gitWritable of [false, true]) {
+        await confined(script, { gitWritable });
+        expect(await readdir(repository)).toEqual([".git", "a.txt"]);
+      }
+      await mkdir(join(repository, path), { recursive: true });
+      await writeFile(join(repository, hook), "mine\n");
+      for (const gitWritable of [false, true]) {
+        await confined(script, { gitWritable });
+        expect(await readFile(join(repository, hook), "utf8")).toBe("mine\n");
+        expect(existsSync(join(repository, path, "x"))).toBe(false);
+      }
+    },
+  );
+
   it("works in a linked worktree, and in a submodule", async () => {
     git(repository, "worktree", "add", "-q", join(folder, "tree"));
     const tree = await confined("echo x > x.txt && git add . && git commit -qm tree", {

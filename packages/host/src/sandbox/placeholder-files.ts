@@ -4,12 +4,18 @@ import type { Platform } from "../platform/platform.ts";
 import { textOf } from "./git-repository.ts";
 import { PLACEHOLDERS_FOLDER } from "./placeholders-folder.ts";
 
-/** A placeholder file that keeps a sandboxed command from creating a file at its path. Its content has no effect. */
+/**
+ * A placeholder, which keeps a sandboxed command from creating a file or folder at its path: a file whose content has no
+ * effect, or an empty folder.
+ */
 export interface Placeholder {
   readonly path: string;
-  /** The content, by which a placeholder file is recognized. */
-  readonly text: string;
+  /** The content, by which a placeholder file is recognized; null for an empty folder. */
+  readonly text: string | null;
 }
+
+/** In the record of an empty folder: that a host created it, so that it is not the user's own. */
+const CREATED = "created";
 
 type PlaceholderPlatform = Pick<Platform, "files" | "workspace" | "liveness" | "ids">;
 
@@ -43,7 +49,7 @@ export class PlaceholderFiles {
           join(this.#entry(placeholder.path), host),
           JSON.stringify(placeholder),
         );
-        if (!(await this.#platform.files.exists(placeholder.path))) await this.#place(placeholder);
+        await this.#place(placeholder);
       }
     });
   }
@@ -88,8 +94,19 @@ export class PlaceholderFiles {
     });
   }
 
-  async #place({ path, text }: Placeholder): Promise<void> {
+  async #place(placeholder: Placeholder): Promise<void> {
+    const { path, text } = placeholder;
     const isAllowed = (real: string): boolean => real === path;
+    if (text === null) {
+      // The record comes first: a folder without one would stay if the host died.
+      const record = join(this.#entry(path), CREATED);
+      if (await this.#platform.files.exists(path)) return;
+      await this.#platform.files.claim(record, JSON.stringify(placeholder));
+      if (!(await this.#platform.workspace.makeFolder(path, { isAllowed })))
+        await this.#platform.files.remove(record);
+      return;
+    }
+    if (await this.#platform.files.exists(path)) return;
     await this.#platform.workspace.replace(path, new TextEncoder().encode(text), { mode: 0o644, isAllowed });
   }
 
@@ -98,9 +115,12 @@ export class PlaceholderFiles {
     const { files, liveness, workspace } = this.#platform;
     for (const { name } of await files.list(entry))
       if (name === (await this.#host) || (await liveness.alive(this.#lockOf(name)))) return;
+    const isAllowed = (real: string): boolean => real === path;
+    if (text === null) {
+      if (await files.exists(join(entry, CREATED))) await workspace.removeFolder(path, { isAllowed });
+    }
     // Not removed if the user has put a file of their own there.
-    if ((await textOf(files, path)) === text)
-      await workspace.remove(path, { isAllowed: (real) => real === path });
+    else if ((await textOf(files, path)) === text) await workspace.remove(path, { isAllowed });
     await files.remove(entry);
   }
 

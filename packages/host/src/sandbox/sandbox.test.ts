@@ -225,7 +225,7 @@ describe.runIf(hasSandbox)("a confined command", () => {
     // Also if the workspace contains it.
     const around = await run(script, WRITE, { roots: [folder] });
     expect(around.output).not.toContain("secret");
-    expect(await readdir(home)).toEqual(["auth.json", "sandbox-caches", "threads"]);
+    expect(await readdir(home)).toEqual(["auth.json", "sandbox-caches", "sandbox-masks", "threads"]);
     expect(await readdir(blobs)).toEqual(["out.txt"]);
   });
 

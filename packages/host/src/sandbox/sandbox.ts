@@ -11,6 +11,7 @@ import { withNodeVisible } from "./network/bridge-launch.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import { PackageCaches } from "./package-caches.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
+import type { Placeholder } from "./placeholder-files.ts";
 import { cachedProbe, failureOf, findBubblewrap, findSeatbelt } from "./sandbox-probe.ts";
 import { withSeatbelt } from "./seatbelt.ts";
 import { signalsProbe, withTerminalSignals } from "./terminal-signals.ts";
@@ -148,15 +149,22 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       const folder = hasCaches ? await caches.folderOf(command.roots) : undefined;
       let opened: OpenRepository | undefined;
       let closeMounts: (() => Promise<void>) | undefined;
+      let masks: readonly Placeholder[] = [];
       const release = async (): Promise<readonly string[]> => {
         await closeMounts?.();
+        await git.unmask(masks);
         return (await opened?.close()) ?? [];
       };
       try {
-        const access = await lookup.of(command, policy, profile, async (repository) => {
-          // A repository that cannot be protected, for example because another user owns it, is read-only.
-          opened = await git.open(repository).catch(() => undefined);
-          return opened;
+        const access = await lookup.of(command, policy, profile, {
+          async open(repository) {
+            // A repository that cannot be protected, for example because another user owns it, is read-only.
+            opened = await git.open(repository).catch(() => undefined);
+            return opened;
+          },
+          async mask(placeholders) {
+            masks = await git.mask(placeholders);
+          },
         });
         const started = opened === undefined ? program : withoutAutomaticUpstream(program);
         const cached =
@@ -172,7 +180,10 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
     async access(command) {
       const policy = policyOf(command);
       if (!isSandboxed(policy)) return null;
-      return lookup.of(command, policy, profileOf(ports, command), (repository) => git.explain(repository));
+      return lookup.of(command, policy, profileOf(ports, command), {
+        open: (repository) => git.explain(repository),
+        mask: async () => {},
+      });
     },
     sweep: () => git.sweep(),
     close: () => git.close(),

@@ -52,6 +52,8 @@ class Disk {
 
   readonly workspace: WorkspaceFiles = {
     hold: async () => undefined,
+    makeFolder: async () => false,
+    removeFolder: async () => {},
     read: async (path) => {
       this.#step("before", false);
       const text = this.files.get(path);
