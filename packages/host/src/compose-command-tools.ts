@@ -23,9 +23,10 @@ import {
   type Rules,
 } from "./tool/consent/command-and-network-rules.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
+import type { ParsedCommand } from "./tool/consent/parse-command.ts";
 import { widened } from "./tool/consent/permissions.ts";
 import type { RulesStore } from "./tool/consent/rules-store.ts";
-import { isShell } from "./tool/consent/shell-syntax.ts";
+import { commandShell, syntaxOf } from "./tool/consent/shell-syntax.ts";
 import { WithheldRuleWarnings } from "./tool/consent/withheld-rule-warnings.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import type { NetworkApprovalPorts, Submitted } from "./tool/exec/network-approvals.ts";
@@ -65,8 +66,12 @@ const CTRL_C = "\u0003";
 export function composeExec(ports: ComposeExecPorts): ExecSource {
   const { home, platform, processes, sandbox } = ports;
   const shell = platform.env["SHELL"] || "/bin/sh";
+  const modelShell = commandShell(shell);
   const consentOf = () => import("./tool/consent/decide-consent.ts");
-  const shellOf = () => import("./tool/consent/parse-command.ts");
+  const parsed = async (text: string, named: string | null): Promise<ParsedCommand> => {
+    const { parseCommand } = await import("./tool/consent/parse-command.ts");
+    return parseCommand(text, named === null || named === modelShell ? "bash" : syntaxOf(named));
+  };
 
   const ruleWarnings = new WithheldRuleWarnings(ports.warn);
   const outputFolder = (threadId: string): readonly string[] => {
@@ -134,6 +139,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       confine: (program) => confineProfile(sandbox, program),
     }),
     shell,
+    commandShell: modelShell,
     environment: (threadId) => {
       const config = ports.config();
       const { shellEnvironment } = threadId === undefined ? config : ports.configOf(threadId);
@@ -151,26 +157,19 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       return wantedPermissions({ files: platform.files, home }, thread, requested, from);
     },
     async consent(thread, { text, ...command }) {
-      const { parseCommand } = await shellOf();
-      return decide(thread, { kind: "command", command: parseCommand(text), ...command });
+      return decide(thread, { kind: "command", command: await parsed(text, command.shell), ...command });
     },
     async consentToInput(thread, { processId, outside }, chars) {
       if (chars === "" || chars === CTRL_C) return { kind: "sandboxed" };
       return decide(thread, { kind: "stdin", process: processId, outside });
     },
-    async actions(text, cwd) {
-      const [{ parseCommand }, { commandActions }] = await Promise.all([
-        shellOf(),
-        import("./tool/consent/command-actions.ts"),
-      ]);
-      return commandActions(parseCommand(text), cwd);
+    async actions(text, cwd, named) {
+      const { commandActions } = await import("./tool/consent/command-actions.ts");
+      return commandActions(await parsed(text, named), cwd);
     },
-    async onlyReads(text, shell) {
-      const [{ parseCommand }, { onlyReads }] = await Promise.all([
-        shellOf(),
-        import("./tool/consent/read-only-commands.ts"),
-      ]);
-      return onlyReads(parseCommand(text), shell);
+    async onlyReads(text, named) {
+      const { onlyReads } = await import("./tool/consent/read-only-commands.ts");
+      return onlyReads(await parsed(text, named));
     },
     addRule: (prefix) => ports.rules.allow(prefix),
     addNetworkRule: ({ host, protocol, decision }) =>
@@ -196,7 +195,6 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       // A subject's rights are checked again, because they may have been revoked since the approval.
       if (outside && within === null)
         return { kind: "program", program, hosts: null, release: async () => undefined };
-      const { parseCommand } = await shellOf();
       // Checked again, because the path may have been replaced by a symlink since the approval.
       for (const path of permissions?.write ?? [])
         if ((await platform.files.realPath(path)) !== path)
@@ -208,8 +206,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
         within,
         profile: thread.settings.permissionProfile ?? null,
         roots: reach.roots,
-        // `.git` is writable only if a shell runs the text: another program may interpret the text in any way.
-        gitWritable: (program.argv[0] === shell || isShell(program.argv[0])) && parseCommand(text).isPlainGit,
+        gitWritable: (await parsed(text, program.argv[0])).isPlainGit,
         readable: isHook ? [join(home, "hooks")] : outputFolder(thread.facts.id),
         byHost: !isHook,
         widensNetwork: hasNetwork(reach.sandbox) && !hasNetwork(thread.settings.sandbox),

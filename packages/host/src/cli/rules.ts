@@ -121,7 +121,7 @@ export async function checkRules(
     return consent.kind === "sandboxed" ? 0 : 1;
   }
   const problem = await createSandbox({ platform, home }).problem();
-  const command = parseCommand(text);
+  const command = parseCommand(text, "bash");
   const escalate = options.outside ?? false;
   const consent = decideConsent({
     what: { kind: "command", command, escalate, justification: null, prefixRule: null, workdir },

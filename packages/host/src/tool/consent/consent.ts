@@ -17,7 +17,7 @@ export type Intent =
       readonly prefixRule: readonly string[] | null;
       readonly workdir: string;
       /** The shell for the command, if the model named one. */
-      readonly shell?: string | null | undefined;
+      readonly shell?: string | null;
       /** Permissions that widen the sandbox for this command. */
       readonly additional?: Permissions | null | undefined;
     }

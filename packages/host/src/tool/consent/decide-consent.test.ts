@@ -5,6 +5,7 @@ import type { Consent, ConsentRequest, Intent } from "./consent.ts";
 import { decideConsent } from "./decide-consent.ts";
 import { parseCommand } from "./parse-command.ts";
 import { readRulesFile } from "./rules-file.ts";
+import { syntaxOf } from "./shell-syntax.ts";
 
 const WORKSPACE: SandboxPolicy = {
   type: "workspaceWrite",
@@ -46,7 +47,7 @@ function decide(what: Intent, given: Partial<ConsentRequest> = {}): Consent {
 
 const command = (text: string, more: Partial<Extract<Intent, { kind: "command" }>> = {}): Intent => ({
   kind: "command",
-  command: parseCommand(text),
+  command: parseCommand(text, more.shell == null ? "bash" : syntaxOf(more.shell)),
   escalate: false,
   justification: null,
   prefixRule: null,
@@ -206,7 +207,14 @@ describe("rules", () => {
         kind: "unsandboxed",
       });
     for (const shell of ["/work/bash", "./bash", "/usr/bin/python3", "/bin/../work/sh", "fish"]) {
-      expect(decide(command("git status", { shell }), { rules: ALLOWED })).toEqual({ kind: "sandboxed" });
+      expect(decide(command("git status", { shell }), { rules: ALLOWED })).toMatchObject({
+        kind: "ask",
+        reason: "It could not be read: its shell is not one whose syntax is known",
+        runs: "sandboxed",
+      });
+      expect(decide(command("git status", { shell }), { rules: ALLOWED, policy: "never" })).toMatchObject({
+        kind: "refuse",
+      });
       expect(decide(command("curl x", { shell }), { rules: RESTRICTED })).toMatchObject({ kind: "refuse" });
       const asked = decide(command("git status", { shell, escalate: true })) as Extract<
         Consent,

@@ -9,11 +9,9 @@ import {
 import { type Consent, type ConsentRequest, type Intent, mayAsk, NEEDS_APPROVAL } from "./consent.ts";
 import { stdinGrant } from "./list-grants.ts";
 import { mcpConsent } from "./mcp-consent.ts";
-import type { ParsedCommand } from "./parse-command.ts";
 import { patchConsent } from "./patch-consent.ts";
 import { type Permissions, permissionWords } from "./permissions.ts";
 import { amendmentFor } from "./rule-proposal.ts";
-import { isShell } from "./shell-syntax.ts";
 
 /** Limit on the length of a command's grant key. A longer key is shortened to its beginning and a digest. */
 const MAX_GRANT = 1024;
@@ -68,11 +66,7 @@ type Of<K extends Intent["kind"]> = Extract<Intent, { kind: K }>;
 
 function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   const { policy, grants, rules, confined = false } = request;
-  const shell = what.shell ?? null;
-  // A program that is no known shell may interpret the text in any way, so the text cannot be analysed as plain
-  // commands.
-  const command: ParsedCommand =
-    shell === null || isShell(shell) ? what.command : { ...what.command, words: null };
+  const { command, shell = null } = what;
   const matched = command.found.map((words) => ruleFor(rules, words));
   const forbidden = matched.find((rule) => rule?.decision === "forbidden");
   if (forbidden)
@@ -162,9 +156,9 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
   // Also asked about without a sandbox, as in the Codex CLI: nothing else would stop a mistake.
   if (command.isDangerous)
     return {
-      person: justification ?? "It removes files with force or with their folders",
-      model: "it removes files with force or recursion, which has to be approved",
-      advice: "Remove files one by one without such options, or leave them.",
+      person: justification ?? "It removes files with force or with their folders, or may do so",
+      model: "it removes files with force or recursion, or may do so, which has to be approved",
+      advice: "Remove files by their names, as in `rm -- FILE`, and name programs and options literally.",
     };
   if (isRestricted(sandbox) && command.changesGitSettings && !what.escalate && !request.confined)
     return {
