@@ -27,6 +27,7 @@ import type { ParsedCommand } from "./tool/consent/parse-command.ts";
 import { widened } from "./tool/consent/permissions.ts";
 import type { RulesStore } from "./tool/consent/rules-store.ts";
 import { commandShell, syntaxOf } from "./tool/consent/shell-syntax.ts";
+import { ThreadProjectRules } from "./tool/consent/thread-project-rules.ts";
 import { WithheldRuleWarnings } from "./tool/consent/withheld-rule-warnings.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import type { NetworkApprovalPorts, Submitted } from "./tool/exec/network-approvals.ts";
@@ -74,6 +75,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   };
 
   const ruleWarnings = new WithheldRuleWarnings(ports.warn);
+  const projects = new ThreadProjectRules((cwd) => ports.rules.readProject(cwd));
   const outputFolder = (threadId: string): readonly string[] => {
     const folder = ports.outputs.folder(threadId);
     return folder === null ? [] : [folder];
@@ -89,13 +91,18 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   };
 
   /** The rules for a thread, including recent decisions about hosts that may not be in the rules file yet. */
-  const rulesOf = async (thread: ThreadState): Promise<Rules> => {
-    const { settings, networkRules } = thread;
+  const rulesOf = async (
+    thread: ThreadState,
+  ): Promise<{ readonly rules: Rules; readonly problem: string | null }> => {
+    const { networkRules } = thread;
     // For a subject without full access, project rules are not read, because they may be in a folder above the
     // subject's own.
-    const { rules, project } = await ports.rules.load(isForeign(thread) ? undefined : settings.cwd);
+    const { rules, project } = await ports.rules.load(
+      isForeign(thread) ? undefined : await projects.of(thread),
+    );
     if (project !== null) ruleWarnings.warn(thread.facts.id, project);
-    if (networkRules.length === 0) return rules;
+    const problem = project?.problem ?? null;
+    if (networkRules.length === 0) return { rules, problem };
     const due = networkRules.map(
       ({ host, protocol, decision }): NetworkRule => ({
         host,
@@ -105,7 +112,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
         origin: { file: "", line: 0 },
       }),
     );
-    return { ...rules, network: [...rules.network, ...due] };
+    return { rules: { ...rules, network: [...rules.network, ...due] }, problem };
   };
 
   const decide = async (thread: ThreadState, what: Intent): Promise<Consent> => {
@@ -114,6 +121,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     const { sandbox: policyOfSandbox, roots } = reachable(thread);
     const problem = await sandbox.problem();
     const confined = isForeign(thread);
+    const { rules, problem: rulesProblem } = await rulesOf(thread);
     return decideConsent({
       what,
       policy,
@@ -121,7 +129,8 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       roots: await Promise.all(roots.map((root) => platform.files.realPath(root))),
       sandboxProblem: problem?.reason ?? null,
       listenerProblem: ports.listenerProblem,
-      rules: await rulesOf(thread),
+      rules,
+      rulesProblem,
       grants: thread.grants,
       strict: thread.turn?.strictReview ?? false,
       confined,
@@ -140,6 +149,10 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     }),
     shell,
     commandShell: modelShell,
+    loaded(thread) {
+      if (!isForeign(thread)) projects.load(thread);
+    },
+    unloaded: (threadId) => projects.unload(threadId),
     environment: (threadId) => {
       const config = ports.config();
       const { shellEnvironment } = threadId === undefined ? config : ports.configOf(threadId);
@@ -176,7 +189,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       ports.rules.decideHost(host, RULE_PROTOCOLS[protocol], decision),
     async isListedHost(thread, hosts, host) {
       if (isListed(hosts, host)) return true;
-      return isHostAllowed(await rulesOf(thread), host);
+      return isHostAllowed((await rulesOf(thread)).rules, host);
     },
     network: {
       platform,

@@ -72,6 +72,8 @@ export interface ConsentRequest {
    */
   readonly listenerProblem?: string | null;
   readonly rules: Rules;
+  /** Why there may be rules that are not known; null if all are known. Then rules allow nothing without a question. */
+  readonly rulesProblem?: string | null;
   /** Keys of the grants: what users allowed for the session. */
   readonly grants: readonly string[];
   /** Whether a reviewer checks all actions of the turn. Then even actions that need no approval are asked about. */

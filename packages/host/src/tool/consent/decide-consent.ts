@@ -99,7 +99,8 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   if (grants.includes(grant)) return granted;
   const prompt = matched.find((rule) => rule?.decision === "prompt") ?? null;
   const allowed = command.words?.map((words) => ruleFor(rules, words)) ?? [null];
-  if (prompt === null && allowed.every((rule) => rule?.decision === "allow"))
+  const rulesProblem = request.rulesProblem ?? null;
+  if (prompt === null && rulesProblem === null && allowed.every((rule) => rule?.decision === "allow"))
     return confined ? SANDBOXED : { kind: "unsandboxed", because: `a rule allows ${shown(allowed[0]!)}` };
   const why = whyAsked(request, { ...what, additional }, prompt);
   if (why === null) return SANDBOXED;
@@ -114,7 +115,7 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
     // No rule is offered for additional permissions: it would let the command run outside of the sandbox, which
     // allows more.
     amendment:
-      prompt === null && !confined && additional === null
+      prompt === null && rulesProblem === null && !confined && additional === null
         ? amendmentFor(command, what.prefixRule, rules)
         : null,
     grant,
@@ -140,6 +141,12 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
       person: prompt.justification ?? `A rule asks about ${shown(prompt)}`,
       model: `a rule asks the user about ${shown(prompt)}`,
       advice: "Find another way.",
+    };
+  if (request.rulesProblem != null)
+    return {
+      person: withJustification(justification, `A rule may forbid it: ${request.rulesProblem}`),
+      model: `a rule may forbid it, because the rules of the project could not be read (${request.rulesProblem})`,
+      advice: "Go on without commands, and tell the user about the rules.",
     };
   if (isRestricted(sandbox) && sandboxProblem !== null)
     return {
@@ -229,8 +236,11 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
   if (listed === "deny")
     return { kind: "refuse", reason: `The configuration forbids connections to ${host}.` };
   const grant = `network ${protocol} ${host.toLowerCase()}:${port}`;
-  if (rule?.decision === "allow" || hasNetwork(sandbox) || grants.includes(grant)) return SANDBOXED;
-  if (listed === "allow" && rule === null) return SANDBOXED;
+  if (grants.includes(grant)) return SANDBOXED;
+  const rulesProblem = request.rulesProblem ?? null;
+  const isAllowed =
+    rule?.decision === "allow" || hasNetwork(sandbox) || (listed === "allow" && rule === null);
+  if (isAllowed && rulesProblem === null) return SANDBOXED;
   if (!mayAsk(policy, rule === null ? "sandbox_approval" : "rules"))
     return {
       kind: "refuse",
@@ -238,9 +248,12 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
     };
   return {
     kind: "ask",
-    reason: rule?.justification ?? unusualPort(protocol, port),
+    reason:
+      rulesProblem === null
+        ? (rule?.justification ?? unusualPort(protocol, port))
+        : `A rule may forbid it: ${rulesProblem}`,
     // A saved rule applies to all threads of the host, so none is offered if it would override an existing rule.
-    amendment: rule === null && !(request.confined ?? false) ? [host] : null,
+    amendment: rule === null && rulesProblem === null && !(request.confined ?? false) ? [host] : null,
     grant,
     runs: "sandboxed",
   };

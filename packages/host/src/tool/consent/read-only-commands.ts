@@ -31,7 +31,7 @@ function options(
 }
 
 /** Programs that have no option to write a file or to run a program. */
-const READERS: ReadonlySet<string> = new Set(
+export const READERS: ReadonlySet<string> = new Set(
   "cat cd column cut du echo egrep eza exa false fgrep grep head ls nl pwd tail tr true wc".split(" "),
 );
 

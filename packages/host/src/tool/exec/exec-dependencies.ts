@@ -44,6 +44,9 @@ export interface ExecPorts {
   readonly openOutput: OpenOutput;
   /** The parts of the host that apply patches found inside commands. */
   readonly patches: PatchPorts;
+  /** Called when a thread is loaded, before its model does anything. */
+  loaded(thread: ThreadState): void;
+  unloaded(threadId: string): void;
   mayRun(thread: ThreadState): boolean;
   /**
    * The permissions that a command asks for and that the thread's sandbox does not give. A string: the reason why
