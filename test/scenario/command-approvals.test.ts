@@ -108,17 +108,20 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-4] becomes a rule when it is always accepted, also in the next host", async () => {
-    const first = await commandStage([escalated("git log -1", { prefix_rule: ["git", "log"] }), say("done")]);
+    const first = await commandStage([
+      escalated("git status -s", { prefix_rule: ["git", "status"] }),
+      say("done"),
+    ]);
     const turnId = await first.client.say(first.threadId, "go");
     const { id, params } = await asked(first.client);
-    expect(params.proposedExecpolicyAmendment).toEqual(["git", "log"]);
-    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["git", "log"] } };
+    expect(params.proposedExecpolicyAmendment).toEqual(["git", "status"]);
+    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["git", "status"] } };
     expect(params.availableDecisions).toEqual(["accept", "acceptForSession", amendment, "decline", "cancel"]);
     first.client.send({ id: id, result: { decision: amendment } });
     await first.client.turnCompleted(turnId);
-    expect(await readFile(join(first.home, "rules", "default.rules"), "utf8")).toContain('["git", "log"]');
+    expect(await readFile(join(first.home, "rules", "default.rules"), "utf8")).toContain('["git", "status"]');
     await first.host.kill();
-    first.model.reply(escalated("git log -2", {}, "call_2"), say("done"));
+    first.model.reply(escalated("git status -b", {}, "call_2"), say("done"));
     const { client } = await hostOf(first.home);
     const threadId = await client.startThread({ cwd: first.cwd });
     const from = client.frames.length;

@@ -120,7 +120,7 @@ describe("a command of the model", () => {
 
   it("[EXEC-2] that cannot be started is shown as failed, with the reason", async () => {
     const { model, client, threadId } = await stage([
-      run({ cmd: "true", shell: "/nowhere/sh" }),
+      run({ cmd: "true", shell: "/opt/homebrew/bin/mksh" }),
       run({ cmd: "true", workdir: "/nowhere" }, "call_2"),
       say("done"),
     ]);

@@ -274,7 +274,12 @@ describe("a patch beyond what may be written", () => {
   it.each([
     ["decline", "completed"],
     ["cancel", "interrupted"],
-  ])("[PATCH-6] is declined by %s, and the turn ends %s", async (decision, status) => {
+    [{ acceptWithExecpolicyAmendment: { execpolicy_amendment: ["ls"] } }, "completed"],
+    [
+      { applyNetworkPolicyAmendment: { network_policy_amendment: { host: "example.org", action: "allow" } } },
+      "completed",
+    ],
+  ])("[PATCH-6] is declined by %j, and the turn ends %s", async (decision, status) => {
     const { patch, path } = await outside();
     const { client, threadId } = await stage([patchCall(patch), say("done")]);
     const from = client.frames.length;

@@ -74,7 +74,7 @@ describe("trust in a folder", () => {
     });
   });
 
-  it("[TRUST-2] enables its rules with their current content; a change causes a warning until it is trusted", async () => {
+  it("[TRUST-2] enables its rules with the content at the load; a change causes a warning until it is trusted", async () => {
     const { model, home, client, project } = await stage(['approval_policy = "untrusted"']);
     const file = join(project, ".codex", "rules", "team.rules");
     await mkdir(join(file, ".."), { recursive: true });
@@ -92,8 +92,14 @@ describe("trust in a folder", () => {
     expect(warnings().filter((message) => message.includes("rules"))).toEqual([]);
 
     await writeFile(file, 'prefix_rule(["echo"])\nprefix_rule(["make"])\n');
+    // The loaded thread keeps the rules that it was loaded with.
+    model.reply(run({ cmd: "echo again" }, "call_again"), say("done"));
+    await client.turn(thread.id, "go");
+    expect(client.told("item/commandExecution/requestApproval")).toEqual([]);
+
+    const { thread: next } = await client.call("thread/start", { cwd: project });
     model.reply(run({ cmd: "echo two" }, "call_2"), say("done"));
-    const turnId = await client.say(thread.id, "go");
+    const turnId = await client.say(next.id, "go");
     const asked = await client.waitFor(
       ({ method }) => method === "item/commandExecution/requestApproval",
       "a question",
@@ -113,7 +119,7 @@ describe("trust in a folder", () => {
     });
     const before = client.told("item/commandExecution/requestApproval").length;
     model.reply(run({ cmd: "echo three" }, "call_3"), say("done"));
-    await client.turn(thread.id, "go");
+    await client.turn(next.id, "go");
     expect(client.told("item/commandExecution/requestApproval")).toHaveLength(before);
   });
 });

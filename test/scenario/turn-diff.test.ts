@@ -185,14 +185,14 @@ describe("a turn that runs commands in a repository", () => {
     expect(git("for-each-ref", "--format=%(refname)").trim().split("\n")).toHaveLength(1);
   });
 
-  it("[DIFF-3] shows what a command wrote that clients show as a read", async () => {
+  it("[DIFF-3] shows what a command wrote that looks like a read, and clients show it as unknown", async () => {
     const { client, threadId, cwd } = await repository(
       command("call_1", "cat a.txt | sort -o sorted.txt"),
       say("done"),
     );
     const turnId = await client.turn(threadId, "sort it");
     const shown = client.told("item/completed").find(({ params }) => params.item.id === "call_1")!;
-    expect(shown.params.item.commandActions).toMatchObject([{ type: "read", name: "a.txt" }]);
+    expect(shown.params.item.commandActions).toMatchObject([{ type: "unknown" }]);
     expect(client.told("turn/diff/updated").at(-1)!.params.diff).toContain("\n+one\n+three\n+two\n");
     expect(await client.call("thread/files/restore", { threadId, beforeTurnId: turnId })).toMatchObject({
       removed: [join(cwd, "sorted.txt")],

@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 
 // There is no sandbox here, so every command that no rule allows asks.
 const CONFIG = readConfig({ sandbox_mode: "workspace-write", approval_policy: "on-request" });
-const DECISION = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["work", "1", "10", "0"] } };
+const DECISION = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["ls", "1", "10", "0"] } };
 const RULES = `${HOME}/rules/default.rules`;
 const STRIDE = LONG ? 1 : 3;
 
@@ -37,16 +37,16 @@ const isRecorded = ({ disk }: World): boolean =>
 /** How often the rule is in the file. */
 function rulesIn({ disk }: World): number {
   const lines = (disk.text(RULES) ?? "").split("\n").filter((line) => line !== "");
-  return lines.filter((line) => line.includes('["work", "1", "10", "0"]')).length;
+  return lines.filter((line) => line.includes('["ls", "1", "10", "0"]')).length;
 }
 
 /** The turn, on a host that dies so many steps after the answer; true if it was over before. */
 async function dieAfterAnswer(world: World, kind: "kill" | "power", steps: number): Promise<boolean> {
-  world.processes.programs.set("work", work);
+  world.processes.programs.set("ls", work);
   world.model.scripts = ({ context }) =>
     context.at(-1)?.type === "toolOutput"
       ? { steps: [{ do: "say", pieces: ["Done"] }] }
-      : { steps: [{ do: "call", name: "exec_command", args: { cmd: "work 1 10 0", login: false } }] };
+      : { steps: [{ do: "call", name: "exec_command", args: { cmd: "ls 1 10 0", login: false } }] };
   const host = await world.start({ config: CONFIG });
   const client = host.connect();
   let dead: Promise<void> | undefined;

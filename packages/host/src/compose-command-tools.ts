@@ -23,9 +23,11 @@ import {
   type Rules,
 } from "./tool/consent/command-and-network-rules.ts";
 import type { Consent, Intent } from "./tool/consent/consent.ts";
+import type { ParsedCommand } from "./tool/consent/parse-command.ts";
 import { widened } from "./tool/consent/permissions.ts";
 import type { RulesStore } from "./tool/consent/rules-store.ts";
-import { isShell } from "./tool/consent/shell-syntax.ts";
+import { commandShell, syntaxOf } from "./tool/consent/shell-syntax.ts";
+import { ThreadProjectRules } from "./tool/consent/thread-project-rules.ts";
 import { WithheldRuleWarnings } from "./tool/consent/withheld-rule-warnings.ts";
 import { ExecSource } from "./tool/exec/exec-source.ts";
 import type { NetworkApprovalPorts, Submitted } from "./tool/exec/network-approvals.ts";
@@ -65,10 +67,15 @@ const CTRL_C = "\u0003";
 export function composeExec(ports: ComposeExecPorts): ExecSource {
   const { home, platform, processes, sandbox } = ports;
   const shell = platform.env["SHELL"] || "/bin/sh";
+  const modelShell = commandShell(shell);
   const consentOf = () => import("./tool/consent/decide-consent.ts");
-  const shellOf = () => import("./tool/consent/parse-command.ts");
+  const parsed = async (text: string, named: string | null): Promise<ParsedCommand> => {
+    const { parseCommand } = await import("./tool/consent/parse-command.ts");
+    return parseCommand(text, named === null || named === modelShell ? "bash" : syntaxOf(named));
+  };
 
   const ruleWarnings = new WithheldRuleWarnings(ports.warn);
+  const projects = new ThreadProjectRules((cwd) => ports.rules.readProject(cwd));
   const outputFolder = (threadId: string): readonly string[] => {
     const folder = ports.outputs.folder(threadId);
     return folder === null ? [] : [folder];
@@ -84,13 +91,18 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   };
 
   /** The rules for a thread, including recent decisions about hosts that may not be in the rules file yet. */
-  const rulesOf = async (thread: ThreadState): Promise<Rules> => {
-    const { settings, networkRules } = thread;
+  const rulesOf = async (
+    thread: ThreadState,
+  ): Promise<{ readonly rules: Rules; readonly problem: string | null }> => {
+    const { networkRules } = thread;
     // For a subject without full access, project rules are not read, because they may be in a folder above the
     // subject's own.
-    const { rules, project } = await ports.rules.load(isForeign(thread) ? undefined : settings.cwd);
+    const { rules, project } = await ports.rules.load(
+      isForeign(thread) ? undefined : await projects.of(thread),
+    );
     if (project !== null) ruleWarnings.warn(thread.facts.id, project);
-    if (networkRules.length === 0) return rules;
+    const problem = project?.problem ?? null;
+    if (networkRules.length === 0) return { rules, problem };
     const due = networkRules.map(
       ({ host, protocol, decision }): NetworkRule => ({
         host,
@@ -100,7 +112,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
         origin: { file: "", line: 0 },
       }),
     );
-    return { ...rules, network: [...rules.network, ...due] };
+    return { rules: { ...rules, network: [...rules.network, ...due] }, problem };
   };
 
   const decide = async (thread: ThreadState, what: Intent): Promise<Consent> => {
@@ -109,6 +121,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
     const { sandbox: policyOfSandbox, roots } = reachable(thread);
     const problem = await sandbox.problem();
     const confined = isForeign(thread);
+    const { rules, problem: rulesProblem } = await rulesOf(thread);
     return decideConsent({
       what,
       policy,
@@ -116,7 +129,8 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       roots: await Promise.all(roots.map((root) => platform.files.realPath(root))),
       sandboxProblem: problem?.reason ?? null,
       listenerProblem: ports.listenerProblem,
-      rules: await rulesOf(thread),
+      rules,
+      rulesProblem,
       grants: thread.grants,
       strict: thread.turn?.strictReview ?? false,
       confined,
@@ -134,6 +148,11 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       confine: (program) => confineProfile(sandbox, program),
     }),
     shell,
+    commandShell: modelShell,
+    loaded(thread) {
+      if (!isForeign(thread)) projects.load(thread);
+    },
+    unloaded: (threadId) => projects.unload(threadId),
     environment: (threadId) => {
       const config = ports.config();
       const { shellEnvironment } = threadId === undefined ? config : ports.configOf(threadId);
@@ -151,33 +170,26 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       return wantedPermissions({ files: platform.files, home }, thread, requested, from);
     },
     async consent(thread, { text, ...command }) {
-      const { parseCommand } = await shellOf();
-      return decide(thread, { kind: "command", command: parseCommand(text), ...command });
+      return decide(thread, { kind: "command", command: await parsed(text, command.shell), ...command });
     },
     async consentToInput(thread, { processId, outside }, chars) {
       if (chars === "" || chars === CTRL_C) return { kind: "sandboxed" };
       return decide(thread, { kind: "stdin", process: processId, outside });
     },
-    async actions(text, cwd) {
-      const [{ parseCommand }, { commandActions }] = await Promise.all([
-        shellOf(),
-        import("./tool/consent/command-actions.ts"),
-      ]);
-      return commandActions(parseCommand(text), cwd);
+    async actions(text, cwd, named) {
+      const { commandActions } = await import("./tool/consent/command-actions.ts");
+      return commandActions(await parsed(text, named), cwd);
     },
-    async onlyReads(text, shell) {
-      const [{ parseCommand }, { onlyReads }] = await Promise.all([
-        shellOf(),
-        import("./tool/consent/read-only-commands.ts"),
-      ]);
-      return onlyReads(parseCommand(text), shell);
+    async onlyReads(text, named) {
+      const { onlyReads } = await import("./tool/consent/read-only-commands.ts");
+      return onlyReads(await parsed(text, named));
     },
     addRule: (prefix) => ports.rules.allow(prefix),
     addNetworkRule: ({ host, protocol, decision }) =>
       ports.rules.decideHost(host, RULE_PROTOCOLS[protocol], decision),
     async isListedHost(thread, hosts, host) {
       if (isListed(hosts, host)) return true;
-      return isHostAllowed(await rulesOf(thread), host);
+      return isHostAllowed((await rulesOf(thread)).rules, host);
     },
     network: {
       platform,
@@ -196,7 +208,6 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
       // A subject's rights are checked again, because they may have been revoked since the approval.
       if (outside && within === null)
         return { kind: "program", program, hosts: null, release: async () => undefined };
-      const { parseCommand } = await shellOf();
       // Checked again, because the path may have been replaced by a symlink since the approval.
       for (const path of permissions?.write ?? [])
         if ((await platform.files.realPath(path)) !== path)
@@ -208,8 +219,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
         within,
         profile: thread.settings.permissionProfile ?? null,
         roots: reach.roots,
-        // `.git` is writable only if a shell runs the text: another program may interpret the text in any way.
-        gitWritable: (program.argv[0] === shell || isShell(program.argv[0])) && parseCommand(text).isPlainGit,
+        gitWritable: (await parsed(text, program.argv[0])).isPlainGit,
         readable: isHook ? [join(home, "hooks")] : outputFolder(thread.facts.id),
         byHost: !isHook,
         widensNetwork: hasNetwork(reach.sandbox) && !hasNetwork(thread.settings.sandbox),

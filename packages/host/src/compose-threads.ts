@@ -25,6 +25,7 @@ import { Idle } from "./thread/idle-unload.ts";
 import { withInheritedGrants } from "./thread/inherited-grants.ts";
 import { Registry, type RegistryPorts } from "./thread/registry.ts";
 import type { Secrets } from "./thread/request-secrets.ts";
+import { commandShell } from "./tool/consent/shell-syntax.ts";
 import type { LazyMcp } from "./tool/mcp/lazy-mcp-servers.ts";
 import type { Toolbox } from "./tool/toolbox.ts";
 import { ActiveRunners } from "./turn/active-runners.ts";
@@ -98,7 +99,7 @@ export function composeThreads(parts: ThreadParts): ComposedThreads {
     modelHistories,
     toolbox,
     modelsOf: (threadId) => configs.of(threadId),
-    shell: basename(platform.env["SHELL"] || "sh"),
+    shell: basename(commandShell(platform.env["SHELL"])),
     provider: parts.provider,
     filesOf: (owner) => reachLookup.of(owner).files,
     child: (parent, state, child, signal) => children.perform(parent, state, child, signal),

@@ -17,7 +17,10 @@ export function addAppServer(bobbin: Command): void {
     .addOption(new Option("--ws-auth <mode>", "how WebSocket clients authenticate").choices(WS_AUTH))
     .addOption(profileOption())
     .option("--ws-token-file <path>", "file with the capability token (absolute path)")
-    .option("--ws-token-sha256 <hex>", "SHA-256 of the capability token, instead of the file")
+    .option(
+      "--ws-token-sha256 <hex>",
+      "SHA-256 of a token of bobbin token capability, instead of the file; a weak token is not noticed",
+    )
     .option("--ws-shared-secret-file <path>", "file with the secret that signs bearer tokens (HS256)")
     .option("--ws-issuer <issuer>", "issuer that signed tokens must name")
     .option("--ws-audience <audience>", "audience that signed tokens must name")

@@ -110,18 +110,19 @@ export async function checkRules(
   const { sandbox, permissionProfile } = config.sandbox;
   const store = openRulesStore(home, platform, projects, config.requirements.rules);
   const { rules, bad, project } = await store.load(workdir);
+  const rulesProblem = project?.problem ?? null;
   const target = hostOf(text);
   if (target !== null) {
     const profile = config.permissionProfiles.get(permissionProfile ?? "")?.network;
     const hosts = typeof profile === "object" ? profile : (config.networkProxy ?? NO_HOSTS);
-    const consent = consentToHost(target, hosts, rules, policy);
+    const consent = consentToHost(target, hosts, rules, policy, rulesProblem);
     if (options.json) stdout.line(JSON.stringify({ consent, ...target, policy, badFiles: bad }, null, 2));
     else stdout.write(`\n  ${hostHeadline(consent, stdout)}\n\n`);
     await stdout.flushed();
     return consent.kind === "sandboxed" ? 0 : 1;
   }
   const problem = await createSandbox({ platform, home }).problem();
-  const command = parseCommand(text);
+  const command = parseCommand(text, "bash");
   const escalate = options.outside ?? false;
   const consent = decideConsent({
     what: { kind: "command", command, escalate, justification: null, prefixRule: null, workdir },
@@ -130,6 +131,7 @@ export async function checkRules(
     roots: [workdir],
     sandboxProblem: problem?.reason ?? null,
     rules,
+    rulesProblem,
     grants: [],
   });
   if (options.json) {

@@ -26,6 +26,9 @@ export function serveSandboxNetwork(
   channel: ByteStream,
 ): CommandNetwork {
   const store = openRulesStore(home, platform, config.projects);
+  // Read before the command starts, which may be able to change them.
+  const files = store.readProject(cwd);
+  files.catch(() => {});
   const stderr = new Output(process.stderr);
   const supervisor = new Supervisor(logFor(process.env, "warn", (text) => stderr.write(text)));
   return new CommandNetwork(
@@ -34,11 +37,12 @@ export function serveSandboxNetwork(
       supervisor,
       socks: hosts.socks,
       async judge(target) {
-        const { rules } = await store.load(cwd);
-        const consent = consentToHost(target, hosts, rules, "never");
+        const { rules, project } = await store.load(await files);
+        const consent = consentToHost(target, hosts, rules, "never", project?.problem ?? null);
         return consent.kind === "refuse" ? { kind: "refuse", words: consent.reason } : { kind: "allow" };
       },
-      isListed: async (host) => isListed(hosts, host) || isHostAllowed((await store.load(cwd)).rules, host),
+      isListed: async (host) =>
+        isListed(hosts, host) || isHostAllowed((await store.load(await files)).rules, host),
       refused: (_target, words) => stderr.line(`bobbin: ${escapeControls(words)}`),
     },
     channel,
@@ -51,6 +55,7 @@ export function consentToHost(
   hosts: HostRules,
   rules: Rules,
   policy: AskForApproval,
+  rulesProblem: string | null,
 ): Consent {
   return decideConsent({
     what: { kind: "network", host, port, protocol: RULE_PROTOCOLS[protocol], listed: accessTo(hosts, host) },
@@ -59,6 +64,7 @@ export function consentToHost(
     roots: [],
     sandboxProblem: null,
     rules,
+    rulesProblem,
     grants: [],
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { commandActions } from "./command-actions.ts";
 import { parseCommand } from "./parse-command.ts";
 
-const actions = (text: string) => commandActions(parseCommand(text), "/work");
+const actions = (text: string) => commandActions(parseCommand(text, "bash"), "/work");
 const read = (command: string, path: string, name = path.split("/").at(-1)) => ({
   type: "read",
   command,
@@ -53,8 +53,28 @@ describe("what a command does", () => {
     "wc -l",
     "ls && make",
     "sleep 30; echo late",
+    "cat x | sed -n '1e ./x.sh'",
+    "cat x | sed -n 'w y'",
+    "cat x | sort -o y",
+    "cat x | sort --compress-program=./x.sh",
+    "cat x | uniq - y",
+    "cat x | uniq x y",
+    "cat x && git grep -O./x.sh a",
+    "git grep --open-files-in-pager=./x.sh a",
+    "cat x && printf -v 'a[$(./x.sh)]' y",
+    "rg --pre ./x.sh a",
+    "tree -o y",
+    "fd -x ./x.sh",
+    "less +!./x.sh x",
+    "find . -fprintf y %p",
+    "ack --pager=./x.sh a",
     "",
   ])("%j is unknown as a whole", (text) => {
     expect(actions(text)).toEqual([{ type: "unknown", command: text }]);
+  });
+
+  it("is unknown in a shell whose syntax is not known", () => {
+    const [action] = commandActions(parseCommand("cat x", "unknown"), "/work");
+    expect(action).toEqual({ type: "unknown", command: "cat x" });
   });
 });

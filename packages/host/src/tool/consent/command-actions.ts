@@ -1,14 +1,16 @@
 import { basename, resolve } from "node:path";
 import type { CommandAction } from "@bobbin/protocol";
 import type { ParsedCommand } from "./parse-command.ts";
+import { onlyReads } from "./read-only-commands.ts";
 
 /**
  * Describes what a command does (reads, lists, searches). Clients show that instead of the command's text. If a part
- * of the command is not recognized, the whole command is `unknown`.
+ * of the command is not recognized, or may do anything but read, the whole command is `unknown`.
  */
-export function commandActions({ text, words }: ParsedCommand, cwd: string): CommandAction[] {
+export function commandActions(parsed: ParsedCommand, cwd: string): CommandAction[] {
+  const { text, words } = parsed;
   const unknown: CommandAction[] = [{ type: "unknown", command: text }];
-  if (words === null) return unknown;
+  if (words === null || !onlyReads(parsed)) return unknown;
   const actions: CommandAction[] = [];
   let folder = cwd;
   const main = words.filter((one) => !isFilter(one));
@@ -54,8 +56,7 @@ function actionOf(words: readonly string[], folder: string): CommandAction | nul
       return list(operands(args, ["-L", "-P", "-I", "--charset", "--filelimit", "--sort"])[0]);
     case "du":
       return list(operands(args, ["-d", "-B", "--max-depth", "--block-size", "--exclude"])[0]);
-    case "rg":
-    case "rga": {
+    case "rg": {
       const found = operands(args, RG_VALUES);
       return args.includes("--files") ? list(found[0]) : search(found[0], found[1]);
     }
@@ -63,11 +64,6 @@ function actionOf(words: readonly string[], folder: string): CommandAction | nul
     case "egrep":
     case "fgrep":
       return grep(args, search);
-    case "ag":
-    case "ack": {
-      const found = operands(args, ["-G", "-g", "--ignore-dir", "--ignore-file"]);
-      return search(found[0], found[1]);
-    }
     case "git":
       if (args[0] === "grep") return grep(args.slice(1), search);
       return args[0] === "ls-files"
@@ -75,7 +71,6 @@ function actionOf(words: readonly string[], folder: string): CommandAction | nul
         : null;
     case "fd":
     case "fdfind": {
-      if (args.some((arg) => /^(-x|-X|--exec)/.test(arg))) return null;
       const found = operands(args, [
         "-t",
         "--type",
@@ -90,7 +85,6 @@ function actionOf(words: readonly string[], folder: string): CommandAction | nul
       return found.length === 0 ? list(undefined) : search(found[0], found[1]);
     }
     case "find": {
-      if (args.some((arg) => /^-(exec|ok|delete|fprint|fls)/.test(arg))) return null;
       const path = args.find((arg) => !/^[-!()]/.test(arg));
       const named = args.findIndex((arg) => /^-(i?name|i?path|i?regex)$/.test(arg));
       return named < 0 ? list(path) : search(args[named + 1], path);
@@ -142,14 +136,13 @@ function grep(
 
 /** The file that `sed -n 1,20p FILE` prints. */
 function sedFile(args: readonly string[]): string | undefined {
-  if (!args.includes("-n") || args.some((arg) => /^-[^-]*i|^--in-place/.test(arg))) return undefined;
+  if (!args.includes("-n")) return undefined;
   const scripts = args.flatMap((arg, at) =>
     arg === "-e" || arg === "--expression" ? [args[at + 1] ?? ""] : [],
   );
   const rest = operands(args, ["-e", "--expression", "-f", "--file"]);
   const files = scripts.length > 0 ? rest : rest.slice(1);
-  const script = scripts.length > 0 ? scripts : rest.slice(0, 1);
-  return script.every((one) => /^\d+(,\d+)?p$/.test(one)) ? only(files) : undefined;
+  return only(files);
 }
 
 /** Whether a command only filters the output of others. */

@@ -80,17 +80,19 @@ export function ruleFor(rules: Rules, words: readonly string[]): PrefixRule | nu
   );
 }
 
-/** The strictest rule for a host and protocol. */
+/**
+ * The strictest rule for a host and protocol. If there is none, what restricts the host for another protocol counts:
+ * whoever denies a host by https does not want it to be reached by http.
+ */
 export function networkRuleFor(
   { network }: Rules,
   host: string,
   protocol: NetworkProtocol,
 ): NetworkRule | null {
   const name = host.replace(/\.$/, "").toLowerCase();
-  return strictest(
-    network.filter((rule) => rule.host === name && rule.protocol === protocol),
-    () => 1,
-  );
+  const rules = network.filter((rule) => rule.host === name);
+  const own = rules.filter((rule) => rule.protocol === protocol);
+  return strictest(own.length > 0 ? own : rules.filter(({ decision }) => decision !== "allow"), () => 1);
 }
 
 /** Whether a rule allows exactly this network host. */

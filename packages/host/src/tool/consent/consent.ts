@@ -17,7 +17,7 @@ export type Intent =
       readonly prefixRule: readonly string[] | null;
       readonly workdir: string;
       /** The shell for the command, if the model named one. */
-      readonly shell?: string | null | undefined;
+      readonly shell?: string | null;
       /** Permissions that widen the sandbox for this command. */
       readonly additional?: Permissions | null | undefined;
     }
@@ -72,6 +72,8 @@ export interface ConsentRequest {
    */
   readonly listenerProblem?: string | null;
   readonly rules: Rules;
+  /** Why there may be rules that are not known; null if all are known. Then rules allow nothing without a question. */
+  readonly rulesProblem?: string | null;
   /** Keys of the grants: what users allowed for the session. */
   readonly grants: readonly string[];
   /** Whether a reviewer checks all actions of the turn. Then even actions that need no approval are asked about. */

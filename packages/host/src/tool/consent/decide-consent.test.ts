@@ -5,6 +5,7 @@ import type { Consent, ConsentRequest, Intent } from "./consent.ts";
 import { decideConsent } from "./decide-consent.ts";
 import { parseCommand } from "./parse-command.ts";
 import { readRulesFile } from "./rules-file.ts";
+import { syntaxOf } from "./shell-syntax.ts";
 
 const WORKSPACE: SandboxPolicy = {
   type: "workspaceWrite",
@@ -46,7 +47,7 @@ function decide(what: Intent, given: Partial<ConsentRequest> = {}): Consent {
 
 const command = (text: string, more: Partial<Extract<Intent, { kind: "command" }>> = {}): Intent => ({
   kind: "command",
-  command: parseCommand(text),
+  command: parseCommand(text, more.shell == null ? "bash" : syntaxOf(more.shell)),
   escalate: false,
   justification: null,
   prefixRule: null,
@@ -175,6 +176,53 @@ describe("without a sandbox", () => {
   });
 });
 
+describe("rules that may not all be known", () => {
+  const rulesProblem = "/work/.codex/rules/a.rules:1: it cannot be read";
+
+  it("make every command a question, also one that a rule allows and one without a sandbox", () => {
+    for (const given of [{}, { rules: ALLOWED }, { sandbox: FULL }]) {
+      expect(decide(command("git status"), { ...given, rulesProblem })).toMatchObject({
+        kind: "ask",
+        reason: `A rule may forbid it: ${rulesProblem}`,
+        amendment: null,
+      });
+      expect(decide(command("git status"), { ...given, rulesProblem, policy: "never" })).toMatchObject({
+        kind: "refuse",
+      });
+    }
+    expect(decide(command("curl x"), { rules: RESTRICTED, rulesProblem })).toMatchObject({ kind: "refuse" });
+  });
+
+  it("make every connection a question", () => {
+    const what: Intent = {
+      kind: "network",
+      host: "a.example",
+      port: 443,
+      protocol: "https",
+      listed: "allow",
+    };
+    const allowing = rules('network_rule(host="a.example", protocol="https", decision="allow")');
+    for (const given of [{}, { rules: allowing }, { sandbox: FULL }]) {
+      expect(decide(what, { ...given, rulesProblem })).toMatchObject({ kind: "ask", amendment: null });
+      expect(decide(what, { ...given, rulesProblem, policy: "never" })).toMatchObject({ kind: "refuse" });
+    }
+  });
+});
+
+it("a rule that restricts a host for one protocol counts for others that no rule names", () => {
+  const http: Intent = { kind: "network", host: "a.example", port: 80, protocol: "http", listed: "allow" };
+  const deny = 'network_rule(host="a.example", protocol="https", decision="deny")\n';
+  const allow = 'network_rule(host="a.example", protocol="http", decision="allow")\n';
+  expect(decide(http, { rules: rules(deny) })).toMatchObject({ kind: "refuse" });
+  expect(decide({ ...http, protocol: "socks5_tcp" }, { rules: rules(deny + allow) })).toMatchObject({
+    kind: "refuse",
+  });
+  expect(decide(http, { rules: rules(deny + allow) })).toEqual({ kind: "sandboxed" });
+  expect(decide({ ...http, protocol: "https", listed: null }, { rules: rules(allow) })).toMatchObject({
+    kind: "ask",
+  });
+});
+
 describe("rules", () => {
   it("let a command run outside of the sandbox only if they allow each of its parts", () => {
     expect(decide(command("git status && ls -la"), { rules: ALLOWED })).toMatchObject({
@@ -206,7 +254,14 @@ describe("rules", () => {
         kind: "unsandboxed",
       });
     for (const shell of ["/work/bash", "./bash", "/usr/bin/python3", "/bin/../work/sh", "fish"]) {
-      expect(decide(command("git status", { shell }), { rules: ALLOWED })).toEqual({ kind: "sandboxed" });
+      expect(decide(command("git status", { shell }), { rules: ALLOWED })).toMatchObject({
+        kind: "ask",
+        reason: "It could not be read: its shell is not one whose syntax is known",
+        runs: "sandboxed",
+      });
+      expect(decide(command("git status", { shell }), { rules: ALLOWED, policy: "never" })).toMatchObject({
+        kind: "refuse",
+      });
       expect(decide(command("curl x", { shell }), { rules: RESTRICTED })).toMatchObject({ kind: "refuse" });
       const asked = decide(command("git status", { shell, escalate: true })) as Extract<
         Consent,
@@ -345,32 +400,52 @@ describe("what can be granted", () => {
     ["git status -s", ["git", "status"], ["git", "status"]],
     ["git status -s", ["git"], ["git", "status", "-s"]],
     ["git -C x status", null, null],
-    ["npm run build", ["npm", "run"], ["npm", "run", "build"]],
-    ["npm test", ["npm"], ["npm", "test"]],
-    ["python3 x.py", ["python3"], ["python3", "x.py"]],
-    ["python3", null, null],
-    ["python3 -u -", null, null],
-    ["bash", ["bash"], null],
-    ["bash -lc", null, null],
-    ["bash -lc 'make x'", ["bash", "-lc"], ["bash", "-lc", "make x"]],
-    ["timeout 5 make", ["timeout", "5"], null],
-    ["/usr/bin/env make", null, null],
-    ["sudo make", null, null],
-    ["rm x", null, null],
-    ["make > x", ["make"], null],
-    ["make all && ls", ["make"], null],
-    ["make x && make y", ["make"], null],
-    ["make all && make all y", ["make", "all"], ["make", "all"]],
-    ["rustfmt x", ["rustfmt"], ["rustfmt"]],
+    ["git -c core.pager=./x status", null, null],
+    ["git ls-files a && git ls-files a b", ["git", "ls-files"], ["git", "ls-files"]],
+    ["ls a && pwd", ["ls"], null],
+    ["ls > x", ["ls"], null],
+    ...[
+      "git push origin main",
+      "git commit -a",
+      "git log -1",
+      "git grep a",
+      "npm run build",
+      "npm test",
+      "make all",
+      "cargo build",
+      "python3 x.py",
+      "python3.11 x.py",
+      "perl5.36 x.pl",
+      "capsh -- -c x",
+      "bash -lc ls",
+      "./build.sh",
+      "build.sh",
+      "../ls a",
+      "/usr/bin/ls a",
+      "timeout 5 ls",
+      "/usr/bin/env ls",
+      "sudo ls",
+      "rm x",
+      "sort a",
+      "find .",
+      "printf a",
+      "cp a b",
+    ].flatMap((text): [string, string[] | null, null][] => {
+      const words = text.split(" ");
+      return [
+        [text, null, null],
+        ...words.map((_, at): [string, string[], null] => [text, words.slice(0, at + 1), null]),
+      ];
+    }),
   ])("for good, of %j with the suggestion %j, is %j", (text, prefixRule, amendment) => {
     expect(ask(command(text, { prefixRule })).amendment).toEqual(amendment);
   });
 
   it("for good would answer the same question", () => {
-    const consent = ask(command("make all && ls"), { rules: ALLOWED });
-    expect(consent.amendment).toEqual(["make", "all"]);
-    const more = rules('prefix_rule(pattern=["make", "all"])\nprefix_rule(pattern=["ls"])');
-    expect(decide(command("make all && ls"), { policy: "untrusted", rules: more })).toMatchObject({
+    const consent = ask(command("cat all && ls"), { rules: ALLOWED });
+    expect(consent.amendment).toEqual(["cat", "all"]);
+    const more = rules('prefix_rule(pattern=["cat", "all"])\nprefix_rule(pattern=["ls"])');
+    expect(decide(command("cat all && ls"), { policy: "untrusted", rules: more })).toMatchObject({
       kind: "unsandboxed",
     });
   });

@@ -9,11 +9,9 @@ import {
 import { type Consent, type ConsentRequest, type Intent, mayAsk, NEEDS_APPROVAL } from "./consent.ts";
 import { stdinGrant } from "./list-grants.ts";
 import { mcpConsent } from "./mcp-consent.ts";
-import type { ParsedCommand } from "./parse-command.ts";
 import { patchConsent } from "./patch-consent.ts";
 import { type Permissions, permissionWords } from "./permissions.ts";
 import { amendmentFor } from "./rule-proposal.ts";
-import { isShell } from "./shell-syntax.ts";
 
 /** Limit on the length of a command's grant key. A longer key is shortened to its beginning and a digest. */
 const MAX_GRANT = 1024;
@@ -68,11 +66,7 @@ type Of<K extends Intent["kind"]> = Extract<Intent, { kind: K }>;
 
 function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   const { policy, grants, rules, confined = false } = request;
-  const shell = what.shell ?? null;
-  // A program that is no known shell may interpret the text in any way, so the text cannot be analysed as plain
-  // commands.
-  const command: ParsedCommand =
-    shell === null || isShell(shell) ? what.command : { ...what.command, words: null };
+  const { command, shell = null } = what;
   const matched = command.found.map((words) => ruleFor(rules, words));
   const forbidden = matched.find((rule) => rule?.decision === "forbidden");
   if (forbidden)
@@ -105,7 +99,8 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
   if (grants.includes(grant)) return granted;
   const prompt = matched.find((rule) => rule?.decision === "prompt") ?? null;
   const allowed = command.words?.map((words) => ruleFor(rules, words)) ?? [null];
-  if (prompt === null && allowed.every((rule) => rule?.decision === "allow"))
+  const rulesProblem = request.rulesProblem ?? null;
+  if (prompt === null && rulesProblem === null && allowed.every((rule) => rule?.decision === "allow"))
     return confined ? SANDBOXED : { kind: "unsandboxed", because: `a rule allows ${shown(allowed[0]!)}` };
   const why = whyAsked(request, { ...what, additional }, prompt);
   if (why === null) return SANDBOXED;
@@ -120,7 +115,7 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
     // No rule is offered for additional permissions: it would let the command run outside of the sandbox, which
     // allows more.
     amendment:
-      prompt === null && !confined && additional === null
+      prompt === null && rulesProblem === null && !confined && additional === null
         ? amendmentFor(command, what.prefixRule, rules)
         : null,
     grant,
@@ -147,6 +142,12 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
       model: `a rule asks the user about ${shown(prompt)}`,
       advice: "Find another way.",
     };
+  if (request.rulesProblem != null)
+    return {
+      person: withJustification(justification, `A rule may forbid it: ${request.rulesProblem}`),
+      model: `a rule may forbid it, because the rules of the project could not be read (${request.rulesProblem})`,
+      advice: "Go on without commands, and tell the user about the rules.",
+    };
   if (isRestricted(sandbox) && sandboxProblem !== null)
     return {
       person: withJustification(justification, `It runs without a sandbox: ${sandboxProblem}`),
@@ -162,9 +163,9 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
   // Also asked about without a sandbox, as in the Codex CLI: nothing else would stop a mistake.
   if (command.isDangerous)
     return {
-      person: justification ?? "It removes files with force or with their folders",
-      model: "it removes files with force or recursion, which has to be approved",
-      advice: "Remove files one by one without such options, or leave them.",
+      person: justification ?? "It removes files with force or with their folders, or may do so",
+      model: "it removes files with force or recursion, or may do so, which has to be approved",
+      advice: "Remove files by their names, as in `rm -- FILE`, and name programs and options literally.",
     };
   if (isRestricted(sandbox) && command.changesGitSettings && !what.escalate && !request.confined)
     return {
@@ -235,8 +236,11 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
   if (listed === "deny")
     return { kind: "refuse", reason: `The configuration forbids connections to ${host}.` };
   const grant = `network ${protocol} ${host.toLowerCase()}:${port}`;
-  if (rule?.decision === "allow" || hasNetwork(sandbox) || grants.includes(grant)) return SANDBOXED;
-  if (listed === "allow" && rule === null) return SANDBOXED;
+  if (grants.includes(grant)) return SANDBOXED;
+  const rulesProblem = request.rulesProblem ?? null;
+  const isAllowed =
+    rule?.decision === "allow" || hasNetwork(sandbox) || (listed === "allow" && rule === null);
+  if (isAllowed && rulesProblem === null) return SANDBOXED;
   if (!mayAsk(policy, rule === null ? "sandbox_approval" : "rules"))
     return {
       kind: "refuse",
@@ -244,9 +248,12 @@ function networkConsent(request: ConsentRequest, what: Of<"network">): Consent {
     };
   return {
     kind: "ask",
-    reason: rule?.justification ?? unusualPort(protocol, port),
+    reason:
+      rulesProblem === null
+        ? (rule?.justification ?? unusualPort(protocol, port))
+        : `A rule may forbid it: ${rulesProblem}`,
     // A saved rule applies to all threads of the host, so none is offered if it would override an existing rule.
-    amendment: rule === null && !(request.confined ?? false) ? [host] : null,
+    amendment: rule === null && rulesProblem === null && !(request.confined ?? false) ? [host] : null,
     grant,
     runs: "sandboxed",
   };

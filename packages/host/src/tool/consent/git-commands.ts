@@ -22,8 +22,11 @@ const GLOBAL: ReadonlySet<string> = new Set([
   "--icase-pathspecs",
 ]);
 
-/** Long options whose value is a program, or that make git run a program. Git also accepts abbreviations of them. */
-const RUNS = ["exec", "upload-pack", "receive-pack", "open-files-in-pager", "ext-diff", "remote"];
+/**
+ * Long options whose value is a program or a file to write, or that make git run a program. Git also accepts
+ * abbreviations of them.
+ */
+const RUNS = ["exec", "upload-pack", "receive-pack", "open-files-in-pager", "ext-diff", "remote", "output"];
 /** The length of the shortest abbreviation of an option that git accepts. */
 const SHORTEST = 2;
 /** Short options that run a program, by command. */
@@ -32,7 +35,7 @@ const SHORT_RUNS: Readonly<Record<string, RegExp>> = {
   grep: /^-[a-zA-NP-Z]*O/,
 };
 
-/** Whether the words are a git command that runs no program of the caller's choice and stays in its repository. */
+/** Whether the words are a git command that runs no program of the caller's choice, and writes to no file by name. */
 export function isPlainGitCommand(words: readonly string[]): boolean {
   const [name, ...rest] = words;
   if (name !== "git") return false;
@@ -77,10 +80,11 @@ const hasOption =
 const TRACK = /^(-[a-zA-Z]*t|--tr)/;
 
 /**
- * Checks of the arguments, by command. `init` and `clone` are not listed, because they create new repositories, which
- * works in the sandbox.
+ * Checks of the arguments, by command. `clone` and `init` with a folder are left out, because they create new
+ * repositories below the root of the workspace, which works in the sandbox.
  */
 const SETTINGS: Readonly<Record<string, (args: readonly string[]) => boolean>> = {
+  init: (args) => args.every((word) => word.startsWith("-") || /^\.?\/?$/.test(word)),
   checkout: hasOption(TRACK),
   switch: hasOption(TRACK),
   remote: begins("add", "rename", "remove", "rm", "set-url", "set-branches"),

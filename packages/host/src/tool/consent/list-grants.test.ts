@@ -20,7 +20,7 @@ function commandKey(
   const consent = decideConsent({
     what: {
       kind: "command",
-      command: parseCommand(text),
+      command: parseCommand(text, "bash"),
       escalate: additional === null,
       additional,
       justification: null,

@@ -56,7 +56,7 @@ const shown = (words: readonly string[]): string => words.map((word) => `<${word
 const isUnseen = ([name]: readonly string[]): boolean => name === "." || name === ":" || name!.includes("/");
 
 function expectSame(text: string): void {
-  const { words } = parseCommand(text);
+  const { words } = parseCommand(text, "bash");
   if (words === null) return;
   const expected = words
     .filter((one) => !isUnseen(one))
@@ -144,7 +144,7 @@ describe.runIf(BASH !== undefined)("a plain command, in bash", () => {
       fc.property(
         fc.oneof({ weight: 3, arbitrary: commandText }, { weight: 2, arbitrary: noise }),
         (text) => {
-          if (parseCommand(text).words !== null) plain++;
+          if (parseCommand(text, "bash").words !== null) plain++;
           expectSame(text);
         },
       ),
@@ -173,7 +173,7 @@ describe("any text", () => {
   it("is read without a fault, and a plain one is never a removal in disguise", () => {
     fc.assert(
       fc.property(fc.oneof(noise, fc.string({ unit: "binary", maxLength: 60 })), (text) => {
-        const { words, isPlainGit } = parseCommand(text);
+        const { words, isPlainGit } = parseCommand(text, "bash");
         expect(isPlainGit && words === null).toBe(false);
       }),
       { numRuns: RUNS * 4 },
@@ -214,7 +214,9 @@ describe("any text", () => {
     fc.assert(
       fc.property(before, flags, after, (open, flag, close) => {
         const end = ENDS[open] ?? "";
-        expect(parseCommand(`${open}rm ${flag} x${end}${end === "" ? close : ""}`).isDangerous).toBe(true);
+        expect(parseCommand(`${open}rm ${flag} x${end}${end === "" ? close : ""}`, "bash").isDangerous).toBe(
+          true,
+        );
       }),
       { numRuns: RUNS },
     );

@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { parse } from "unbash";
+import { describe, expect, it, vi } from "vitest";
 import { parseCommand } from "./parse-command.ts";
+
+vi.mock("unbash", { spy: true });
 
 describe("a plain command", () => {
   it.each<[string, string[][]]>([
@@ -17,7 +20,7 @@ describe("a plain command", () => {
     ["echo ''", [["echo", ""]]],
     ["bash -lc 'ls $HOME'", [["bash", "-lc", "ls $HOME"]]],
   ])("%j has its words as they stand", (text, words) => {
-    expect(parseCommand(text).words).toEqual(words);
+    expect(parseCommand(text, "bash").words).toEqual(words);
   });
 
   it.each([
@@ -69,6 +72,8 @@ describe("a plain command", () => {
     "ls\r\nls",
     "ls a\u00a0b",
     "ls =ls",
+    "ls ^x",
+    "ls -^x",
     "ls !x",
     "'l'ls",
     "\\ls",
@@ -77,7 +82,7 @@ describe("a plain command", () => {
     "ls\n%",
     "%1",
   ])("%j is not plain", (text) => {
-    expect(parseCommand(text).words).toBeNull();
+    expect(parseCommand(text, "bash").words).toBeNull();
   });
 });
 
@@ -125,8 +130,36 @@ describe("a command that removes files with force or recursion", () => {
     `${"env ".repeat(20)}rm -rf x`,
     "su - other -c 'rm -rf x'",
     "flock lock rm -rf x",
+    ". /dev/stdin <<< 'rm -rf x'",
+    "source /dev/stdin <<EOF\nrm -rf x\nEOF",
+    ". /proc/self/fd/0 <<< 'rm -rf x'",
+    ". <(echo rm -rf x)",
+    "bash <(echo rm -rf x)",
+    "bash /dev/stdin <<< 'rm -rf x'",
+    "bash -s <<< 'rm -rf x'",
+    "bash -c -- 'rm -rf x'",
+    "bash -c -x 'rm -rf x'",
+    "{ sh; } <<< 'rm -rf x'",
+    "echo 'rm -rf x' | { sh; }",
+    "echo 'rm -rf x' | sudo sh",
+    "cat x | sh",
+    "exec <<< 'rm -rf x'; sh",
+    "rm $OPTS x",
+    'rm "$OPTS" x',
+    "rm x $(echo -rf)",
+    "rm {-rf,x}",
+    "rm *",
+    "find . | xargs rm",
+    "$CMD x",
+    'sh -c "$TEXT"',
+    'eval "$TEXT"',
+    "sudo $CMD x",
+    "noglob rm -rf x",
+    "- rm -rf x",
+    "repeat 2 rm -rf x",
+    "if then",
   ])("%j is dangerous", (text) => {
-    expect(parseCommand(text).isDangerous).toBe(true);
+    expect(parseCommand(text, "bash").isDangerous).toBe(true);
   });
 
   it.each([
@@ -143,9 +176,20 @@ describe("a command that removes files with force or recursion", () => {
     "trap - EXIT",
     "find . -name rm",
     "cat <<EOF\nrm -rf x\nEOF",
-    "if then",
+    'rm -- "$FILE"',
+    'rm "/tmp/$FILE"',
+    "rm ./*.o",
+    "rm a/*.o",
+    '"$HOME/bin/tool" -rf x',
+    'env A="$B" make',
+    ". ./env.sh",
+    '. "$HOME/.profile"',
+    "sh script.sh",
+    "bash",
+    "sh -s <<< ls",
+    "ls | xargs -n 1 wc",
   ])("%j is not dangerous", (text) => {
-    expect(parseCommand(text).isDangerous).toBe(false);
+    expect(parseCommand(text, "bash").isDangerous).toBe(false);
   });
 });
 
@@ -157,7 +201,7 @@ describe("commands inside of others", () => {
     ["sudo env A=b bash -c 'git push'", ["git", "push"]],
     ["git push $REMOTE main", ["git", "push"]],
   ])("%j is found to hold %j", (text, words) => {
-    expect(parseCommand(text).found).toContainEqual(words);
+    expect(parseCommand(text, "bash").found).toContainEqual(words);
   });
 });
 
@@ -172,7 +216,7 @@ describe("plain git", () => {
     "git fetch origin",
     "git log -- --exec",
   ])("%j is nothing but git", (text) => {
-    expect(parseCommand(text).isPlainGit).toBe(true);
+    expect(parseCommand(text, "bash").isPlainGit).toBe(true);
   });
 
   it.each([
@@ -209,7 +253,7 @@ describe("plain git", () => {
     "/usr/bin/git status",
     "git $X",
   ])("%j is not", (text) => {
-    expect(parseCommand(text).isPlainGit).toBe(false);
+    expect(parseCommand(text, "bash").isPlainGit).toBe(false);
   });
 });
 
@@ -235,7 +279,7 @@ describe("git that changes settings of its repository", () => {
     "git worktree add --track -b y ../y origin/x",
     "git add . && git commit -m x && git push -u origin x",
   ])("%j does", (text) => {
-    expect(parseCommand(text).changesGitSettings).toBe(true);
+    expect(parseCommand(text, "bash").changesGitSettings).toBe(true);
   });
 
   it.each([
@@ -264,7 +308,7 @@ describe("git that changes settings of its repository", () => {
     "git remote add x y && ls",
     "git remote add $X y",
   ])("%j does not, as far as can be known", (text) => {
-    expect(parseCommand(text).changesGitSettings).toBe(false);
+    expect(parseCommand(text, "bash").changesGitSettings).toBe(false);
   });
 });
 
@@ -287,19 +331,66 @@ describe("a text that cannot be read", () => {
       "coproc ",
       "function f ",
       "f(){ ",
+      "$[",
+      "$[ ",
+      "$[[",
+      '"$[',
+      "a=$[",
+      "$\\\n[",
+      "env ",
+      "sudo ",
+      "xargs ",
+      "find -exec ",
+      "env sudo sh ",
+      "parallel ",
+      "watch 'a b' ",
+      "env -S 'a b' ",
     ].map(nested),
   ])("%.20j… is neither plain nor harmless, and is given up quickly", (text) => {
-    const parsed = parseCommand(text);
+    const parsed = parseCommand(text, "bash");
     expect(parsed.words).toBeNull();
     expect(parsed.isPlainGit).toBe(false);
   });
 
+  it.each(["$[", '"$[', "a=$[", "$(", "`", "<<a "])("is not parsed if it repeats %j", (open) => {
+    vi.mocked(parse).mockClear();
+    expect(parseCommand(nested(open), "bash")).toMatchObject({
+      isDangerous: true,
+      problem: expect.any(String),
+    });
+    expect(parse).not.toHaveBeenCalled();
+  });
+
+  it.each(["env ", "sudo ", "xargs ", "find -exec ", "parallel ", "watch 'a b' ", "env -S 'a b' "])(
+    "is given up after the same number of words if it repeats %j",
+    (word) => {
+      const inspected = (times: number): number =>
+        parseCommand(word.repeat(times), "bash").found.reduce((sum, words) => sum + words.length, 0);
+      expect(inspected(4096)).toBeLessThanOrEqual(64 * 1024);
+      expect(parseCommand(word.repeat(4096), "bash")).toMatchObject({ words: null, isDangerous: true });
+    },
+  );
+
+  it("is parsed for as much nested text as one command may have", () => {
+    vi.mocked(parse).mockClear();
+    const text = "sh -c 'ls -l'\n".repeat(4000);
+    parseCommand(text, "bash");
+    const parsed = vi.mocked(parse).mock.calls.reduce((sum, [one]) => sum + one.length, 0);
+    expect(parsed).toBeLessThanOrEqual(2 * 64 * 1024);
+  });
+
+  it("is every text for a shell whose syntax is not known", () => {
+    const parsed = parseCommand("git log 'a\\' '; sh evil.sh # '", "unknown");
+    expect(parsed).toMatchObject({ words: null, isPlainGit: false, isDangerous: true });
+    expect(parseCommand("git push", "unknown").found).toEqual([["git", "push"]]);
+  });
+
   it("says why", () => {
-    expect(parseCommand("x".repeat(70_000))).toMatchObject({
+    expect(parseCommand("x".repeat(70_000), "bash")).toMatchObject({
       isDangerous: true,
       problem: "it is longer than 64 KiB",
     });
-    expect(parseCommand("$(".repeat(100))).toMatchObject({
+    expect(parseCommand("$(".repeat(100), "bash")).toMatchObject({
       isDangerous: true,
       problem: "it is nested too deeply",
     });

@@ -1,7 +1,14 @@
 import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from "unbash";
 import { changesGitSettings, isPlainGitCommand } from "./git-commands.ts";
 import { removesFiles } from "./removal-detection.ts";
-import { type FoundCommand, isTooComplex, literalOf, MAX_TEXT } from "./shell-syntax.ts";
+import {
+  type FoundCommand,
+  isTooComplex,
+  MAX_TEXT,
+  nameOf,
+  type ShellSyntax,
+  wordOf,
+} from "./shell-syntax.ts";
 
 /** The result of analysing the text of a shell command without running it. */
 export interface ParsedCommand {
@@ -22,32 +29,43 @@ export interface ParsedCommand {
    * sandbox protects.
    */
   readonly changesGitSettings: boolean;
-  /** Whether the command removes files with force or recursion, or might do so. */
+  /** Whether the command removes files with force or recursion, or cannot be told not to. */
   readonly isDangerous: boolean;
   /**
-   * Why the text could not be parsed; null if it could. A text that could not be parsed is neither plain nor known to
-   * be harmless.
+   * Why it cannot be told what the text does; null if it can. Such a text is neither plain nor known to be harmless.
    */
   readonly problem: string | null;
 }
 
-/** Parses the text of a command. Bounded in time; never throws. */
-export function parseCommand(text: string): ParsedCommand {
+/**
+ * Parses the text of a command. Never throws. The text is parsed only if it is short and flat enough, and so is what is
+ * nested in it, so that the time grows no faster than the text. `syntax`: how the shell reads it that runs it.
+ */
+export function parseCommand(text: string, syntax: ShellSyntax): ParsedCommand {
   const read = readShell(text);
   if (typeof read === "string") return { ...UNREAD, text, problem: read };
   const { script, found } = read;
-  const words = script.errors?.length ? null : plainWords(script, text);
   const removal = removesFiles(found, (nested) => {
     const inner = readShell(nested);
     return typeof inner === "string" ? null : inner.found;
   });
+  const problem =
+    syntax === "unknown"
+      ? "its shell is not one whose syntax is known"
+      : script.errors?.length
+        ? "its syntax is not understood"
+        : removal.isComplete
+          ? null
+          : TOO_DEEP;
+  if (problem !== null) return { ...UNREAD, text, found: removal.found, problem };
+  const words = plainWords(script, text);
   return {
     text,
     words,
     found: removal.found,
     isPlainGit: words?.every(isPlainGitCommand) ?? false,
     changesGitSettings: (words?.every(([name]) => name === "git") && words.some(changesGitSettings)) ?? false,
-    isDangerous: removal.dangerous || ((script.errors?.length ?? 0) > 0 && REMOVAL.test(text)),
+    isDangerous: removal.dangerous,
     problem: null,
   };
 }
@@ -60,8 +78,7 @@ const UNREAD = {
   isDangerous: true,
 } as const;
 
-/** Matches `rm` with force or recursion in a text with syntax errors, because the parser may have skipped the `rm`. */
-const REMOVAL = /\brm\b[^\n]*\s-\w*[rRf]|\brm\b[^\n]*\s--(r|f)/;
+const TOO_DEEP = "it is nested too deeply";
 
 interface ShellText {
   readonly script: ParsedScript;
@@ -71,51 +88,47 @@ interface ShellText {
 /** Parses shell text. Returns a string with the reason if it cannot be parsed. */
 function readShell(text: string): ShellText | string {
   if (text.length > MAX_TEXT) return `it is longer than ${MAX_TEXT / 1024} KiB`;
-  if (isTooComplex(text)) return "it is nested too deeply";
+  if (isTooComplex(text)) return TOO_DEEP;
   try {
     const script = parse(text);
     return { script, found: commandsIn(script) };
   } catch {
     // The parser does not limit the nesting of some constructs, so the stack may overflow.
-    return "it is nested too deeply";
+    return TOO_DEEP;
   }
 }
 
 /** All commands in a script, including those in control flow, functions and substitutions. */
 function commandsIn(script: ParsedScript): readonly FoundCommand[] {
   const found: FoundCommand[] = [];
-  const waiting: SyntaxNode[] = [script];
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    if (node.type === "Command") found.push(foundCommand(node));
-    if (node.type === "Pipeline") {
-      const texts = node.commands.map((one) => (one.type === "Command" ? foundCommand(one) : null));
-      for (const [at, one] of texts.entries()) {
-        const fed = texts[at - 1];
-        if (one && fed)
-          found.push({
-            ...one,
-            input: fed.words
-              .slice(1)
-              .map((word) => word ?? "")
-              .join(" "),
-          });
-      }
-    }
+  const waiting: { readonly node: SyntaxNode; readonly isPiped: boolean }[] = [
+    { node: script, isPiped: false },
+  ];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, isPiped } = next;
+    if (node.type === "Command") found.push(foundCommand(node, isPiped));
+    const first = node.type === "Pipeline" ? node.commands[0] : undefined;
+    const feeds = first !== undefined || (node.type === "Redirected" && inputOf(node.redirects) !== "");
     const children: SyntaxNode[] = [];
     forEachChild(node, (child) => children.push(child));
-    waiting.push(...children.reverse());
+    for (const child of children.reverse())
+      waiting.push({ node: child, isPiped: isPiped || (feeds && child !== first) });
   }
   return found;
 }
 
-function foundCommand({ name, args, redirects }: Command): FoundCommand {
-  const words = [name, ...args].flatMap((word) => (word === undefined ? [] : [literalOf(word)]));
-  const input = redirects
+function foundCommand({ name, args, redirects }: Command, isPiped: boolean): FoundCommand {
+  const words = name === undefined ? [] : [nameOf(name), ...args.map(wordOf)];
+  return { words, input: inputOf(redirects), isPiped };
+}
+
+/** The standard input of a command as far as its text contains it. */
+function inputOf(redirects: Command["redirects"]): string {
+  return redirects
     .map((one) =>
       one.type === "HereDoc" ? one.body.text : one.type === "HereString" ? (one.target?.value ?? "") : "",
     )
     .join("\n");
-  return { words, input };
 }
 
 /** The words of each command if the text is plain, else null. */
@@ -138,11 +151,12 @@ function plainWords(script: ParsedScript, text: string): readonly (readonly stri
 
 const OPERATOR = /^[ \t]*(&&|\|\||;|\||\n)[ \t\n]*$/;
 /**
- * A word of plain text: harmless characters, a tilde inside of a name (`HEAD~1`), escaped printable characters, and
+ * A word of plain text. Zsh would take a `=` at its beginning for the path of a program, and may take a `^` for a
+ * pattern that other words come from, also options. Contains harmless characters, a tilde inside of a name (`HEAD~1`), escaped printable characters, and
  * quoted strings. Double quotes contain nothing that is expanded.
  */
 const PIECES = String.raw`(?:[A-Za-z0-9_^]~|[A-Za-z0-9_\-.,/:@%+^=]|\\[ -~]|'[^'\0]*'|"(?:[^"$\x60\\\0]|\\["\\A-Za-z0-9. ()|+*?\[\]{}<>/-])*")`;
-const WORD = new RegExp(`^(?!=)${PIECES}+$`);
+const WORD = new RegExp(`^(?![=^]|-[^'"]*\\^)${PIECES}+$`);
 /** The first word: a name without quotes that is neither an assignment nor the number of a job (`%1`). */
 const NAME = /^(?!%)[A-Za-z0-9_\-./+@%:,]+$/;
 

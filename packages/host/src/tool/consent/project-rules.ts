@@ -19,14 +19,22 @@ export interface ProjectTrust {
 /** Trust decisions, by the project's folder. */
 export type Projects = ReadonlyMap<string, ProjectTrust>;
 
-/** The rules files of a project. Everyone who can write to the project can change them, including models. */
-export interface ProjectRules {
+/** The rules files of a project as they were read. Everyone who can write to the project can change them. */
+export interface ProjectRulesFiles {
   readonly root: string;
-  /** All rules, if exactly this content is trusted. Otherwise only the rules that restrict. */
+  /** The rules of all files. */
   readonly rules: Rules;
   readonly bad: readonly BadRulesFile[];
   /** Digest of all rules files; null if there are none. */
   readonly digest: string | null;
+  /** Why the files may have restrictions that are not known; null if all could be read. */
+  readonly problem: string | null;
+}
+
+/** The rules files of a project, with the trust decision about them. */
+export interface ProjectRules extends ProjectRulesFiles {
+  /** All rules, if exactly this content is trusted. Otherwise only the rules that restrict. */
+  readonly rules: Rules;
   readonly isTrusted: boolean;
   /** The trust decision about the project itself, apart from its rules; null if there is none. */
   readonly level: TrustLevel | null;
@@ -43,36 +51,58 @@ const MAX_PATH = 4096;
 export async function readProjectRules(
   files: Pick<Files, "list" | "readText" | "exists" | "realPath">,
   cwd: string,
-  projects: Projects,
   /** The host's own rules folder, which is part of no project; null if the host has none. */
   ownFolder: string | null,
-): Promise<ProjectRules> {
+): Promise<ProjectRulesFiles> {
   // A client may name a path that cannot exist on this system.
   const folders = await projectFolders(files, await files.realPath(cwd).catch(() => cwd));
   const root = folders[0]!;
   const paths: string[] = [];
+  const bad: BadRulesFile[] = [];
   for (const folder of folders.flatMap((one) => FOLDERS.map((name) => join(one, name)))) {
     if (folder === ownFolder) continue;
-    for (const { name, folder: isFolder } of await files.list(folder).catch(() => []))
-      if (!isFolder && name.endsWith(".rules")) paths.push(join(folder, name));
+    try {
+      for (const { name, folder: isFolder } of await files.list(folder))
+        if (!isFolder && name.endsWith(".rules")) paths.push(join(folder, name));
+    } catch (cause) {
+      // A path that cannot exist, or leads through a file, has no rules.
+      if (!isMissing(cause)) bad.push({ file: folder, line: 1, message: (cause as Error).message });
+    }
   }
+  if (paths.length > MAX_FILES)
+    bad.push({ file: root, line: 1, message: `the project has more than ${MAX_FILES} rules files` });
   const read = await Promise.all(
     paths
       .sort()
       .slice(0, MAX_FILES)
       .map((path) => fileOf(files, path)),
   );
-  const digest =
-    read.length === 0 ? null : digestOf(read.map(({ path, text }) => [relative(root, path), text]));
-  const trust = projects.get(root);
-  const isTrusted = digest === null || (trust?.level === "trusted" && trust.rules === digest);
-  const rules = joinRules(read.map(({ file }) => file.rules));
-  const restrictions = restrictionsOf(rules);
+  bad.push(...read.flatMap(({ file }) => file.bad ?? []));
+  const [first] = bad;
   return {
     root,
+    rules: joinRules(read.map(({ file }) => file.rules)),
+    bad,
+    digest: read.length === 0 ? null : digestOf(read.map(({ path, text }) => [relative(root, path), text])),
+    problem: first === undefined ? null : `${first.file}:${first.line}: ${first.message}`,
+  };
+}
+
+function isMissing(cause: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ERR_INVALID_ARG_VALUE"].includes(
+    (cause as NodeJS.ErrnoException).code ?? "",
+  );
+}
+
+/** Adds the current trust decision to the rules files of a project. */
+export function withTrust(project: ProjectRulesFiles, projects: Projects): ProjectRules {
+  const { root, rules, digest } = project;
+  const trust = projects.get(root);
+  const isTrusted = digest === null || (trust?.level === "trusted" && trust.rules === digest);
+  const restrictions = restrictionsOf(rules);
+  return {
+    ...project,
     rules: isTrusted ? rules : restrictions,
-    bad: read.flatMap(({ file }) => file.bad ?? []),
-    digest,
     isTrusted,
     level: trust?.level ?? null,
     isWithheld: !isTrusted && ruleCount(rules) > ruleCount(restrictions),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "./parse-command.ts";
 import { onlyReads } from "./read-only-commands.ts";
+import { syntaxOf } from "./shell-syntax.ts";
 
-const reads = (text: string, shell: string | null = null): boolean => onlyReads(parseCommand(text), shell);
+const reads = (text: string, shell = "/bin/sh"): boolean => onlyReads(parseCommand(text, syntaxOf(shell)));
 
 describe("a command", () => {
   it.each([
@@ -61,6 +62,7 @@ describe("a command", () => {
     ["a pager of bat", "bat --pager ./x a"],
     ["a program of the folder", "./cat a"],
     ["an unknown program", "make"],
+    ["a substitution in a subscript that printf evaluates", "printf -v 'a[$(touch b)]' x"],
     ["a redirect", "cat a > b"],
     ["a substitution", "cat $(touch b)"],
     ["nothing", ""],

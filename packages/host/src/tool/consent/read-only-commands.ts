@@ -1,13 +1,10 @@
 import type { ParsedCommand } from "./parse-command.ts";
-import { isShell } from "./shell-syntax.ts";
 
 /**
  * Whether a command certainly changes no files. A program or an option that is not listed here may write: `sort -o FILE`,
- * `tree -o FILE`, `rg --pre PROGRAM`. The actions that clients show are no proof, because they are found more generously.
- * `shell`: the shell that the model named; null for the user's. One that is not known may do anything with the text.
+ * `tree -o FILE`, `rg --pre PROGRAM`, `printf -v 'a[$(PROGRAM)]'`.
  */
-export function onlyReads({ words }: Pick<ParsedCommand, "words">, shell: string | null): boolean {
-  if (shell !== null && !isShell(shell)) return false;
+export function onlyReads({ words }: Pick<ParsedCommand, "words">): boolean {
   return words !== null && words.length > 0 && words.every(isReading);
 }
 
@@ -34,8 +31,8 @@ function options(
 }
 
 /** Programs that have no option to write a file or to run a program. */
-const READERS: ReadonlySet<string> = new Set(
-  "cat cd column cut du echo egrep eza exa false fgrep grep head ls nl printf pwd tail tr true wc".split(" "),
+export const READERS: ReadonlySet<string> = new Set(
+  "cat cd column cut du echo egrep eza exa false fgrep grep head ls nl pwd tail tr true wc".split(" "),
 );
 
 const BAT = options("npAuf", "lrHm", {
@@ -43,18 +40,18 @@ const BAT = options("npAuf", "lrHm", {
   longValues: "theme language style line-range highlight-line color decorations paging tabs wrap file-name",
 });
 
+const FD = options("HIusigFaLp01q", "teEdScj", {
+  long: `hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex fixed-strings
+        absolute-path follow full-path print0 quiet show-errors prune`,
+  longValues: `type extension exclude max-depth min-depth exact-depth size changed-within changed-before max-results
+        search-path base-directory color threads owner`,
+});
+
 const OPTIONS: ReadonlyMap<string, ReadingOptions> = new Map([
   ["bat", BAT],
   ["batcat", BAT],
-  [
-    "fd",
-    options("HIusigFaLp01q", "teEdScj", {
-      long: `hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex fixed-strings
-        absolute-path follow full-path print0 quiet show-errors prune`,
-      longValues: `type extension exclude max-depth min-depth exact-depth size changed-within changed-before max-results
-        search-path base-directory color threads owner`,
-    }),
-  ],
+  ["fd", FD],
+  ["fdfind", FD],
   ["less", options("eEFgGiImMnNqQrRsSuUwWX", "")],
   ["more", options("dflpcsu", "n")],
   [
@@ -135,6 +132,8 @@ function isReading([name = "", ...args]: readonly string[]): boolean {
     }
     case "sed":
       return isReadingSed(args);
+    case "printf":
+      return !args[0]?.startsWith("-");
     case "less":
     case "more":
       // `+` begins commands, which can run programs.

@@ -1,42 +1,20 @@
 import { NO_RULES, type PrefixRule, type Rules, ruleFor } from "./command-and-network-rules.ts";
 import type { ParsedCommand } from "./parse-command.ts";
+import { READERS } from "./read-only-commands.ts";
 
-const list = (names: string): ReadonlySet<string> => new Set(names.trim().split(/\s+/));
+/** Git commands that write no file and run no program, neither by an option nor by a hook. */
+const GIT_COMMANDS: ReadonlySet<string> = new Set(
+  `cat-file check-ignore count-objects describe ls-files ls-tree merge-base name-rev rev-parse show-ref
+  status`.split(/\s+/),
+);
 
 /**
- * Programs for which no rule is ever offered: removals, programs that run as other users, and programs that run the
- * command in their arguments.
+ * Whether a command prefix may become an allow rule by an answer. A rule counts in all folders, outside of the sandbox
+ * and with any words after the prefix, so only programs are listed that run no other program and write no file then.
+ * A program that is not listed, or is named by its path, may be anything. People can write any rule into a file.
  */
-const NEVER_OFFERED = list(`
-  rm sudo doas su pkexec runuser env xargs parallel find fd fdfind command builtin exec eval source . nohup nice ionice
-  chrt taskset time timeout gtimeout setsid stdbuf unbuffer script strace ltrace gdb watch entr flock chroot unshare
-  nsenter setpriv bwrap systemd-run busybox toybox ssh tmux screen caffeinate trap`);
-/** Shells and interpreters. A rule must include the script or the code. */
-const INTERPRETERS = list(`
-  sh bash zsh dash ksh mksh ash fish rbash pwsh powershell cmd python python2 python3 pypy pypy3 py pyw pythonw node nodejs
-  ruby irb perl php lua luajit julia Rscript R osascript tclsh guile groovy java jshell awk gawk mawk sed expect`);
-/** Programs with subcommands. A rule must include the subcommand. */
-const SUBCOMMAND_PROGRAMS = list(`
-  git npm npx pnpm pnpx yarn yarnpkg bun bunx deno uv uvx pipx poetry cargo go mvn gradle gradlew hatch tox nox conda dotnet
-  docker podman kubectl make ninja just task rake gh brew apt apt-get dnf pip pip3`);
-/** Options that are followed by code. */
-const CODE = /^(-[a-zA-Z]*[cem]|-r|-p|--eval|--print|\/c|-Command)$/;
-/** Subcommands that are followed by the name of a program or a script. */
-const RUN = /^(run|run-script|exec|x|dlx|eval|start|tool|compose)$/;
-
-/** Whether a command prefix may become an allow rule. False if the prefix would allow any program to run. */
-export function mayBecomeRule(prefix: readonly string[]): boolean {
-  const [program, second, third] = prefix;
-  if (program === undefined || program === "") return false;
-  const name = program.slice(program.lastIndexOf("/") + 1);
-  if (NEVER_OFFERED.has(name)) return false;
-  if (INTERPRETERS.has(name)) return isOperand(second) || (CODE.test(second ?? "") && isOperand(third));
-  if (SUBCOMMAND_PROGRAMS.has(name)) return isOperand(second) && (!RUN.test(second!) || isOperand(third));
-  return true;
-}
-
-function isOperand(word: string | undefined): boolean {
-  return word !== undefined && word !== "" && !word.startsWith("-");
+export function mayBecomeRule([program = "", second = ""]: readonly string[]): boolean {
+  return READERS.has(program) || (program === "git" && GIT_COMMANDS.has(second));
 }
 
 /**

@@ -26,12 +26,12 @@ describe("rules that people allow for good", () => {
   it("are lines as the Codex CLI writes them, each once, and count at once", async () => {
     const { store, path } = await home();
     expect((await store.load()).rules.prefixes).toEqual([]);
-    const prefix = ["git", "log", '--format="%h\n"'];
+    const prefix = ["git", "ls-files", '--format="%h\n"'];
     await store.allow(prefix);
     await store.allow(["ls"]);
     await store.allow(prefix);
     expect(await readFile(path, "utf8")).toBe(
-      'prefix_rule(pattern=["git", "log", "--format=\\"%h\\n\\""], decision="allow")\n' +
+      'prefix_rule(pattern=["git", "ls-files", "--format=\\"%h\\n\\""], decision="allow")\n' +
         'prefix_rule(pattern=["ls"], decision="allow")\n',
     );
     const { rules, bad } = await store.load();
@@ -89,18 +89,24 @@ describe("rules that people allow for good", () => {
   it("are all there when several hosts add some at once", async () => {
     const { store, path } = await home();
     const other = storeIn(join(path, "..", ".."));
-    const words = Array.from({ length: 12 }, (_, nth) => [`tool${nth}`]);
+    const words = Array.from({ length: 12 }, (_, nth) => ["ls", `${nth}`]);
     await Promise.all(words.map((prefix, nth) => (nth % 2 ? store : other).allow(prefix)));
     expect((await store.load()).rules.prefixes).toHaveLength(12);
   });
 
-  it.each([[[]], [["bash"]], [["git"]], [["rm", "x"]], [["sudo", "ls"]], [["npm", "run"]]])(
-    "are never %j",
-    async (prefix) => {
-      const { store } = await home();
-      await expect(store.allow(prefix)).rejects.toThrow("would allow too much");
-    },
-  );
+  it.each([
+    [[]],
+    [["bash"]],
+    [["git"]],
+    [["rm", "x"]],
+    [["sudo", "ls"]],
+    [["npm", "run"]],
+    [["./build.sh"]],
+    [["python3.11"]],
+  ])("are never %j", async (prefix) => {
+    const { store } = await home();
+    await expect(store.allow(prefix)).rejects.toThrow("would allow too much");
+  });
 });
 
 describe("rules files", () => {

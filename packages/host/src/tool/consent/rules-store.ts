@@ -9,7 +9,13 @@ import {
   type PrefixRule,
   type Rules,
 } from "./command-and-network-rules.ts";
-import { type ProjectRules, type Projects, readProjectRules } from "./project-rules.ts";
+import {
+  type ProjectRules,
+  type ProjectRulesFiles,
+  type Projects,
+  readProjectRules,
+  withTrust,
+} from "./project-rules.ts";
 import { mayBecomeRule } from "./rule-proposal.ts";
 import { allowLine, type BadRulesFile, networkLine, readRulesFile } from "./rules-file.ts";
 
@@ -53,17 +59,20 @@ export class RulesStore {
     return this.#fileOf(OWN);
   }
 
-  /**
-   * Reads the rules. Users and other hosts may change them at any time. With `cwd`, includes the rules of the project
-   * around it.
-   */
-  async load(cwd?: string): Promise<LoadedRules> {
-    const { files, projects, required } = this.#ports;
+  /** Reads the rules files of the project around a folder. */
+  readProject(cwd: string): Promise<ProjectRulesFiles> {
     const own = this.#documents.path(OWN);
-    const project =
-      cwd === undefined
-        ? null
-        : await readProjectRules(files, cwd, projects?.() ?? new Map(), own && dirname(own));
+    return readProjectRules(this.#ports.files, cwd, own && dirname(own));
+  }
+
+  /**
+   * Reads the rules. Users and other hosts may change them at any time. `of`: the folder whose project is read, or the
+   * rules files of a project that were read before. The trust decision about them is the current one.
+   */
+  async load(of?: string | ProjectRulesFiles): Promise<LoadedRules> {
+    const { projects, required } = this.#ports;
+    const found = typeof of === "string" ? await this.readProject(of) : of;
+    const project = found === undefined ? null : withTrust(found, projects?.() ?? new Map());
     const read = await Promise.all(
       (await this.#documents.list(FOLDER)).map(async (name) => {
         const file = this.#fileOf(name);

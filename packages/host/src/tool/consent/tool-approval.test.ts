@@ -84,6 +84,17 @@ describe("a call that has to be approved", () => {
     const noes: [ApprovalQuestion["ask"], RequestAnswer][] = [
       [COMMAND, result({ decision: "decline" })],
       [COMMAND, result({ decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: [] } } })],
+      [COMMAND, result({ decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["ls"] } } })],
+      [
+        COMMAND,
+        result({
+          decision: {
+            applyNetworkPolicyAmendment: {
+              network_policy_amendment: { host: "example.org", action: "allow" },
+            },
+          },
+        }),
+      ],
       [COMMAND, { kind: "expired" }],
       [COMMAND, { kind: "failed", message: "odd" }],
       [FORM, result({ action: "decline" })],

@@ -67,11 +67,12 @@ export function withApproval(
       const decision = decisionOf(method, answer);
       switch (decision.kind) {
         case "accept":
-        case "acceptWithRule":
-        case "networkRule":
           return tool.begin(invocation);
         case "acceptForSession":
           return withGrant(await tool.begin(invocation), approval.key);
+        case "acceptWithRule":
+        case "networkRule":
+          return refused(invocation, "The call was not made: the answer does not fit the question.");
         case "decline":
           return refused(invocation, `The call was not made: ${decision.words}`);
         case "cancel":

@@ -8,7 +8,7 @@ import { permissionsView } from "../own/permission-arguments.ts";
 import { type AskedQuestion, type Invocation, refusal, type Step } from "../tool.ts";
 import { additionalPermissions, questionAbout } from "./additional-permissions.ts";
 import { declinedCommand } from "./command-item.ts";
-import { argumentsOf, oddInput, workdirOf } from "./exec-arguments.ts";
+import { argumentsOf, oddInput, shellOf, workdirOf } from "./exec-arguments.ts";
 import { shownCommand, shownItem } from "./exec-call-item.ts";
 import type { ExecPorts } from "./exec-dependencies.ts";
 import { unusedProcessId } from "./unused-process-id.ts";
@@ -114,7 +114,8 @@ async function dispatch(
 ): Promise<Extract<Step, { kind: "dispatch" }>> {
   const processId = unusedProcessId(ports.platform.ids, invocation.thread);
   const recorded: CommandPlan = { processId, ...plan };
-  const { cmd, shell = null } = argumentsOf(invocation);
+  const { cmd } = argumentsOf(invocation);
+  const { shell } = shellOf(ports, invocation);
   const item = await shownCommand(ports, invocation, processId);
   // The item stays as the user saw it with the question.
   return {

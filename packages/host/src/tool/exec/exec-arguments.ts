@@ -85,6 +85,6 @@ export function shellOf(
   ports: ExecPorts,
   invocation: Invocation,
 ): { readonly shell: string; readonly login: boolean } {
-  const { shell = ports.shell, login = true } = argumentsOf(invocation);
+  const { shell = ports.commandShell, login = true } = argumentsOf(invocation);
   return { shell, login };
 }

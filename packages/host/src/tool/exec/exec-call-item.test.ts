@@ -5,7 +5,7 @@ import { shownItem } from "./exec-call-item.ts";
 import type { ExecPorts } from "./exec-dependencies.ts";
 
 it("[EXEC-16] makes the item of a command anew that a damaged journal has lost", () => {
-  const ports = { shell: "/bin/sh" } as ExecPorts;
+  const ports = { commandShell: "/bin/sh" } as ExecPorts;
   const thread = newThread();
   const invocation = {
     thread,

@@ -14,7 +14,8 @@ export async function shownCommand(
   invocation: Invocation,
   processId: string | null,
 ): Promise<CommandItem> {
-  const actions = await ports.actions(argumentsOf(invocation).cmd, workdirOf(invocation));
+  const { shell } = shellOf(ports, invocation);
+  const actions = await ports.actions(argumentsOf(invocation).cmd, workdirOf(invocation), shell);
   return newItem(ports, invocation, processId, actions);
 }
 

@@ -24,6 +24,8 @@ export interface ExecPorts {
   readonly logins: LoginEnvironments;
   /** The path of the user's shell. */
   readonly shell: string;
+  /** The path of the shell that runs the model's commands if the model names none. */
+  readonly commandShell: string;
   /**
    * The policy for environment variables, and the names of the variables with secrets of the host. With `threadId`,
    * those for this thread.
@@ -42,6 +44,9 @@ export interface ExecPorts {
   readonly openOutput: OpenOutput;
   /** The parts of the host that apply patches found inside commands. */
   readonly patches: PatchPorts;
+  /** Called when a thread is loaded, before its model does anything. */
+  loaded(thread: ThreadState): void;
+  unloaded(threadId: string): void;
   mayRun(thread: ThreadState): boolean;
   /**
    * The permissions that a command asks for and that the thread's sandbox does not give. A string: the reason why
@@ -56,10 +61,10 @@ export interface ExecPorts {
   consent(thread: ThreadState, command: AskedCommand): Promise<Consent>;
   /** Decides whether input may be written to a background terminal. */
   consentToInput(thread: ThreadState, terminal: TerminalState, chars: string): Promise<Consent>;
-  /** What a command does (reads, lists, searches), for clients to show. */
-  actions(text: string, cwd: string): Promise<CommandAction[]>;
-  /** Whether a command certainly changes no files. `shell`: the shell that the model named. */
-  onlyReads(text: string, shell: string | null): Promise<boolean>;
+  /** What a command does (reads, lists, searches) in the shell that runs it, for clients to show. */
+  actions(text: string, cwd: string, shell: string): Promise<CommandAction[]>;
+  /** Whether a command certainly changes no files in the shell that runs it. */
+  onlyReads(text: string, shell: string): Promise<boolean>;
   /** Saves a rule that allows commands that begin with these words. */
   addRule(prefix: readonly string[]): Promise<void>;
   /** Saves a rule that allows or forbids a host. */

@@ -77,7 +77,12 @@ export class ExecSource implements ToolSource {
     await Promise.all([this.#ports.processes.end(owner), ...ended]);
   }
 
+  load(thread: ThreadState): void {
+    this.#ports.loaded(thread);
+  }
+
   unload(threadId: string): void {
+    this.#ports.unloaded(threadId);
     const owner = this.#commands.takeOwner(threadId);
     if (owner !== undefined)
       this.#ports.supervisor.take("ending a thread's processes", this.#ports.processes.end(owner));

@@ -120,15 +120,15 @@ export function patchTool(ports: PatchPorts): Tool {
       const decision = decisionOf(method, answer);
       switch (decision.kind) {
         case "accept":
-        case "acceptWithRule":
-        case "networkRule":
           return dispatch(planned);
         case "acceptForSession":
           return { ...dispatch(planned), grant: patchGrant(pathsOf(planned)) };
+        case "acceptWithRule":
+        case "networkRule":
         case "decline":
           return {
             kind: "settle",
-            output: `The patch was not applied: ${decision.words}`,
+            output: `The patch was not applied: ${decision.kind === "decline" ? decision.words : "the answer does not fit the question."}`,
             success: false,
             item: itemOf(invocation, shown, "declined"),
           };
