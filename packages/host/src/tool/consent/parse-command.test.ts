@@ -224,6 +224,9 @@ describe("plain git", () => {
     "git co x",
     "git -c core.pager=x log",
     "git -C x status",
+    "git diff --output=x",
+    "git diff --no-index --output x a b",
+    "git log --outp=x",
     "git --git-dir=x status",
     "git --git-dir x status",
     "git --work-tree=x status",
@@ -278,6 +281,9 @@ describe("git that changes settings of its repository", () => {
     "git switch -c y --tr origin/x",
     "git worktree add --track -b y ../y origin/x",
     "git add . && git commit -m x && git push -u origin x",
+    "git init",
+    "git init -q .",
+    "git init && git add .",
   ])("%j does", (text) => {
     expect(parseCommand(text, "bash").changesGitSettings).toBe(true);
   });
@@ -302,7 +308,8 @@ describe("git that changes settings of its repository", () => {
     "git switch -c test",
     "git worktree list",
     "git submodule status",
-    "git init",
+    "git init sub",
+    "git init -q ./sub",
     "git clone x",
     "git status",
     "git remote add x y && ls",

@@ -8,6 +8,7 @@ describe("rules that do not count", () => {
     isTrusted: false,
     isWithheld: true,
     level: null,
+    problem: null,
   } as const;
 
   it("[TRUST-2] are warned of once for each content, with the command and the key", () => {
