@@ -9,6 +9,7 @@ import { hasSandbox } from "../support/sandbox-here.ts";
 import type { Attempt, Script, Setting } from "./attempt.ts";
 import { FILE_ATTEMPTS } from "./file-attempts.ts";
 import { GIT_ATTEMPTS } from "./git-attempts.ts";
+import { LISTENER_ATTEMPTS } from "./listener-attempts.ts";
 import { NETWORK_ATTEMPTS } from "./network-attempts.ts";
 import { PROCESS_ATTEMPTS, SOCKET_ATTEMPTS } from "./process-attempts.ts";
 import { SCENES } from "./scenes.ts";
@@ -21,6 +22,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ...PROCESS_ATTEMPTS,
   ...GIT_ATTEMPTS,
   ...SCENES,
+  ...LISTENER_ATTEMPTS,
 ];
 const SETTINGS: readonly Setting[] = [
   "read-only",
