@@ -13,6 +13,7 @@ import { LISTENER_ATTEMPTS } from "./listener-attempts.ts";
 import { NETWORK_ATTEMPTS } from "./network-attempts.ts";
 import { PROCESS_ATTEMPTS, SOCKET_ATTEMPTS } from "./process-attempts.ts";
 import { SCENES } from "./scenes.ts";
+import { SOCKET_PAIR_ATTEMPTS } from "./socket-pair-attempts.ts";
 import { Stage } from "./stage.ts";
 
 const ATTEMPTS: readonly Attempt[] = [
@@ -23,6 +24,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ...GIT_ATTEMPTS,
   ...SCENES,
   ...LISTENER_ATTEMPTS,
+  ...SOCKET_PAIR_ATTEMPTS,
 ];
 const SETTINGS: readonly Setting[] = [
   "read-only",
