@@ -37,8 +37,8 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Listen
     throw new ListenError(
       "authRequired",
       `refusing to listen on ${requestedUrl} without authentication: other machines could run commands here. ` +
-        "Add --ws-auth capability-token or --ws-auth signed-bearer-token, or listen on ws://127.0.0.1:" +
-        `${port} and reach it through an SSH tunnel.`,
+        "Add --ws-auth capability-token or --ws-auth signed-bearer-token, or listen on unix:// and forward an SSH " +
+        "tunnel to that socket.",
     );
   }
   const listener = new SocketListener({
