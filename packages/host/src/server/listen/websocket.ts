@@ -37,8 +37,8 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Listen
     throw new ListenError(
       "authRequired",
       `refusing to listen on ${requestedUrl} without authentication: other machines could run commands here. ` +
-        "Add --ws-auth capability-token or --ws-auth signed-bearer-token, or listen on unix:// and forward an SSH " +
-        "tunnel to that socket.",
+        "Add --ws-auth capability-token or --ws-auth signed-bearer-token, or listen on ws://127.0.0.1:" +
+        `${port} for programs of this machine, or on unix:// for an SSH tunnel.`,
     );
   }
   const listener = new SocketListener({
