@@ -48,7 +48,7 @@ export const toolLines = {
   "NETWORK-6":
     "A command with the network by host keeps its exit code, its signals, its input and its terminal.",
   "OWN-1":
-    "A process that a host started, or one that this started, cannot connect to that host; others can.",
+    "A process that a host started, or one that this started, cannot connect to a host; known processes of the user can.",
   "OWN-3":
     "Where the system does not say who connects to a listener without a token, commands with network ask.",
   "OWN-2":

@@ -10,9 +10,11 @@ import type { Attempt, Script, Setting } from "./attempt.ts";
 import { FILE_ATTEMPTS } from "./file-attempts.ts";
 import { GIT_ATTEMPTS } from "./git-attempts.ts";
 import { HOST_CHANGE_ATTEMPTS } from "./host-change-attempts.ts";
+import { LISTENER_ATTEMPTS } from "./listener-attempts.ts";
 import { NETWORK_ATTEMPTS } from "./network-attempts.ts";
 import { PROCESS_ATTEMPTS, SOCKET_ATTEMPTS } from "./process-attempts.ts";
 import { SCENES } from "./scenes.ts";
+import { SOCKET_PAIR_ATTEMPTS } from "./socket-pair-attempts.ts";
 import { Stage } from "./stage.ts";
 
 const ATTEMPTS: readonly Attempt[] = [
@@ -23,6 +25,8 @@ const ATTEMPTS: readonly Attempt[] = [
   ...GIT_ATTEMPTS,
   ...SCENES,
   ...HOST_CHANGE_ATTEMPTS,
+  ...LISTENER_ATTEMPTS,
+  ...SOCKET_PAIR_ATTEMPTS,
 ];
 const SETTINGS: readonly Setting[] = [
   "read-only",

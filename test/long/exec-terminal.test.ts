@@ -126,7 +126,7 @@ describe("a user at the terminal", () => {
     const first = await exec(home, asked("printf hello"));
     await first.run.shows("> ");
     expect(first.run.shown).toMatch(
-      /Run this command\?\n {2}\$ \S+ -lc 'printf hello'\n {2}in \S+\n {2}why: May I\?\n {2}\[y\] yes\n/,
+      /Run this command\?\n {2}why: May I\?\n {2}in \S+\n {2}\$ \S+ -lc 'printf hello'\n {2}\[y\] yes\n/,
     );
     expect(first.run.shown).toContain("  [p] yes, and always for commands that begin with `printf hello`\n");
     await first.run.type("p\n");

@@ -41,10 +41,14 @@ const knock = (place: string): string[] => [process.execPath, "-e", KNOCK, place
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
 
 /** What somebody else than a command of the host gets as an answer. */
-async function answerToStranger(place: string, uid?: number): Promise<string> {
+async function answerToStranger(
+  place: string,
+  { uid, env }: { readonly uid?: number; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
   const [program, ...args] = knock(place);
   const stranger = spawn(program!, args, {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
     ...(uid !== undefined && { uid, gid: uid }),
   });
   let answer = "";
@@ -107,6 +111,35 @@ describe.each(["tcp", "unix", "commands"] as const)("a listener on %s", (kind) =
   });
 });
 
+describe("a listener of another host", () => {
+  it("[OWN-1] refuses commands of a host of the same user, also before it has run any itself", async () => {
+    const { host } = await listening();
+    const { places } = await listening();
+    const client = await host.join(undefined, EXPERIMENTAL);
+    const refused = /^HTTP\/1.1 403 .*"ownProcess".*terminal that no Bobbin has started/s;
+    expect(await answerTo(client, knock(places.tcp))).toMatch(refused);
+    expect(await answerTo(client, ["setsid", "--wait", ...knock(places.tcp)])).toMatch(refused);
+    const sandboxed = await client.call("command/exec", {
+      command: knock(places.tcp),
+      timeoutMs: 30_000,
+      sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+    });
+    expect(sandboxed.stdout).toMatch(refused);
+    expect(await answerToStranger(places.tcp)).toMatch(/^HTTP\/1.1 101 /);
+  });
+
+  it("[OWN-1] serves clients with the same mark if the host itself was started by a command", async () => {
+    const mark = { BOBBIN_PROCESS: "mark-of-another-host:mark-of-a-second-one" };
+    const inner = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"], env: mark });
+    const { hostname, port } = new URL(await inner.url());
+    const place = `${hostname}|${port}`;
+    expect(await answerToStranger(place, { env: mark })).toMatch(/^HTTP\/1.1 101 /);
+    expect(await answerToStranger(place)).toMatch(/^HTTP\/1.1 101 /);
+    const other = { BOBBIN_PROCESS: `${mark.BOBBIN_PROCESS}:mark-of-a-third-one` };
+    expect(await answerToStranger(place, { env: other })).toMatch(/^HTTP\/1.1 403 .*"ownProcess"/s);
+  });
+});
+
 describe("a listener without authentication", () => {
   it("[OWN-1] refuses a command in the sandbox that has the network", async () => {
     const { host, places } = await listening();
@@ -139,9 +172,18 @@ describe("a listener without authentication", () => {
     },
   );
 
+  it("[OWN-1] refuses a process of which it cannot be told whether a host has started it", async () => {
+    const { places } = await listening();
+    const [program, ...args] = knock(places.tcp);
+    const bare = spawn(program!, args, { stdio: ["ignore", "pipe", "inherit"], env: {} });
+    let answer = "";
+    for await (const text of bare.stdout.setEncoding("utf8")) answer += text;
+    expect(answer).toMatch(/^HTTP\/1.1 403 .*"callerUnknown".*--ws-auth/s);
+  });
+
   it.runIf(hasOtherUsers())("[OWN-2] refuses other users of the machine", async () => {
     const { places } = await listening();
     expect(await answerToStranger(places.tcp)).toMatch(/^HTTP\/1.1 101 /);
-    expect(await answerToStranger(places.tcp, 65534)).toMatch(/^HTTP\/1.1 403 .*"otherUser"/s);
+    expect(await answerToStranger(places.tcp, { uid: 65534 })).toMatch(/^HTTP\/1.1 403 .*"otherUser"/s);
   });
 });

@@ -3,6 +3,7 @@ import type {
   CommandExecutionApprovalDecision,
   FileSystemSandboxEntry,
 } from "@bobbin/protocol";
+import { visibleText } from "../parts/visible-text.ts";
 import { QuestionFrame } from "./question-frame.tsx";
 import type { Question } from "./questions.ts";
 
@@ -22,11 +23,11 @@ export function ApprovalCard({ question }: { question: Of<"item/commandExecution
     <QuestionFrame title={title} reason={reason}>
       {command ? (
         <pre class="asked" tabIndex={0} role="group" aria-label="Command">
-          {command}
+          {visibleText(command)}
         </pre>
       ) : null}
-      {network ? <p class="dim">{`${network.protocol} · ${network.host}`}</p> : null}
-      {cwd ? <p class="dim path">in {cwd}</p> : null}
+      {network ? <p class="dim">{visibleText(`${network.protocol} · ${network.host}`)}</p> : null}
+      {cwd ? <p class="dim path">in {visibleText(cwd)}</p> : null}
       {params.additionalPermissions ? (
         <>
           <p>It asks for these permissions:</p>
@@ -41,7 +42,7 @@ export function ApprovalCard({ question }: { question: Of<"item/commandExecution
             class={decision === "accept" ? "primary" : ""}
             onClick={() => question.answer({ decision })}
           >
-            {decisionText(decision)}
+            {visibleText(decisionText(decision))}
           </button>
         ))}
       </div>
@@ -71,7 +72,9 @@ export function FileApprovalCard({ question }: { question: Of<"item/fileChange/r
   const { reason, grantRoot } = question.params;
   return (
     <QuestionFrame title="Change these files?" reason={reason}>
-      {grantRoot ? <p class="dim path">and write everywhere in {grantRoot} for this session</p> : null}
+      {grantRoot ? (
+        <p class="dim path">and write everywhere in {visibleText(grantRoot)} for this session</p>
+      ) : null}
       <div class="answers">
         {(["accept", "acceptForSession", "decline", "cancel"] as const).map((decision) => (
           <button
@@ -96,7 +99,7 @@ export function PermissionCard({ question }: { question: Of<"item/permissions/re
   return (
     <QuestionFrame title="Give these permissions?" reason={reason}>
       <Permissions permissions={permissions} />
-      <p class="dim path">in {cwd}</p>
+      <p class="dim path">in {visibleText(cwd)}</p>
       <div class="answers">
         <button
           type="button"
@@ -120,7 +123,7 @@ function Permissions({ permissions }: { permissions: AdditionalPermissionProfile
   return (
     <ul class="permissions">
       {permissionTexts(permissions).map((text) => (
-        <li key={text}>{text}</li>
+        <li key={text}>{visibleText(text)}</li>
       ))}
     </ul>
   );

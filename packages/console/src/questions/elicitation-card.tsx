@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { safeLink } from "../markdown/safe-link.ts";
+import { visibleText } from "../parts/visible-text.ts";
 import { type FormField, type FormValue, formContent, formFields, isFilledIn } from "./elicitation-form.ts";
 import { QuestionFrame } from "./question-frame.tsx";
 import type { Question } from "./questions.ts";
@@ -31,11 +32,11 @@ export function ElicitationCard({ question }: { question: Asked }) {
     return (
       <QuestionFrame title={title} reason={params.message}>
         {address === undefined ? (
-          <p class="dim path">{params.url}</p>
+          <p class="dim path">{visibleText(params.url)}</p>
         ) : (
           <p>
             <a href={address} target="_blank" rel="noreferrer noopener">
-              {params.url}
+              {visibleText(params.url)}
             </a>
           </p>
         )}
@@ -85,10 +86,10 @@ function ConsentCard({ question }: { question: Asked }) {
     question.answer({ action: "accept", content: {}, ...(how !== undefined && { _meta: { persist: how } }) });
   return (
     <QuestionFrame title={title} reason={reason}>
-      {typeof about === "string" && about !== "" ? <p class="dim">{about}</p> : null}
+      {typeof about === "string" && about !== "" ? <p class="dim">{visibleText(about)}</p> : null}
       {args === undefined ? null : (
         <pre class="asked" tabIndex={0} role="group" aria-label="Arguments">
-          {JSON.stringify(args, null, 2)}
+          {visibleText(JSON.stringify(args, null, 2))}
         </pre>
       )}
       <div class="answers">

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { visibleText } from "../parts/visible-text.ts";
 
 /** The frame of a question: its title, its subject, and the possible answers. */
 export function QuestionFrame({
@@ -11,9 +12,9 @@ export function QuestionFrame({
   children: ComponentChildren;
 }) {
   return (
-    <section class="question" aria-label={title}>
-      <h2>{title}</h2>
-      {reason ? <p class="reason">{reason}</p> : null}
+    <section class="question" aria-label={visibleText(title)}>
+      <h2>{visibleText(title)}</h2>
+      {reason ? <p class="reason">{visibleText(reason)}</p> : null}
       {children}
     </section>
   );

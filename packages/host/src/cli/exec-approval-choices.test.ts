@@ -18,16 +18,21 @@ describe("a question about a command", () => {
   it("has the command, its folder and its reason", () => {
     expect(command({ cwd: "/work", reason: "to clean up" })).toMatchObject({
       question: "Run this command?",
-      details: ["$ rm x", "in /work", "why: to clean up"],
+      details: ["why: to clean up", "in /work", "$ rm x"],
     });
     const entries = [{ path: { type: "path", path: "/srv" }, access: "write" } as const];
     const fileSystem = { read: null, write: ["/srv"], entries };
     expect(command({ additionalPermissions: { network: { enabled: true }, fileSystem } }).details).toEqual([
-      "$ rm x",
       "with: network access",
       "with: write /srv",
+      "$ rm x",
     ]);
     expect(command({ kind: "writeStdin" }).question).toBe("Send input to this running command?");
+  });
+
+  it("[APPROVE-14] has the command last, on lines of its own", () => {
+    const forged = command({ command: "rm x\nrm y", cwd: "/work", reason: "fine\n  $ ls\r[y] yes" });
+    expect(forged.details).toEqual(["why: fine\n  $ ls\r[y] yes", "in /work", "$ rm x", "> rm y"]);
   });
 
   it("offers what the host takes, and always a no", () => {
@@ -63,6 +68,7 @@ it("shows the diff of a patch, up to a bound", () => {
   const { question, details } = patchApproval({ ...asked, reason: "why not" }, item([update, gone]));
   expect(question).toBe("Change these files?");
   expect(details).toEqual([
+    "why: why not",
     "update a",
     "@@ -1 +1 @@",
     "-x",
@@ -70,7 +76,6 @@ it("shows the diff of a patch, up to a bound", () => {
     "delete b",
     "-one",
     "-two",
-    "why: why not",
   ]);
   const long = { path: "c", kind: { type: "add" }, diff: "x\n".repeat(1_000) };
   expect(patchApproval(asked, item([long])).details.slice(-2)).toEqual(["+x", "… 901 more lines"]);
@@ -91,11 +96,11 @@ it("names the permissions that are asked for, and grants none for a no", () => {
     permissions: permissions as never,
   });
   expect(approval.details).toEqual([
+    "why: to build",
+    "in /work",
     "network access",
     "write /data",
     "read /etc",
-    "in /work",
-    "why: to build",
   ]);
   expect(answers(approval)).toEqual({
     y: { permissions, scope: "turn" },

@@ -20,7 +20,7 @@ import type {
 export interface Approval<T> {
   /** The question, as one line. */
   readonly question: string;
-  /** Further lines: the command, the diff, the reason. */
+  /** Further lines, each without a line end: the reason, and last the command or the diff. */
   readonly details: readonly string[];
   readonly choices: readonly Choice<T>[];
 }
@@ -55,10 +55,10 @@ export function commandApproval(
   return {
     question,
     details: [
-      ...(command == null ? [] : [`$ ${command}`]),
+      ...(reason == null ? [] : [`why: ${reason}`]),
       ...(cwd == null ? [] : [`in ${cwd}`]),
       ...(more == null ? [] : permissionLines(more).map((line) => `with: ${line}`)),
-      ...(reason == null ? [] : [`why: ${reason}`]),
+      ...(command == null ? [] : commandLines(command)),
     ],
     choices: [
       { key: "y", says: "yes", answer: "accept" },
@@ -67,6 +67,11 @@ export function commandApproval(
       { key: "c", says: CANCEL, answer: "cancel" },
     ],
   };
+}
+
+/** The command as a shell would show it: `$` before its first line, `>` before the others. */
+function commandLines(command: string): readonly string[] {
+  return command.split("\n").map((line, at) => `${at === 0 ? "$" : ">"} ${line}`);
 }
 
 /** The choices besides yes, no and cancel, which every question offers. */
@@ -108,9 +113,9 @@ export function patchApproval(
   return {
     question: changes.length === 1 ? "Change this file?" : "Change these files?",
     details: [
-      ...diffLines(changes),
       ...(reason == null ? [] : [`why: ${reason}`]),
       ...(grantRoot == null ? [] : [`for the session: everything in ${grantRoot}`]),
+      ...diffLines(changes),
     ],
     choices: [
       { key: "y", says: "yes", answer: "accept" },
@@ -130,9 +135,9 @@ export function permissionsApproval({
   return {
     question: "Grant these permissions?",
     details: [
-      ...permissionLines({ network, fileSystem }),
-      `in ${cwd}`,
       ...(reason === null ? [] : [`why: ${reason}`]),
+      `in ${cwd}`,
+      ...permissionLines({ network, fileSystem }),
     ],
     choices: [
       { key: "y", says: "yes, for this turn", answer: { permissions, scope: "turn" } },
@@ -182,9 +187,13 @@ export function elicitationApproval(
     content: action === "accept" ? {} : null,
     _meta: persist === undefined ? null : { persist },
   });
+  const [first = "", ...rest] = params.message.split("\n");
   return {
-    question: isOfHost ? params.message : `${params.serverName} asks: ${params.message}`,
-    details: meta["tool_params"] === undefined ? [] : [`with ${JSON.stringify(meta["tool_params"])}`],
+    question: isOfHost ? first : `${params.serverName} asks: ${first}`,
+    details: [
+      ...rest.map((line) => `| ${line}`),
+      ...(meta["tool_params"] === undefined ? [] : [`with ${JSON.stringify(meta["tool_params"])}`]),
+    ],
     choices: [
       { key: "y", says: "yes", answer: answer("accept") },
       ...(offered.includes("session")

@@ -83,9 +83,10 @@ const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Replaces control characters by visible ones, so that text from models and servers cannot send escape sequences. */
 export function escapeControls(text: string): string {
-  return text.replace(BIDI_CONTROLS, "\ufffd").replace(/\p{Cc}/gu, (control) => {
+  // A carriage return at the end of a line does nothing. Elsewhere it would hide the line before it.
+  const lines = text.replaceAll("\r\n", "\n");
+  return lines.replace(BIDI_CONTROLS, "\ufffd").replace(/\p{Cc}/gu, (control) => {
     if (control === "\n" || control === "\t") return control;
-    if (control === "\r") return "";
     const code = control.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
   });

@@ -1,8 +1,9 @@
 import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { ReadStream } from "node:tty";
+import { visibleLine } from "../tool/consent/visible-text.ts";
 import type { Approval } from "./exec-approval-choices.ts";
-import { escapeControls, type Output } from "./terminal-output.ts";
+import type { Output } from "./terminal-output.ts";
 
 /** Input that arrives within this time is discarded: it was typed before the question was shown. */
 const TYPED_AHEAD_MS = 50;
@@ -37,7 +38,7 @@ export class TerminalUser {
     const { question, details, choices } = approval;
     return this.#inTurn(async () => {
       this.#show(question, details);
-      for (const { key, says } of choices) this.#output.line(`  [${key}] ${escapeControls(says)}`);
+      for (const { key, says } of choices) this.#output.line(`  [${key}] ${visibleLine(says)}`);
       for (;;) {
         const typed = await this.#line(signal);
         if (typed === undefined) return undefined;
@@ -85,9 +86,9 @@ export class TerminalUser {
 
   #show(question: string, details: readonly string[]): void {
     this.#output.line("");
-    this.#output.line(this.#output.bold(escapeControls(question)));
-    for (const line of details.flatMap((detail) => detail.split("\n")))
-      this.#output.line(`  ${escapeControls(line)}`);
+    // Each text is one line, so that none can pose as another.
+    this.#output.line(this.#output.bold(visibleLine(question)));
+    for (const line of details) this.#output.line(`  ${line.split("\t").map(visibleLine).join("\t")}`);
   }
 
   async #line(signal: AbortSignal): Promise<string | undefined> {

@@ -1,12 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { readdir, readFile, readlink } from "node:fs/promises";
-import { eachFewAtOnce } from "./concurrency-limit.ts";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { readlink } from "node:fs/promises";
+import { MARK_VARIABLE } from "./mark-variable.ts";
 import { nextTurn, sharedLookup } from "./shared-lookups.ts";
-import type { OwnSockets, Peer } from "./socket-peers.ts";
+import type { Holder, Peer } from "./socket-peers.ts";
 
-/** How many processes are inspected at once. */
-const MAX_CONCURRENT = 16;
 const SS_MS = 2_000;
 
 const UNKNOWN: Peer = { kind: "unknown" };
@@ -43,79 +41,192 @@ function unixTable(): Promise<ReadonlyMap<number, number>> {
   });
 }
 
+/** Sockets that the next search must find. All callers that wait for that search share it. */
+let wanted = new Set<number>();
+
+/** Judges the processes that have a socket open. */
+export async function holderOf(socket: number): Promise<Holder> {
+  wanted.add(socket);
+  const found = await sharedLookup("holders", () => {
+    const sought = wanted;
+    wanted = new Set();
+    return holdersOf(sought);
+  });
+  return found.get(socket) ?? "unknown";
+}
+
+/**
+ * Searches the descriptor tables of processes for sockets. The tables are read synchronously, which takes a tenth of
+ * the time; the event loop has its turn in between.
+ */
+async function holdersOf(sought: ReadonlySet<number>): Promise<ReadonlyMap<number, Holder>> {
+  const all = await processesNow();
+  const of = (kind: Holder): number[] => [...all.keys()].filter((pid) => all.get(pid)!.kind === kind);
+  const search = new SocketSearch(sought);
+  // These processes must not have the socket, so all of their tables are searched: a thread can have a table of its
+  // own, and the table of a first thread that has ended is empty.
+  const hasHidden = await search.addAll(of("command"), "command", tablesOfThreads);
+  await search.addAll(of("unknown"), "unknown", tablesOfThreads);
+  // Most clients are young processes, and have the socket in the table of their first thread.
+  const users = of("user").sort((a, b) => all.get(b)!.startedAt - all.get(a)!.startedAt);
+  const isSame = (pid: number): boolean => processNow(pid)?.startedAt === all.get(pid)!.startedAt;
+  for (const tables of [tableOfProcess, tablesOfThreads]) {
+    if (search.isOver) break;
+    await search.addAll(users, "user", tables, isSame);
+  }
+  // A process can hide its table from this user. It may have any socket that was not found elsewhere.
+  if (hasHidden) for (const socket of search.missing) search.found.set(socket, "command");
+  return search.found;
+}
+
+/** After this many descriptors, the event loop has its turn. */
+const DESCRIPTORS_AT_ONCE = 500;
+
+class SocketSearch {
+  readonly found = new Map<number, Holder>();
+  readonly missing: Set<number>;
+  readonly #links: ReadonlyMap<string, number>;
+
+  constructor(sought: ReadonlySet<number>) {
+    this.missing = new Set(sought);
+    this.#links = new Map([...sought].map((socket) => [`socket:[${socket}]`, socket]));
+  }
+
+  get isOver(): boolean {
+    return this.missing.size === 0;
+  }
+
+  /**
+   * Searches the tables of processes, until all sockets are found if `isSame` is given: whether a process is still
+   * the one that was judged. Resolves with whether a process hides a table from this user.
+   */
+  async addAll(
+    processes: readonly number[],
+    kind: Holder,
+    tablesOf: (pid: number) => readonly string[],
+    isSame?: (pid: number) => boolean,
+  ): Promise<boolean> {
+    let hides = false;
+    let read = 0;
+    for (const pid of processes) {
+      for (const table of tablesOf(pid)) {
+        const descriptors = listed(table);
+        hides ||= descriptors === undefined;
+        for (const descriptor of descriptors ?? []) {
+          if (++read % DESCRIPTORS_AT_ONCE === 0) await nextTurn();
+          const socket = this.#links.get(linkOf(`${table}/${descriptor}`) ?? "");
+          if (socket === undefined || (isSame !== undefined && !isSame(pid))) continue;
+          // The first kind that is found counts: the callers begin with the one that is refused.
+          if (!this.found.has(socket)) this.found.set(socket, kind);
+          this.missing.delete(socket);
+        }
+        if (isSame !== undefined && this.isOver) return hides;
+      }
+    }
+    return hides;
+  }
+}
+
+const tableOfProcess = (pid: number): readonly string[] => [`/proc/${pid}/fd`];
+
+/** The descriptor tables of all threads of a process. Most threads share one, but that cannot be seen from outside. */
+function tablesOfThreads(pid: number): readonly string[] {
+  return (listed(`/proc/${pid}/task`) ?? []).map((thread) => `/proc/${pid}/task/${thread}/fd`);
+}
+
 interface Process {
   readonly parent: number;
   /** Together with the PID, identifies a process: a later process with the same PID has another start time. */
-  readonly startedAt: string;
+  readonly startedAt: number;
 }
 
-/** Cache of inspected processes. The environment that a process was started with does not change. */
-const inspected = new Map<
-  number,
-  { readonly startedAt: string; readonly mark: string; readonly isMarked: boolean }
->();
-
-/** Finds the sockets of this process's descendants and of all processes with the mark. */
-export async function socketsOfOwn(mark: string): Promise<OwnSockets> {
-  const wanted = Buffer.from(mark);
-  const all = new Map<number, Process>();
-  for (const name of await readdir("/proc")) {
-    const found = /^\d+$/.test(name) ? processNow(name) : undefined;
-    if (found !== undefined) all.set(Number(name), found);
-    if (all.size % MAX_CONCURRENT === 0) await nextTurn();
+/** All processes of the machine except those of the kernel, each with what it says about a socket that it has. */
+async function processesNow(): Promise<ReadonlyMap<number, Process & { readonly kind: Holder }>> {
+  const all = new Map<number, Process & { environment: string }>();
+  for (const name of listed("/proc") ?? []) {
+    if (!/^\d+$/.test(name)) continue;
+    const found = processNow(Number(name));
+    if (found !== undefined) all.set(Number(name), { ...found, environment: environmentOf(Number(name)) });
+    if (all.size % PROCESSES_AT_ONCE === 0) await nextTurn();
   }
-  for (const pid of inspected.keys()) if (!all.has(pid)) inspected.delete(pid);
-  await eachFewAtOnce(MAX_CONCURRENT, all, async ([pid, { startedAt }]) => {
-    const before = inspected.get(pid);
-    if (before?.startedAt === startedAt && before.mark === mark) return;
-    const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-    // During exec, a process's environment is empty for a moment.
-    if (environment === undefined || environment.length === 0) return;
-    inspected.set(pid, { startedAt, mark, isMarked: environment.includes(wanted) });
-  });
-  const isOwn = (pid: number, depth = 0): boolean => {
+  const accepted = new Set(marksIn(`${MARK_VARIABLE}=${process.env[MARK_VARIABLE] ?? ""}`));
+  const isMarked = new Map(
+    [...all].map(([pid, { environment }]) => [pid, marksIn(environment).some((mark) => !accepted.has(mark))]),
+  );
+  const isCommand = (pid: number, depth = 0): boolean => {
     const found = all.get(pid);
     if (found === undefined || depth > all.size) return false;
-    if (inspected.get(pid)?.isMarked || found.parent === process.pid) return true;
-    return isOwn(found.parent, depth + 1);
+    return isMarked.get(pid)! || found.parent === process.pid || isCommand(found.parent, depth + 1);
   };
-  const own = [...all.keys()].filter((pid) => isOwn(pid));
-  const { sockets, hidesSome } = await socketsOf(own);
-  if (!hidesSome) return { mayHave: (socket) => sockets.has(socket) };
-  const others = await socketsOf([...all.keys()].filter((pid) => !isOwn(pid)));
-  return { mayHave: (socket) => sockets.has(socket) || !others.sockets.has(socket) };
+  const namespace = linkOf("/proc/self/ns/pid");
+  const kindOf = (pid: number): Holder => {
+    if (pid === process.pid) return "user";
+    if (isCommand(pid)) return "command";
+    const isTold =
+      // Empty for a process that cleared it, that hides it, or that is about to start another program.
+      all.get(pid)!.environment !== "" &&
+      // Commands in a sandbox have a namespace of their own. They can overwrite their environment.
+      namespace !== undefined &&
+      linkOf(`/proc/${pid}/ns/pid`) === namespace &&
+      ownerOf(pid) === process.getuid?.();
+    return isTold ? "user" : "unknown";
+  };
+  return new Map(
+    [...all].map(([pid, { parent, startedAt }]) => [pid, { parent, startedAt, kind: kindOf(pid) }]),
+  );
 }
 
-/** The open sockets of processes, and whether one of the processes hides its descriptors from this user. */
-async function socketsOf(
-  processes: readonly number[],
-): Promise<{ readonly sockets: ReadonlySet<number>; readonly hidesSome: boolean }> {
-  const sockets = new Set<number>();
-  let hidesSome = false;
-  await eachFewAtOnce(MAX_CONCURRENT, processes, async (pid) => {
-    const open = await readdir(`/proc/${pid}/fd`).catch((cause: NodeJS.ErrnoException) => {
-      hidesSome ||= cause.code === "EACCES" || cause.code === "EPERM";
-      return [];
-    });
-    for (const fd of open) {
-      const link = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
-      const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1];
-      if (inode !== undefined) sockets.add(Number(inode));
-    }
-  });
-  return { sockets, hidesSome };
+/** After this many processes, the event loop has its turn. */
+const PROCESSES_AT_ONCE = 32;
+/** PF_KTHREAD: a flag of processes of the kernel, which have no descriptors. */
+const KERNEL_THREAD = 0x00200000;
+
+function processNow(pid: number): Process | undefined {
+  const stat = textOf(`/proc/${pid}/stat`);
+  // /proc/PID/stat: pid (name, which may contain any character) state parent …; field 9 has flags, 22 the start time.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (fields.length < 21 || (Number(fields[6]) & KERNEL_THREAD) !== 0) return undefined;
+  return { parent: Number(fields[1]), startedAt: Number(fields[19]) };
 }
 
-function processNow(pid: string): Process | undefined {
-  let stat: string;
+const environmentOf = (pid: number): string => textOf(`/proc/${pid}/environ`);
+
+/** The marks of all hosts in an environment. A host that was started by a host adds its mark behind a colon. */
+function marksIn(environment: string): readonly string[] {
+  return environment
+    .split("\0")
+    .filter((variable) => variable.startsWith(`${MARK_VARIABLE}=`))
+    .flatMap((variable) => variable.slice(MARK_VARIABLE.length + 1).split(":"))
+    .filter((mark) => mark !== "");
+}
+
+/** The text of a file; empty if it cannot be read. */
+function textOf(path: string): string {
   try {
-    stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** The names in a folder of /proc; none if the process is gone, undefined if this user may not read it. */
+function listed(path: string): readonly string[] | undefined {
+  try {
+    return readdirSync(path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    return code === "EACCES" || code === "EPERM" ? undefined : [];
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
   } catch {
     return undefined;
   }
-  // /proc/PID/stat: pid (name, which may contain any character) state parent …; field 22 is the start time.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // Kernel threads and zombies have no memory.
-  if (fields.length < 21 || fields[20] === "0") return undefined;
-  return { parent: Number(fields[1]), startedAt: fields[19]! };
+}
+
+function ownerOf(pid: number): number | undefined {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
 }

@@ -103,17 +103,53 @@ it("concurrent callers share one or two lookups", async () => {
   expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(["here"]));
 });
 
-it("sockets of own processes are those of descendants and of marked ones, and no others", async () => {
-  const { near } = await overTcp("127.0.0.1", "127.0.0.1");
-  const mark = `mark-of-a-test-${process.pid}`;
-  // One shell without a socket, and one that inherited a socket.
-  const child = spawn("sleep", ["1000"], { stdio: ["ignore", "ignore", "ignore", near as never] });
-  open.push({ close: () => void child.kill("SIGKILL") });
-  await once(child, "spawn");
-  const own = await nodePeers.socketsOfOwn(mark);
-  expect(own.mayHave(await inodeOf(near))).toBe(true);
-  const { far } = await overTcp("127.0.0.1", "127.0.0.1");
-  expect(own.mayHave(await inodeOf(far))).toBe(false);
+describe("the holder of a socket", () => {
+  /** A program that inherits a socket as descriptor 3, and runs until the end of the test. */
+  async function inheriting(socket: Socket, argv: readonly [string, ...string[]]): Promise<void> {
+    const [file, ...args] = argv;
+    const child = spawn(file, args, {
+      stdio: ["ignore", "pipe", "inherit", socket as never],
+      detached: true,
+    });
+    open.push({ close: () => void process.kill(-child.pid!, "SIGKILL") });
+    await once(child.stdout!, "data");
+  }
+
+  it("[OWN-1] is the user if only ordinary processes have it, and unknown if none has", async () => {
+    const { near, far } = await overTcp("127.0.0.1", "127.0.0.1");
+    expect(await nodePeers.holderOf(await inodeOf(near))).toBe("user");
+    const both = await Promise.all(
+      [inodeOf(near), inodeOf(far)].map(async (inode) => nodePeers.holderOf(await inode)),
+    );
+    expect(both).toEqual(["user", "user"]);
+    expect(await nodePeers.holderOf(1)).toBe("unknown");
+  });
+
+  it("[OWN-1] is a command if one of several processes is a descendant", async () => {
+    const { near } = await overTcp("127.0.0.1", "127.0.0.1");
+    await inheriting(near, ["sh", "-c", "echo; sleep 1000 & wait"]);
+    expect(await nodePeers.holderOf(await inodeOf(near))).toBe("command");
+  });
+
+  const { unshare, exit } = {
+    unshare: process.arch === "arm64" ? 97 : 272,
+    exit: process.arch === "arm64" ? 93 : 60,
+  };
+  it.each([
+    ["has the socket in a thread of its own table", `syscall(${unshare}, 0x400) == 0 or die`, "sleep 1000"],
+    ["has a first thread that has ended", "", `syscall(${exit}, 0)`],
+  ])("[OWN-1] is a command that %s", async (_, inThread, inFirst) => {
+    const { near } = await overTcp("127.0.0.1", "127.0.0.1");
+    const program = `use threads; use POSIX; use threads::shared; my $ready :shared = 0;
+      threads->create(sub { ${inThread}; lock($ready); $ready = 1; cond_signal($ready); cond_wait($ready) while 1; });
+      { lock($ready); cond_wait($ready) until $ready; }
+      ${inThread === "" ? "" : "POSIX::close(3);"} syswrite(STDOUT, "ready"); ${inFirst};`;
+    await inheriting(near, ["perl", "-e", program]);
+    const inode = await inodeOf(near);
+    near.destroy();
+    // The table of an ended first thread is emptied after its last words.
+    await eventually(async () => (await nodePeers.holderOf(inode)) === "command", "the thread is found");
+  });
 });
 
 it("Linux can tell the peers of TCP connections", () => {

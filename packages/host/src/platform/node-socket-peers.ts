@@ -11,10 +11,7 @@ import type { Peer, PeerLookup, PeerSocket } from "./socket-peers.ts";
 export const nodePeers: PeerLookup = {
   find: async (socket) =>
     socket.kind === "tcp" ? tcpPeer(socket) : (await loadProcesses()).unixPeer(socket.fd),
-  socketsOfOwn: async (mark) => {
-    const { socketsOfOwn } = await loadProcesses();
-    return sharedLookup(`own ${mark}`, () => socketsOfOwn(mark));
-  },
+  holderOf: async (socket) => (await loadProcesses()).holderOf(socket),
 };
 
 /** Whether this system has the tables by which the peer of a TCP connection is found. */

@@ -1,18 +1,21 @@
 /** Finds the processes at the other end of connections that this process accepted. */
 export interface PeerLookup {
   find(socket: PeerSocket): Promise<Peer>;
-  /** The sockets that are open in descendants of this process, and in processes with the mark. */
-  socketsOfOwn(mark: string): Promise<OwnSockets>;
+  /** Judges the processes of this machine that have a socket open. `socket` is its inode. */
+  holderOf(socket: number): Promise<Holder>;
 }
 
-/** The sockets of the host's own processes. */
-export interface OwnSockets {
+/** The processes that have a socket open. */
+export type Holder =
   /**
-   * Whether one of these processes has the socket open, or may have: a process can hide its descriptors from this
-   * user. Then a socket that no visible process has open may belong to it.
+   * Processes of this user in this PID namespace. None of them was started by a host, this one or another, and none
+   * descends from such a process.
    */
-  mayHave(socket: number): boolean;
-}
+  | "user"
+  /** At least one process that a host has started, or a descendant of one. */
+  | "command"
+  /** No process that this user can see, or one of which the system does not tell whether a host has started it. */
+  | "unknown";
 
 /** The local end of an accepted connection. */
 export type PeerSocket =
@@ -27,7 +30,7 @@ export type PeerSocket =
 
 /** Who is at the other end of a connection. */
 export type Peer =
-  /** A process on this machine; `socket` is the inode of the peer's end, for `mayHave`. */
+  /** A process on this machine; `socket` is the inode of the peer's end, for `holderOf`. */
   | { readonly kind: "here"; readonly socket: number; readonly isOtherUser: boolean }
   /** The connection comes from another machine. */
   | { readonly kind: "elsewhere" }

@@ -1,3 +1,4 @@
+import { MARK_VARIABLE } from "../platform/mark-variable.ts";
 import type { Platform, ProgramStart } from "../platform/platform.ts";
 import {
   type CommandEnvironment,
@@ -6,7 +7,6 @@ import {
 } from "./command-environment.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import type { ProcessManager } from "./process-manager.ts";
-import { MARK_VARIABLE } from "./process-marks.ts";
 import type { PartialEnvironment } from "./user-program-environment.ts";
 
 const MARKER = "\0bobbin-environment\0";

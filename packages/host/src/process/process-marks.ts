@@ -1,9 +1,7 @@
 import { join } from "node:path";
 import type { Log } from "../observe/log.ts";
+import { MARK_VARIABLE } from "../platform/mark-variable.ts";
 import type { Platform, Watchdog } from "../platform/platform.ts";
-
-/** The environment variable that carries the mark of every process that a host starts; descendants inherit it. */
-export const MARK_VARIABLE = "BOBBIN_PROCESS";
 
 export interface ProcessMarksPorts {
   /** The home in which the mark is recorded; undefined for a program that only runs a few commands and ends. */

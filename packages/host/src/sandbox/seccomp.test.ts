@@ -85,14 +85,26 @@ describe.each(["x64", "arm64"] as const)("the filter on %s", (arch) => {
       expect(decide(on, arch, { number: socket, args: [family] }), `family ${family}`).toBe(EPERM);
   });
 
-  it("lets pairs of stream sockets be made, and none of datagram sockets, whatever their flags", () => {
+  it("allows pairs of Unix stream and seqpacket sockets, and no others, whatever their flags", () => {
     const number = call(INSPECTED.socketpair);
-    for (const filter of [off, on]) {
-      for (const type of [1n, 5n, 1n | 0o2000000n])
-        expect(decide(filter, arch, { number, args: [1n, type] })).toBe(ALLOWED);
-      for (const type of [2n, 2n | 0o2000000n, 2n | 0o4000n])
-        expect(decide(filter, arch, { number, args: [1n, type] })).toBe(EPERM);
-    }
+    const [CLOEXEC, NONBLOCK, HIGH] = [0o2000000n, 0o4000n, 1n << 32n];
+    for (const filter of [off, on])
+      for (const flags of [0n, CLOEXEC, NONBLOCK, CLOEXEC | NONBLOCK, HIGH])
+        for (let type = 0n; type < 16n; type++) {
+          const expected = type === 1n || type === 5n ? ALLOWED : EPERM;
+          expect(decide(filter, arch, { number, args: [1n, type | flags] }), `type ${type}`).toBe(expected);
+          for (const family of [0n, 2n, 10n, 16n, 30n])
+            expect(decide(filter, arch, { number, args: [family, type | flags] }), `family ${family}`).toBe(
+              EPERM,
+            );
+        }
+  });
+
+  it("refuses Unix sockets of every type, with and without network", () => {
+    const number = call(INSPECTED.socket);
+    for (const filter of [off, on])
+      for (let type = 0n; type < 16n; type++)
+        expect(decide(filter, arch, { number, args: [1n, type] }), `type ${type}`).toBe(EPERM);
   });
 
   it("refuses new namespaces, and no threads and processes", () => {

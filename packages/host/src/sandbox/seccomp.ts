@@ -47,8 +47,10 @@ const NEW_TIME = 0x00000080;
 const TERMINAL_INPUT = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 
 const INTERNET = [2 /* AF_INET */, 10 /* AF_INET6 */];
+const UNIX = 1; // AF_UNIX
+/** The bits of a socket's type that are no flags (SOCK_CLOEXEC, SOCK_NONBLOCK). */
 const SOCKET_TYPE = 0xf;
-const DATAGRAM = 2;
+const CONNECTED_TYPES = [1 /* SOCK_STREAM */, 5 /* SOCK_SEQPACKET */];
 
 /** The set-user-id bit: another user who runs such a file would run it as the sandbox's user, outside the sandbox. */
 const SET_USER_ID = 0o4000;
@@ -85,15 +87,11 @@ export function seccompFilter(arch: Arch, { network }: { readonly network: boole
     ...inspect(clone, anyBit(0, NEW_NAMESPACES)),
     ...inspect(unshare, anyBit(0, NEW_NAMESPACES | NEW_TIME)),
     ...inspect(ioctl, anyOf(1, TERMINAL_INPUT)),
-    // A datagram socket of a pair can still send to any other socket by name.
-    ...inspect(socketpair, [
-      [LOAD, 0, 0, argument(1)],
-      [AND, 0, 0, SOCKET_TYPE],
-      [JUMP_IF_EQUAL, 0, 1, DATAGRAM],
-      [RETURN, 0, 0, EPERM],
-    ]),
+    // A datagram socket of a pair can still send to any other socket by name, and Linux makes a datagram socket of a
+    // raw one.
+    ...inspect(socketpair, [...onlyOf(0, [UNIX]), ...onlyOf(1, CONNECTED_TYPES, SOCKET_TYPE)]),
     ...Object.values(MODE_CALLS).flatMap((call) => setUserId(arch, call)),
-    ...(network ? inspect(socket, noneOf(0, INTERNET)) : []),
+    ...(network ? inspect(socket, onlyOf(0, INTERNET)) : []),
     [RETURN, 0, 0, ALLOW],
   ];
   return encode(instructions);
@@ -135,9 +133,15 @@ function anyOf(nth: number, values: readonly number[]): readonly Instruction[] {
   return [[LOAD, 0, 0, argument(nth)], ...values.flatMap((value) => refuse(value, EPERM))];
 }
 
-function noneOf(nth: number, values: readonly number[]): readonly Instruction[] {
+/** Refuses the call unless the argument, or the masked bits of it, is one of the values. */
+function onlyOf(nth: number, values: readonly number[], mask?: number): readonly Instruction[] {
   const checks = values.map((value, at): Instruction => [JUMP_IF_EQUAL, values.length - at, 0, value]);
-  return [[LOAD, 0, 0, argument(nth)], ...checks, [RETURN, 0, 0, EPERM]];
+  return [
+    [LOAD, 0, 0, argument(nth)],
+    ...(mask === undefined ? [] : [[AND, 0, 0, mask] as const]),
+    ...checks,
+    [RETURN, 0, 0, EPERM],
+  ];
 }
 
 function encode(instructions: readonly Instruction[]): Uint8Array {

@@ -12,8 +12,8 @@ export interface CallerGuardPorts {
 }
 
 /**
- * Refuses connections from processes that this host started: a command must not connect to the host that runs it
- * and approve its own questions. A listener without authentication also refuses other users of this machine.
+ * Refuses connections from processes that a host started: a command must not connect to a host and approve its own
+ * questions. A TCP listener without authentication serves only processes that are known to be the user's own.
  */
 export class CallerGuard {
   readonly #ports: CallerGuardPorts;
@@ -27,24 +27,30 @@ export class CallerGuard {
    * Undefined, or a promise of undefined, if the caller may connect. `isOpen`: the listener has no authentication.
    */
   check(socket: PeerSocket, isOpen: boolean): Promise<Refusal | undefined> | undefined {
-    // Fast path: the host has started no processes, and other users may connect.
-    return this.#ports.mark() === undefined && !isOpen ? undefined : this.#check(socket, isOpen);
+    // Fast path: commands in a sandbox cannot connect to Unix sockets, and the host has started no other ones.
+    if (socket.kind === "unix" && this.#ports.mark() === undefined) return undefined;
+    return this.#check(socket, isOpen);
   }
 
   async #check(socket: PeerSocket, isOpen: boolean): Promise<Refusal | undefined> {
-    const { peers, mark } = this.#ports;
+    const { peers, mark, refuseUnknown = false } = this.#ports;
     const peer = await peers.find(socket);
     if (peer.kind === "gone") return GONE;
     if (peer.kind === "unknown" && mark() !== undefined) {
-      if (this.#ports.refuseUnknown === true) return UNKNOWN;
+      if (refuseUnknown) return UNKNOWN;
       this.#cannotTell();
     }
     if (peer.kind !== "here") return undefined;
     if (isOpen && peer.isOtherUser) return OTHER_USER;
-    const own = mark();
-    return own !== undefined && (await peers.socketsOfOwn(own)).mayHave(peer.socket)
-      ? OWN_PROCESS
-      : undefined;
+    switch (await peers.holderOf(peer.socket)) {
+      case "user":
+        return undefined;
+      case "command":
+        return OWN_PROCESS;
+      case "unknown":
+        // A token proves who connects, and only the user can open a Unix socket.
+        return isOpen ? UNTOLD : refuseUnknown ? UNKNOWN : undefined;
+    }
   }
 
   #cannotTell(): void {
@@ -73,8 +79,19 @@ const UNKNOWN: Refusal = {
   message: "this system does not tell whether a command of this host is connecting",
 };
 
+const UNTOLD: Refusal = {
+  status: 403,
+  code: "callerUnknown",
+  message:
+    "this listener has no authentication, and serves only processes whose open files and environment the host can " +
+    "see and that run outside of containers; for an SSH tunnel or a container, start the host with --ws-auth and " +
+    "send a token",
+};
+
 const OWN_PROCESS: Refusal = {
   status: 403,
   code: "ownProcess",
-  message: "commands that this host runs may not connect to it",
+  message:
+    "commands that a host runs may not connect to a host, and neither may programs started from them; connect from " +
+    "a terminal that no Bobbin has started",
 };

@@ -38,7 +38,7 @@ export async function listenWebSocket(options: WebSocketOptions): Promise<Listen
       "authRequired",
       `refusing to listen on ${requestedUrl} without authentication: other machines could run commands here. ` +
         "Add --ws-auth capability-token or --ws-auth signed-bearer-token, or listen on ws://127.0.0.1:" +
-        `${port} and reach it through an SSH tunnel.`,
+        `${port} for programs of this machine, or on unix:// for an SSH tunnel.`,
     );
   }
   const listener = new SocketListener({

@@ -2,11 +2,13 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { freshFolder } from "../../../../../test/support/folder.ts";
 import { nodeFiles } from "../../platform/node-files.ts";
 import { sessionPath } from "./journal-paths.ts";
 import { OutputFolder } from "./output-folder.ts";
 
 const ID = "01a1eb07-197b-70fb-b4de-3fad105dd0c6";
+const OTHER_ID = "01a1eb07-197b-70fb-b4de-3fad105dd0c7";
 
 it("keeps each output in a file of its own, beside the journal of a thread that is not archived", async () => {
   const home = await mkdtemp(join(tmpdir(), "bobbin-outputs-"));
@@ -23,4 +25,28 @@ it("keeps each output in a file of its own, beside the journal of a thread that 
   } finally {
     await rm(home, { recursive: true });
   }
+});
+
+it("[EXEC-4] replaces the oldest outputs of a thread by a note when they become too large together", async () => {
+  const home = await freshFolder();
+  const outputs = (): OutputFolder => new OutputFolder(home, nodeFiles(), 1_300);
+  const write = async (id: string, name: string): Promise<string> => {
+    // A new folder object each time: the order is kept over restarts.
+    const output = await outputs().create(id, name);
+    await output.append(Buffer.from(name.padEnd(500, ".")));
+    await output.close();
+    return output.path;
+  };
+  const other = await write(OTHER_ID, "other");
+  const paths: string[] = [];
+  for (const name of ["z", "y", "x", "w", "v"]) paths.push(await write(ID, name));
+  const texts = await Promise.all([...paths, other].map((path) => readFile(path, "utf8")));
+  expect(texts.map((text) => text.replace(/\.+$/, ""))).toEqual([
+    expect.stringMatching(/^This output was removed/),
+    expect.stringMatching(/^This output was removed/),
+    "x",
+    "w",
+    "v",
+    "other",
+  ]);
 });

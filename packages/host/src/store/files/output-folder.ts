@@ -3,14 +3,27 @@ import type { Files } from "../../platform/platform.ts";
 import type { CreatedOutput, OutputFileStore } from "../output-file-store.ts";
 import { blobFolders } from "./blob-files.ts";
 
+/** Limit on the bytes of a thread's outputs together. Outputs that are being written may exceed it for a while. */
+export const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+/** The file with the names of outputs in the order in which they were created, one per line. */
+const ORDER = ".order";
+const REMOVED =
+  "This output was removed, because the outputs of this thread became too large. Run the command again.\n";
+
 /** Stores long command outputs in a folder beside a thread's blobs. */
 export class OutputFolder implements OutputFileStore {
   readonly #home: string;
-  readonly #files: Pick<Files, "openAppend">;
+  readonly #files: Pick<Files, "openAppend" | "openRead" | "readText" | "replaceText" | "list">;
+  readonly #maxBytes: number;
 
-  constructor(home: string, files: Pick<Files, "openAppend">) {
+  constructor(
+    home: string,
+    files: Pick<Files, "openAppend" | "openRead" | "readText" | "replaceText" | "list">,
+    maxBytes = MAX_OUTPUT_BYTES,
+  ) {
     this.#home = home;
     this.#files = files;
+    this.#maxBytes = maxBytes;
   }
 
   folder(threadId: string): string {
@@ -18,12 +31,53 @@ export class OutputFolder implements OutputFileStore {
   }
 
   async create(threadId: string, name: string): Promise<CreatedOutput> {
-    const path = join(this.folder(threadId), name);
+    const folder = this.folder(threadId);
+    await this.#removeOldest(folder);
+    const path = join(folder, name);
     const file = await this.#files.openAppend(path, { fresh: true });
+    await this.#appendToOrder(folder, name);
     return {
       path,
       append: async (bytes) => void (await file.append(bytes)),
       close: () => file.close(),
     };
+  }
+
+  /** Replaces the oldest outputs by a note, until the rest is within the limit. */
+  async #removeOldest(folder: string): Promise<void> {
+    const names = (await this.#files.list(folder)).map(({ name }) => name).filter((name) => name !== ORDER);
+    const sizes = new Map<string, number>();
+    for (const name of names) sizes.set(name, await this.#sizeOf(join(folder, name)));
+    let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    if (bytes <= this.#maxBytes) return;
+    const order = ((await this.#files.readText(join(folder, ORDER))) ?? "").split("\n");
+    // Outputs that are not in the order are older than it.
+    const oldestFirst = names.sort((a, b) => order.indexOf(a) - order.indexOf(b));
+    for (const name of oldestFirst) {
+      const size = sizes.get(name)!;
+      if (bytes <= this.#maxBytes) return;
+      if (size <= REMOVED.length) continue;
+      await this.#files.replaceText(join(folder, name), REMOVED);
+      bytes -= size - REMOVED.length;
+    }
+  }
+
+  async #sizeOf(path: string): Promise<number> {
+    const file = await this.#files.openRead(path);
+    if (file === undefined) return 0;
+    try {
+      return await file.size();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #appendToOrder(folder: string, name: string): Promise<void> {
+    const order = await this.#files.openAppend(join(folder, ORDER));
+    try {
+      await order.append(new TextEncoder().encode(`${name}\n`));
+    } finally {
+      await order.close();
+    }
   }
 }

@@ -1,6 +1,7 @@
 import type { RequestAnswer } from "../../core/requests/records.ts";
 import type { TerminalState } from "../../core/terminals/records.ts";
 import { decisionOf } from "../consent/approval-answer.ts";
+import { visibleJson } from "../consent/visible-text.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
 import type { ExecPorts } from "./exec-dependencies.ts";
 import { modelOutput } from "./output-for-model.ts";
@@ -36,7 +37,6 @@ interface Arguments {
 const AFTER_INPUT_MS = { usual: 250, min: 250, max: 30_000 };
 const READ_ONLY_MS = { usual: 5_000, min: 5_000, max: 300_000 };
 const CTRL_C = "\u0003";
-const APPROVAL = "approval";
 
 /** The tool `write_stdin`: writes to a background terminal, or reads its new output. */
 export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
@@ -67,12 +67,16 @@ export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
         case "refuse":
           return refusal(consent.reason);
         case "ask":
-          return { kind: "ask", question: APPROVAL, ask: askAbout(invocation, terminal, consent.reason) };
+          return {
+            kind: "ask",
+            question: questionAbout(terminal),
+            ask: askAbout(invocation, terminal, consent.reason),
+          };
         default:
           return dispatch(terminal, chars);
       }
     },
-    heard: (invocation, _question, answer) => heard(ports, invocation, answer),
+    heard: (invocation, { name }, answer) => heard(ports, invocation, name, answer),
     async perform(invocation, signal) {
       const { chars = "", yield_time_ms: ms, max_output_tokens: maxTokens } = argumentsOf(invocation);
       const terminal = terminalOf(invocation);
@@ -118,7 +122,7 @@ function askAbout(
 ): Extract<Step, { kind: "ask" }>["ask"] {
   const { chars = "" } = argumentsOf(invocation);
   // Shown as JSON, because a terminal would act on control characters instead of showing them.
-  const command = `write_stdin --session-id ${processId} ${JSON.stringify(chars)}`;
+  const command = `write_stdin --session-id ${processId} ${visibleJson(chars)}`;
   return {
     method: "item/commandExecution/requestApproval",
     params: {
@@ -138,10 +142,21 @@ function askAbout(
   };
 }
 
-async function heard(ports: ExecPorts, invocation: Invocation, answer: RequestAnswer): Promise<Step> {
+/** The name of the recorded question. It has the command that gets the input: a later one may have its session ID. */
+function questionAbout({ item }: TerminalState): string {
+  return `approval ${item.id}`;
+}
+
+async function heard(
+  ports: ExecPorts,
+  invocation: Invocation,
+  name: string | undefined,
+  answer: RequestAnswer,
+): Promise<Step> {
   const { chars = "" } = argumentsOf(invocation);
   const terminal = terminalOf(invocation);
-  if (terminal === undefined) return unknown(invocation);
+  if (terminal === undefined || (name !== undefined && name !== questionAbout(terminal)))
+    return unknown(invocation);
   const decision = decisionOf("item/commandExecution/requestApproval", answer);
   if (decision.kind === "cancel") return { kind: "interrupt" };
   const consent = await ports.consentToInput(invocation.thread, terminal, chars);
