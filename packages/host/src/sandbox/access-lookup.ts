@@ -214,15 +214,26 @@ async function hostHiddenPaths({ platform, home }: SandboxPorts): Promise<readon
     { path: home, kind: "folder" },
     { path: "/run/user", kind: "folder" },
     ...(runtime === undefined || !isAbsolute(runtime) ? [] : [{ path: runtime, kind: "folder" } as const]),
-    { path: join(env["TMUX_TMPDIR"] || "/tmp", `tmux-${platform.machine.uid ?? 0}`), kind: "folder" },
     { path: "/run/docker.sock", kind: "file" },
     { path: "/run/podman", kind: "folder" },
     { path: "/run/containerd/containerd.sock", kind: "file" },
   ];
-  const found = await Promise.all(
-    candidates.map(async ({ path, kind }) => ({ path: await realPathIfExists(files, path), kind })),
-  );
+  const found = await Promise.all([
+    ...candidates.map(async ({ path, kind }) => ({ path: await realPathIfExists(files, path), kind })),
+    tmuxFolder(files, env["TMUX_TMPDIR"] || "/tmp", platform.machine.uid ?? 0),
+  ]);
   return found.filter((one): one is HiddenPath => one.path !== undefined);
+}
+
+/** The folder with tmux's sockets. Anybody can put a link in its place, which would hide whatever it leads to. */
+async function tmuxFolder(
+  files: Pick<Files, "exists" | "realPath">,
+  parent: string,
+  uid: number,
+): Promise<{ readonly path: string | undefined; readonly kind: "folder" }> {
+  const path = join((await realPathIfExists(files, parent)) ?? parent, `tmux-${uid}`);
+  const isFolder = (await realPathIfExists(files, path)) === path && (await files.exists(`${path}/.`));
+  return { path: isFolder ? path : undefined, kind: "folder" };
 }
 
 /** The entry that hides a path; undefined if the path does not exist and need not be hidden. */

@@ -175,6 +175,24 @@ describe.runIf(hasSandbox)("a confined command", () => {
     expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("old");
   });
 
+  it("[SANDBOX-3] runs where somebody has put a file or a link in the place of tmux's folder", async () => {
+    const name = `tmux-${process.getuid?.()}`;
+    const env = { ...platform.env, TMUX_TMPDIR: folder };
+    const confining = createSandbox({ platform: { ...platform, env }, home });
+    for (const target of ["/etc/hostname", "/etc", join(folder, "nowhere")]) {
+      await symlink(target, join(folder, name));
+      const { code } = await run("test -e /etc/passwd", WRITE, { in: confining });
+      expect([target, code]).toEqual([target, 0]);
+      await rm(join(folder, name));
+    }
+    await writeFile(join(folder, name), "");
+    expect((await run("true", WRITE, { in: confining })).code).toBe(0);
+    await rm(join(folder, name));
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, "socket"), "");
+    expect((await run(`ls -A ${folder}/${name}`, WRITE, { in: confining })).output).toBe("");
+  });
+
   it("[SANDBOX-1] writes to its workspace, and to nothing else, under workspace-write", async () => {
     const other = join(folder, "other");
     await mkdir(other);
