@@ -36,7 +36,11 @@ const SEPARATE = [
   "cli/apply-patch",
   "platform/keyring-program",
 ];
-const SOCKETS = [`${CLI}/open-sockets.ts`, `${CLI}/welcome-message.ts`];
+const SOCKETS = [
+  `${CLI}/open-sockets.ts`,
+  `${CLI}/welcome-message.ts`,
+  "packages/host/src/platform/node-socket-owners.ts",
+];
 
 /** @type {import("esbuild").TransformOptions} */
 const style = {

@@ -139,7 +139,11 @@ describe("a command of a model", () => {
       await writeFile(shell, `#!/bin/sh\necho ran; touch '${proof}'\n`);
       await chmod(shell, 0o755);
       model.reply(run({ cmd: "true", shell, login: true }, "a"), say("done"));
-      await client.turn(threadId, "go");
+      const turnId = await client.say(threadId, "go");
+      // The host cannot tell how the program reads the text.
+      const { id } = await client.waitFor(({ method }) => /requestApproval$/.test(method ?? ""), "it asks");
+      client.send({ id, result: { decision: "accept" } });
+      await client.turnCompleted(turnId);
       expect(outputs(1)[0]).toContain("ran");
       expect(existsSync(proof)).toBe(false);
     },

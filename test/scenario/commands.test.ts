@@ -169,7 +169,7 @@ describe("a command of the model", () => {
       `${Array.from({ length: 2000 }, (_, nth) => nth + 1).join("\n")}\n`,
     );
     expect(outputOf(model, 2)).not.toContain("is in");
-    expect(await readdir(dirname(path))).toEqual(["call_1.txt"]);
+    expect(await readdir(dirname(path))).toEqual([".order", "call_1.txt"]);
   });
 
   it("[EXEC-5] ends with all that it started when its turn is interrupted", async () => {

@@ -118,7 +118,7 @@ function policyOf(options: SandboxOptions, config: Config): SandboxPolicy {
 
 /** Runs the program with this process's stdio. `serve` handles its network channel, if it has one. */
 function run(
-  { argv, cwd, env, inputs = [], channel = false }: ProgramStart,
+  { argv, cwd, env, inputs = [], channel = false, descriptors = [] }: ProgramStart,
   serve: (channel: ByteStream) => { close(): void },
 ): Promise<number> {
   const [file, ...args] = argv;
@@ -132,6 +132,7 @@ function run(
         "inherit",
         ...inputs.map(() => "pipe" as const),
         ...(channel ? (["pipe", "pipe"] as const) : []),
+        ...descriptors,
       ]),
     });
     const [output, input] = child.stdio.slice(3 + inputs.length);
