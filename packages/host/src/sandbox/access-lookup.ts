@@ -3,7 +3,7 @@ import type { SandboxPolicy } from "@bobbin/protocol";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
 import type { OpenRepository } from "./git-command-access.ts";
-import { hooksFolder, OTHER_CONTENT } from "./git-protection.ts";
+import { hooksFolder } from "./git-protection.ts";
 import { findRepository, type GitRepository } from "./git-repository.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
@@ -114,22 +114,27 @@ async function missingPaths(
   roots: readonly string[],
   hooks: string | undefined,
 ): Promise<readonly Placeholder[]> {
-  const found: Placeholder[] = [];
+  const paths: string[] = [];
   for (const root of roots) {
     const path = join(root, ".git");
-    // An empty folder may be a placeholder of another command.
-    const isEmpty = !(await files.exists(path)) || (await files.list(path).catch(() => [path])).length === 0;
-    if (isEmpty) found.push({ path, text: null });
+    if (await isVacant(files, path)) paths.push(path);
   }
-  if (hooks !== undefined && roots.some((root) => isWithin(hooks, root)) && !(await files.exists(hooks)))
-    found.push({ path: await firstMissing(files, hooks), text: OTHER_CONTENT });
-  return found;
+  if (hooks !== undefined && roots.some((root) => isWithin(hooks, root)) && (await isVacant(files, hooks)))
+    paths.push(await topmostVacant(files, hooks));
+  // Git does not see empty folders, so no command can add them to the repository.
+  return paths.map((path) => ({ path, text: null }));
 }
 
-/** The topmost folder on a path that does not exist. */
-async function firstMissing(files: Pick<Files, "exists">, path: string): Promise<string> {
+/** Whether there is nothing at a path, or an empty folder, which may be a placeholder of another command. */
+async function isVacant(files: Pick<Files, "exists" | "list">, path: string): Promise<boolean> {
+  if (!(await files.exists(path))) return true;
+  return (await files.list(path).catch(() => [path])).length === 0;
+}
+
+/** The topmost path on the way to a vacant one that is vacant, too. */
+async function topmostVacant(files: Pick<Files, "exists" | "list">, path: string): Promise<string> {
   const parent = dirname(path);
-  return (await files.exists(parent)) ? path : firstMissing(files, parent);
+  return (await isVacant(files, parent)) ? topmostVacant(files, parent) : path;
 }
 
 /**

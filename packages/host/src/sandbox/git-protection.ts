@@ -27,7 +27,7 @@ const COMMON_DIR = ".\n\n\n\n";
  * Content of other placeholders. In a config file, it is a comment. As a file in place of the folder `hooks`, it means
  * that there are no hooks.
  */
-export const OTHER_CONTENT = "# Here while a confined git command runs.\n";
+const OTHER_CONTENT = "# Here while a confined git command runs.\n";
 
 type ProtectionFiles = Pick<Files, "readText" | "exists" | "list">;
 

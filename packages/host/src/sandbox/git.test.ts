@@ -346,7 +346,13 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     async (path, hook, script) => {
       git(repository, "config", "core.hooksPath", path);
       for (const gitWritable of [false, true]) {
-        await confined(script, { gitWritable });
+        const { output } = await confined(`(${script}) 2>&1; git status --short; echo ready; read go`, {
+          gitWritable,
+          // A second command finds the placeholder of the first one.
+          meanwhile: async () => void (await confined(script, { gitWritable })),
+        });
+        // No placeholder can be added to the repository.
+        expect(output).not.toContain("?? ");
         expect(await readdir(repository)).toEqual([".git", "a.txt"]);
       }
       await mkdir(join(repository, path), { recursive: true });

@@ -128,6 +128,19 @@ describe.runIf(hasSandbox)("a profile that somebody wrote", () => {
     expect(second).not.toContain("secret");
   });
 
+  it("[SANDBOX-10] keeps a denied file hidden: no folder on its way can be renamed, in this command or the next", async () => {
+    const rules: readonly FileRule[] = [
+      ROOT,
+      WORK,
+      { place: { kind: "pattern", folder: null, pattern: "**/.env" }, access: "deny" },
+    ];
+    const script =
+      "mv deep moved 2>/dev/null; mv deep/er deep/moved 2>/dev/null; touch deep/made; cat */*/.env .env";
+    const outputs = await runAll([script, script, "ls deep"], rules);
+    expect(outputs.join("")).not.toContain("text of");
+    expect(outputs[2]).toBe("er\nmade\n");
+  });
+
   it("lets the longer path count: read-only in writable, readable and writable in denied", async () => {
     const open = (path: string, access: "read" | "write"): FileRule => ({
       place: { kind: "path", path: join(folder, path) },

@@ -13,7 +13,7 @@ it.each([
   expect(commandShell(users)).toBe(shell);
 });
 
-it.each(["fish", "/usr/bin/fish", "/bin/tcsh", "/work/bash", "./sh", "/usr/bin/python3", "bash\n"])(
+it.each(["fish", "/usr/bin/fish", "/bin/tcsh", "/home/ann/bash", "./sh", "/usr/bin/python3", "bash\n"])(
   "the syntax of the shell %j is not known",
   (shell) => {
     expect(syntaxOf(shell)).toBe("unknown");
