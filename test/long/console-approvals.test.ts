@@ -47,15 +47,15 @@ describe.runIf(hasBrowser)("an approval in the console", () => {
 
   it("[CONSOLE-50] of a command for good writes a rule for its prefix", async () => {
     const { page, faults, client, home } = await opened([
-      escalated("touch one.txt"),
-      escalated("touch one.txt two.txt", {}, "call_2"),
+      escalated("ls -a"),
+      escalated("ls -a .", {}, "call_2"),
       say("Both ran."),
     ]);
     await send(page, "Run them");
-    await button(region(page, "Run this command?"), "Yes, and never ask again for “touch one.txt”").click();
+    await button(region(page, "Run this command?"), "Yes, and never ask again for “ls -a”").click();
     await page.getByText("Both ran.").waitFor();
     expect(client.count(COMMAND_QUESTION)).toBe(1);
-    expect(await readFile(join(home, "rules", "default.rules"), "utf8")).toContain('["touch", "one.txt"]');
+    expect(await readFile(join(home, "rules", "default.rules"), "utf8")).toContain('["ls", "-a"]');
     expect(faults).toEqual([]);
   });
 
