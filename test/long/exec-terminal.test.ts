@@ -123,16 +123,16 @@ describe("a user at the terminal", () => {
     const home = await freshFolder("home");
     const escalate = { sandbox_permissions: "require_escalated", justification: "May I?" };
     const asked = (cmd: string) => `call exec_command ${JSON.stringify({ cmd, ...escalate })}`;
-    const first = await exec(home, asked("printf hello"));
+    const first = await exec(home, asked("echo hello"));
     await first.run.shows("> ");
     expect(first.run.shown).toMatch(
-      /Run this command\?\n {2}why: May I\?\n {2}in \S+\n {2}\$ \S+ -lc 'printf hello'\n {2}\[y\] yes\n/,
+      /Run this command\?\n {2}why: May I\?\n {2}in \S+\n {2}\$ \S+ -lc 'echo hello'\n {2}\[y\] yes\n/,
     );
-    expect(first.run.shown).toContain("  [p] yes, and always for commands that begin with `printf hello`\n");
+    expect(first.run.shown).toContain("  [p] yes, and always for commands that begin with `echo hello`\n");
     await first.run.type("p\n");
     expect((await first.run.ended).code).toBe(0);
     expect(first.run.shown).toContain("exit code 0.");
-    const second = await exec(home, asked("printf hello"));
+    const second = await exec(home, asked("echo hello"));
     expect((await second.run.ended).code).toBe(0);
     expect(second.run.shown).not.toContain("[y]");
   });
