@@ -40,7 +40,7 @@ mkdir -p exchanged && perl -e 'for (;;) {
   unlink "exchanged"; rename "exchanged.old", "exchanged";
 }' & echo ready; read go; kill $!; wait; [ ! -L exchanged ] || rm exchanged; rm -rf exchanged exchanged.old`;
 
-/** Whether anything that the host writes to the folder appears outside. */
+/** Runs changes of the host in a folder that a command exchanges for a link; whether a change appears outside. */
 async function comesThroughLink(
   stage: Stage,
   write: (folder: string, nth: number) => Promise<void>,

@@ -7,7 +7,7 @@ import type { Stage } from "./stage.ts";
 const [SENDMSG, RECVMSG, EXIT, UNSHARE] = arch === "arm64" ? [211, 212, 93, 97] : [46, 47, 60, 272];
 const CLONE_FILES = 0x400;
 
-/** Perl: connects to the port, and asks for a WebSocket except for the last byte, so that everything is prepared. */
+/** Perl code that connects to the port and sends a request for a WebSocket without its last byte, which `END` sends. */
 const BEGIN = `
   socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die "connect: $!";
   syswrite(S, "GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n" .
@@ -15,13 +15,16 @@ const BEGIN = `
 const END = `syswrite(S, "\\n");`;
 const ANSWER = `sysread(S, my $text, 4096); syswrite(STDOUT, $text);`;
 
-/** Perl: a message with descriptor 'fd' in it, or with room for one. */
+/** Perl code that requests a WebSocket and prints the reply. */
+export const KNOCK = `${BEGIN} ${END} ${ANSWER}`;
+
+/** Perl code that makes a message of `sendmsg` and `recvmsg` with the descriptor `$fd`, or with room for one. */
 const MESSAGE = `
   my $byte = "x"; my $part = pack("PQ", $byte, 1);
   my $control = pack("QllLx4", 20, 1, 1, $fd);
   my $message = pack("QLx4PQPQLx4", 0, 0, $part, 1, $control, 24, 0);`;
 
-/** Perl: sends S through one of a pair of sockets, and closes it: no process has it in its table any more. */
+/** Perl code that sends the socket `S` into a socket pair, from which `TAKE_BACK` receives it. */
 const SEND_AWAY = `
   socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die "socketpair: $!";
   { my $fd = fileno(S); ${MESSAGE} syscall(${SENDMSG}, fileno(A), $message, 0) == 1 or die "sendmsg: $!"; }`;
@@ -29,7 +32,7 @@ const TAKE_BACK = `
   { my $fd = 0; ${MESSAGE} syscall(${RECVMSG}, fileno(B), $message, 0) == 1 or die "recvmsg: $!";
     open(S, "+<&=", (unpack("QllL", $control))[3]) or die "open: $!"; }`;
 
-/** Ways to hold a connection, in Perl. Each prints the answer to its request for a WebSocket. */
+/** Ways to hold a connection, in Perl. Each prints the reply to its request for a WebSocket. */
 const WAYS = {
   thread: {
     tries: "connect to the host that runs the command from a thread with a descriptor table of its own",
@@ -54,7 +57,7 @@ const WAYS = {
   },
   "in-flight": {
     tries: "the same by a socket that is in no process while the host looks",
-    // It takes the socket back when the kernel shows that an answer has come.
+    // The command receives the socket when the kernel shows that a reply of the host has arrived.
     perl: `${BEGIN} my $port = sprintf("%04X", (unpack_sockaddr_in(getsockname(S)))[0]); ${SEND_AWAY} ${END} close(S);
       for (;;) { open(F, "/proc/net/tcp"); last if grep(/^ *[0-9]+: [^ ]+:$port [^ ]+ [^ ]+ [^ ]+:(?!0+ )/, <F>); select(undef, undef, undef, 0.01); }
       ${TAKE_BACK} ${ANSWER}`,
@@ -87,7 +90,7 @@ export const LISTENER_ATTEMPTS: readonly Attempt[] = [
 ];
 
 /** Whether a command gets a WebSocket of the host that runs it, or of another one. */
-async function isServed(stage: Stage, perl: string, byOther: boolean): Promise<boolean> {
+export async function isServed(stage: Stage, perl: string, byOther: boolean): Promise<boolean> {
   const cwd = join(stage.folder, "work");
   const start = () => spawnHost({ args: ["--stdio", "--listen", "ws://127.0.0.1:0"], uid: stage.uid, cwd });
   const hosts = byOther ? [await start(), await start()] : [await start()];

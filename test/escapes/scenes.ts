@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import { createSandbox } from "../../packages/host/src/sandbox/sandbox.ts";
 import { eventually } from "../support/eventually.ts";
-import { spawnHost } from "../support/host-process.ts";
 import type { Attempt, Setting } from "./attempt.ts";
+import { isServed, KNOCK } from "./listener-attempts.ts";
 import { answersItself } from "./own-host.ts";
 import { type Stage, workspaceWrite } from "./stage.ts";
 
@@ -297,31 +297,9 @@ export const SCENES: readonly Attempt[] = [
   ),
 ];
 
-/** Whether a command gets a WebSocket of the host that runs it. `first` is done before, in Perl. */
-async function reachesOwnHost(stage: Stage, first: string): Promise<boolean> {
-  const knock = `${first}
-    socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die "connect: $!";
-    syswrite(S, "GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n" .
-      "Sec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\\r\\n\\r\\n");
-    sysread(S, my $text, 4096);
-    print $text;`;
-  const cwd = join(stage.folder, "work");
-  const host = await spawnHost({ args: ["--stdio", "--listen", "ws://127.0.0.1:0"], uid: stage.uid, cwd });
-  try {
-    const client = host.stdio();
-    await client.initialize();
-    const { stdout, stderr } = await client.call("command/exec", {
-      command: ["perl", "-MSocket", "-e", knock, new URL(await host.url()).port],
-      cwd,
-      timeoutMs: 30_000,
-      sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
-    });
-    if (!stdout.startsWith("HTTP/1.1 ")) throw new Error(`no answer: ${stdout}${stderr}`);
-    return !stdout.startsWith("HTTP/1.1 403 ");
-  } finally {
-    await host.kill();
-  }
-}
+/** Whether a command gets a WebSocket of the host that runs it. The Perl code `first` is run before. */
+const reachesOwnHost = (stage: Stage, first: string): Promise<boolean> =>
+  isServed(stage, `${first} ${KNOCK}`, false);
 
 /** Whether a process is left when a command has ended, and stays. */
 async function outlives(

@@ -58,7 +58,7 @@ describe("a callback", () => {
     const { heard } = await waiting();
     const port = Number(new URL(heard.body.callback_url).port);
     expect(port).toBeGreaterThanOrEqual(20_000);
-    // Linux gives any port from 32768 on to whoever asks for one.
+    // Linux assigns ports from 32768 on to programs that ask for any port.
     expect(port).toBeLessThan(32_768);
   });
 

@@ -69,9 +69,14 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
   const shell = platform.env["SHELL"] || "/bin/sh";
   const modelShell = commandShell(shell);
   const consentOf = () => import("./tool/consent/decide-consent.ts");
+  // A command is parsed for its consent, its actions, its snapshot and its sandbox, one after the other.
+  let lastParsed: { readonly key: string; readonly command: ParsedCommand } | undefined;
   const parsed = async (text: string, named: string | null): Promise<ParsedCommand> => {
     const { parseCommand } = await import("./tool/consent/parse-command.ts");
-    return parseCommand(text, named === null || named === modelShell ? "bash" : syntaxOf(named));
+    const syntax = named === null || named === modelShell ? "bash" : syntaxOf(named);
+    const key = `${syntax} ${text}`;
+    if (lastParsed?.key !== key) lastParsed = { key, command: parseCommand(text, syntax) };
+    return lastParsed.command;
   };
 
   const ruleWarnings = new WithheldRuleWarnings(ports.warn);

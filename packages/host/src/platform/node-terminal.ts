@@ -42,7 +42,7 @@ export async function spawnOnTerminal(program: ProgramStart): Promise<RunningPro
   const env = { TERM: "xterm-256color", ...program.env, PWD: program.cwd };
   const argv = commandOpeningFiles({ argv: program.argv, env }, files.paths, {
     ...(files.channel !== undefined && { channel: files.channel.paths }),
-    // The kernel leads such a path to what the descriptor holds, whatever its name is by now.
+    // A path in /proc/PID/fd leads to what the descriptor holds, even if that was renamed.
     held: (program.descriptors ?? []).map((descriptor) => `/proc/${process.pid}/fd/${descriptor}`),
   });
   if (argv === undefined) {

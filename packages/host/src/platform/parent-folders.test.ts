@@ -17,7 +17,7 @@ it("is limited in depth", () => {
 it("stops below the folders of GIT_CEILING_DIRECTORIES, as git does", () => {
   vi.stubEnv("GIT_CEILING_DIRECTORIES", "/other:/a/b");
   expect(upwards("/a/b/c/d")).toEqual(["/a/b/c/d", "/a/b/c"]);
-  // The folder itself is always among them.
+  // A ceiling does not apply to the folder where the search begins.
   expect(upwards("/a/b")).toEqual(["/a/b", "/a", "/"]);
   expect(upwards("/a/bc")).toEqual(["/a/bc", "/a", "/"]);
 });

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
+import { PROTECTED_NAMES } from "../core/protected-names.ts";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
 import type { OpenRepository } from "./git-command-access.ts";
@@ -15,12 +16,6 @@ import { WritableRoots } from "./writable-roots.ts";
 
 /** The policies under which commands are sandboxed. */
 export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "workspaceWrite" }>;
-
-/**
- * Folders of a workspace that decide which programs the user or the host runs there later. They are always read-only
- * for commands.
- */
-const PROTECTED = [".git", ".bobbin", ".codex", ".agents"];
 
 /** What a lookup does for a command: to be undone when the command has ended. */
 interface LookupEffects {
@@ -91,7 +86,7 @@ export class AccessLookup {
     await mask(missing);
     const protectedPaths = await Promise.all(
       [
-        ...workspace.flatMap((root) => PROTECTED.map((name) => join(root, name))),
+        ...workspace.flatMap((root) => PROTECTED_NAMES.map((name) => join(root, name))),
         ...(found === undefined ? [] : [found.dotGit]),
         ...(hooks === undefined ? [] : [hooks]),
         ...missing.map(({ path }) => path),

@@ -1,6 +1,6 @@
 import type { ProgramStart } from "../platform/platform.ts";
-import type { Access } from "./access.ts";
-import { isInHidden, type Mount } from "./held-mounts.ts";
+import { type Access, isWithin } from "./access.ts";
+import type { Mount } from "./held-mounts.ts";
 import { withBridge } from "./network/bridge-launch.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { Arch } from "./syscalls.ts";
@@ -106,7 +106,7 @@ function mountOptions(
     "/proc/sys",
     ...all.filter(({ path }) => path !== "/").flatMap(({ options }) => options),
     // A working folder that is not visible is created as an empty one.
-    ...(readOnly !== null || isInHidden(cwd, hidden) ? ["--dir", cwd] : []),
+    ...(readOnly !== null || folders.some((folder) => isWithin(cwd, folder)) ? ["--dir", cwd] : []),
     ...[...folders, ...(readOnly === null ? [] : ["/"])].flatMap((path) => ["--remount-ro", path]),
   ];
 }

@@ -66,13 +66,13 @@ export class GitFileSnapshot {
     return new GitFileSnapshot(platform, folder, paths, places, await readAll(platform, files), stamps);
   }
 
-  /** The paths that are not as they were. */
+  /** The paths whose content or real path differs from the snapshot. */
   async changes(): Promise<readonly string[]> {
     const now = await GitFileSnapshot.of(this.#platform, this.#folder, this.#paths, this).catch(
       () => undefined,
     );
     if (now === this) return [];
-    // A folder with too many files now.
+    // Without a second snapshot, because a folder has too many files now, it cannot be told what changed.
     if (now === undefined) return this.#paths;
     const changed = new Set<string>();
     for (const path of new Set([...this.#realPaths.keys(), ...now.#realPaths.keys()]))

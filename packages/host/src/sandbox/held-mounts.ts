@@ -53,13 +53,7 @@ export async function holdMounts({ files, workspace }: MountPlatform, access: Ac
  * The mounts of an access. Every folder on the way from a writable folder to another mount is mounted, too: a folder
  * that contains mounts can be renamed, and another one can take its place, unless it is a mount itself.
  */
-export function wantedMounts({
-  readOnly,
-  writable,
-  protected: kept,
-  readable,
-  hidden,
-}: Access): readonly Wanted[] {
+function wantedMounts({ readOnly, writable, protected: kept, readable, hidden }: Access): readonly Wanted[] {
   const wanted = new Map<string, boolean>();
   for (const path of readOnly ?? []) wanted.set(path, false);
   for (const path of writable) wanted.set(path, true);
@@ -84,7 +78,3 @@ function isInWritable(path: string, mounts: ReadonlyMap<string, boolean>, hidden
     if (at === "/") return false;
   }
 }
-
-/** Whether a path is inside a hidden folder. */
-export const isInHidden = (path: string, hidden: Access["hidden"]): boolean =>
-  hidden.some((one) => one.kind === "folder" && isWithin(path, one.path));

@@ -82,7 +82,7 @@ export function ruleFor(rules: Rules, words: readonly string[]): PrefixRule | nu
 
 /**
  * The strictest rule for a host and protocol. If there is none, what restricts the host for another protocol counts:
- * whoever denies a host by https does not want it to be reached by http.
+ * a host that is denied for https must not be reached by http.
  */
 export function networkRuleFor(
   { network }: Rules,

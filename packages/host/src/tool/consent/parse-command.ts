@@ -151,9 +151,9 @@ function plainWords(script: ParsedScript, text: string): readonly (readonly stri
 
 const OPERATOR = /^[ \t]*(&&|\|\||;|\||\n)[ \t\n]*$/;
 /**
- * A word of plain text. Zsh would take a `=` at its beginning for the path of a program, and may take a `^` for a
- * pattern that other words come from, also options. Contains harmless characters, a tilde inside of a name (`HEAD~1`), escaped printable characters, and
- * quoted strings. Double quotes contain nothing that is expanded.
+ * A word of plain text: harmless characters, a tilde inside of a name (`HEAD~1`), escaped printable characters, and
+ * quoted strings. Double quotes contain nothing that is expanded. Zsh would replace a word that begins with `=` by the
+ * path of a program, and may expand a word that begins with `^` to file names.
  */
 const PIECES = String.raw`(?:[A-Za-z0-9_^]~|[A-Za-z0-9_\-.,/:@%+^=]|\\[ -~]|'[^'\0]*'|"(?:[^"$\x60\\\0]|\\["\\A-Za-z0-9. ()|+*?\[\]{}<>/-])*")`;
 const WORD = new RegExp(`^(?![=^]|-[^'"]*\\^)${PIECES}+$`);

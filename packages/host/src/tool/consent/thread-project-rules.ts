@@ -18,7 +18,7 @@ export class ThreadProjectRules {
   load({ facts, settings }: ThreadState): void {
     const parent = facts.parentThreadId === null ? undefined : this.#threads.get(facts.parentThreadId);
     this.#threads.set(facts.id, new Map(parent));
-    // Whoever uses the files gets the error.
+    // The error is thrown by `of`, when the rules are needed.
     this.#in(facts.id, settings.cwd).catch(() => {});
   }
 
