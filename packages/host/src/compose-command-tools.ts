@@ -224,6 +224,7 @@ export function composeExec(ports: ComposeExecPorts): ExecSource {
         within,
         profile: thread.settings.permissionProfile ?? null,
         roots: reach.roots,
+        project: thread.settings.cwd,
         gitWritable: (await parsed(text, program.argv[0])).isPlainGit,
         readable: isHook ? [join(home, "hooks")] : outputFolder(thread.facts.id),
         byHost: !isHook,

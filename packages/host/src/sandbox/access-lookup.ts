@@ -1,11 +1,12 @@
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import { PROTECTED_NAMES } from "../core/protected-names.ts";
+import { type DotGit, findDotGit, type GitRepository } from "../platform/git-repository.ts";
+import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
 import type { OpenRepository } from "./git-command-access.ts";
-import { hooksFolder } from "./git-protection.ts";
-import { findRepository, type GitRepository } from "./git-repository.ts";
+import type { GitGuards } from "./git-guard.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
 import { type ProfilePaths, pathsOfProfile } from "./permission-profile-paths.ts";
@@ -21,17 +22,19 @@ export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "works
 interface LookupEffects {
   /** Opens the repository of a git command. */
   open(repository: GitRepository): Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>;
-  /** Puts placeholders where commands must create nothing. */
-  mask(placeholders: readonly Placeholder[]): Promise<void>;
+  /** Puts placeholders where commands must create nothing. `plain`: folders that must not become bare repositories. */
+  mask(placeholders: readonly Placeholder[], plain: readonly string[]): Promise<void>;
 }
 
 /** Determines what a command may access on this machine now, from its policy or its permission profile. */
 export class AccessLookup {
   readonly #ports: SandboxPorts;
+  readonly #guards: GitGuards;
   readonly #roots: WritableRoots;
 
-  constructor(ports: SandboxPorts) {
+  constructor(ports: SandboxPorts, guards: GitGuards) {
     this.#ports = ports;
+    this.#guards = guards;
     this.#roots = new WritableRoots(ports.platform.files);
   }
 
@@ -76,66 +79,61 @@ export class AccessLookup {
     };
     if (writable.length === 0) return { ...access, writable, protected: [] };
     const inWorkspace = workspace.filter((root) => writable.some((one) => isWithin(root, one)));
-    const found = await findRepository(files, await files.realPath(command.program.cwd), inWorkspace);
-    const opened =
-      command.gitWritable && found?.repository !== undefined ? await open(found.repository) : undefined;
+    const project = command.project === undefined ? undefined : await files.realPath(command.project);
+    const isProjectInside = project !== undefined && inWorkspace.some((root) => isWithin(project, root));
+    const guard = await this.#guards.of([...inWorkspace, ...(isProjectInside ? [project] : [])], writable);
+    const found = await this.#dotGitOf(command, inWorkspace);
+    const repository = command.gitWritable ? await this.#openable(found, inWorkspace, writable) : undefined;
+    const opened = repository && (await open(repository));
     const all = [...new Set([...writable, ...(opened?.writable ?? [])])];
-    const { userHome } = this.#ports.platform.machine;
-    const hooks = found?.repository && (await hooksFolder(files, found.repository, userHome));
-    const missing = await missingPaths(files, inWorkspace, hooks);
-    await mask(missing);
-    const protectedPaths = await Promise.all(
+    await mask(guard.missing, guard.plain);
+    const existing = await Promise.all(
       [
         ...workspace.flatMap((root) => PROTECTED_NAMES.map((name) => join(root, name))),
-        ...(found === undefined ? [] : [found.dotGit]),
-        ...(hooks === undefined ? [] : [hooks]),
-        ...missing.map(({ path }) => path),
+        ...(found === undefined ? [] : [join(found.worktree, ".git")]),
+        // The folder of a linked worktree is in the folder of its repository.
+        ...guard.paths.filter((path) => opened === undefined || path !== repository?.gitDir),
         ...(opened?.protected ?? []),
         ...readablePaths,
       ].map((path) => realPathIfExists(files, path)),
     );
+    const protectedPaths = [...existing, ...guard.missing.map(({ path }) => path)];
     const isInside = (path: string | undefined): path is string =>
       path !== undefined && !all.includes(path) && all.some((root) => isWithin(path, root));
     return { ...access, writable: all, protected: [...new Set(protectedPaths.filter(isInside))] };
   }
-}
 
-/**
- * What does not exist and must not be created: a repository at the top of a writable root, and hooks. The user's next
- * git command would run programs that they name.
- */
-async function missingPaths(
-  files: Pick<Files, "exists" | "list">,
-  roots: readonly string[],
-  hooks: string | undefined,
-): Promise<readonly Placeholder[]> {
-  const paths: string[] = [];
-  for (const root of roots) {
-    const path = join(root, ".git");
-    if (await isVacant(files, path)) paths.push(path);
+  /** The innermost `.git` above a command's folder, within the workspace. */
+  async #dotGitOf({ program }: ConfinedCommand, roots: readonly string[]): Promise<DotGit | undefined> {
+    const { files } = this.#ports.platform;
+    const cwd = await files.realPath(program.cwd);
+    const folders = upwards(cwd).filter((folder) => roots.some((root) => isWithin(folder, root)));
+    return findDotGit(files, cwd, folders);
   }
-  if (hooks !== undefined && roots.some((root) => isWithin(hooks, root)) && (await isVacant(files, hooks)))
-    paths.push(await topmostVacant(files, hooks));
-  // Git does not see empty folders, so no command can add them to the repository.
-  return paths.map((path) => ({ path, text: null }));
-}
 
-/** Whether there is nothing at a path, or an empty folder, which may be a placeholder of another command. */
-async function isVacant(files: Pick<Files, "exists" | "list">, path: string): Promise<boolean> {
-  if (!(await files.exists(path))) return true;
-  return (await files.list(path).catch(() => [path])).length === 0;
-}
-
-/** The topmost path on the way to a vacant one that is vacant, too. */
-async function topmostVacant(files: Pick<Files, "exists" | "list">, path: string): Promise<string> {
-  const parent = dirname(path);
-  return (await isVacant(files, parent)) ? topmostVacant(files, parent) : path;
+  /**
+   * The repository that a git command may change. One outside of the writable folders is changed only for a root of the
+   * workspace, whose `.git` no command can write: any other `.git` may be a command's own.
+   */
+  async #openable(
+    found: DotGit | undefined,
+    roots: readonly string[],
+    writable: readonly string[],
+  ): Promise<GitRepository | undefined> {
+    if (found?.repository === undefined) return undefined;
+    const { worktree, commonDir } = found.repository;
+    const isOwn = roots.includes(worktree) || writable.some((folder) => isWithin(commonDir, folder));
+    const dotGit = join(worktree, ".git");
+    // A symlink is not trusted, because anyone who can write to the folder can replace it.
+    return isOwn && (await this.#ports.platform.files.realPath(dotGit)) === dotGit
+      ? found.repository
+      : undefined;
+  }
 }
 
 /**
  * The access of a command that may see only certain folders, for example a command of a remote subject. Only whole
- * folders are mounted: a command could replace a part of such a folder by a symlink just before that part is mounted.
- * So nothing inside these folders is protected.
+ * folders are mounted. Nothing inside them is protected: they are the subject's, who runs git there in the sandbox only.
  */
 function accessWithin(
   folders: readonly string[],

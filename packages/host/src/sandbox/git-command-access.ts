@@ -1,6 +1,8 @@
+import { join } from "node:path";
+import type { GitRepository } from "../platform/git-repository.ts";
 import { GitFileSnapshot } from "./git-file-comparison.ts";
+import type { GitGuards } from "./git-guard.ts";
 import { protectionOf } from "./git-protection.ts";
-import type { GitRepository } from "./git-repository.ts";
 import { currentBranch, missingUpstream } from "./git-upstream.ts";
 import { type Placeholder, PlaceholderFiles } from "./placeholder-files.ts";
 import type { SandboxPorts } from "./sandbox.ts";
@@ -22,14 +24,16 @@ export interface OpenRepository {
  */
 export class GitAccess {
   readonly #ports: SandboxPorts;
+  readonly #guards: GitGuards;
   readonly #placeholders: PlaceholderFiles;
   /** The latest snapshot per repository, so that only changed files are read again. */
   readonly #snapshots = new Map<string, GitFileSnapshot>();
   /** Repositories, by their folder, whose protected files changed while a command ran. They are not opened again. */
   readonly #changed = new Set<string>();
 
-  constructor(ports: SandboxPorts) {
+  constructor(ports: SandboxPorts, guards: GitGuards) {
     this.#ports = ports;
+    this.#guards = guards;
     this.#placeholders = new PlaceholderFiles(ports.platform, ports.home);
   }
 
@@ -51,7 +55,10 @@ export class GitAccess {
       throw cause;
     });
     this.#snapshots.set(watched.join("\0"), snapshot);
-    const branch = await currentBranch(files, repository);
+    const [branch, links] = await Promise.all([
+      currentBranch(files, repository),
+      this.#guards.links(repository),
+    ]);
     return {
       writable: [commonDir],
       protected: paths,
@@ -60,10 +67,20 @@ export class GitAccess {
         if (changed.length > 0) this.#changed.add(commonDir);
         return [
           ...(changed.length === 0 ? [] : [changeNotice(changed)]),
+          ...(await this.#linkNotice(repository, links)),
           ...(await missingUpstream(files, repository, branch)),
         ];
       },
     };
+  }
+
+  /** A sentence about repositories that a command added to the index as links. `before`: the links before it. */
+  async #linkNotice(repository: GitRepository, before: readonly string[]): Promise<readonly string[]> {
+    const { files } = this.#ports.platform;
+    const links = (await this.#guards.links(repository)).filter((folder) => !before.includes(folder));
+    const exist = await Promise.all(links.map((folder) => files.exists(join(folder, ".git"))));
+    const added = links.filter((_, nth) => exist[nth]);
+    return added.length === 0 ? [] : [linkNotice(added)];
   }
 
   /**
@@ -109,11 +126,22 @@ export class GitAccess {
 /** Limit on the paths that a notice names. */
 const MAX_NAMED = 10;
 
-function changeNotice(paths: readonly string[]): string {
+function named(paths: readonly string[]): string {
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
+  return `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
+}
+
+function linkNotice(folders: readonly string[]): string {
+  return (
+    `These repositories were added to the index: ${named(folders)}. From now on \`git status\` looks into them, and ` +
+    `runs programs that their configuration names. Check it, or take them out with \`git rm --cached\`.`
+  );
+}
+
+function changeNotice(paths: readonly string[]): string {
   return (
     `These files decide which programs git runs, and they changed while a git command ran: ` +
-    `${paths.slice(0, MAX_NAMED).join(", ")}${more}. Check them before the next git command. ` +
+    `${named(paths)}. Check them before the next git command. ` +
     `Commands in the sandbox can only read this repository from now on.`
   );
 }

@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { configEntries, configValue, type GitRepository, textOf } from "../platform/git-repository.ts";
 import type { Files } from "../platform/platform.ts";
-import { configValue, type GitRepository, textOf } from "./git-repository.ts";
 import type { Placeholder } from "./placeholder-files.ts";
 
 /** The paths that a git command must not change, because they decide which programs git runs. */
@@ -27,7 +27,7 @@ const COMMON_DIR = ".\n\n\n\n";
  * Content of other placeholders. In a config file, it is a comment. As a file in place of the folder `hooks`, it means
  * that there are no hooks.
  */
-const OTHER_CONTENT = "# Here while a confined git command runs.\n";
+export const OTHER_CONTENT = "# Here while a confined git command runs.\n";
 
 type ProtectionFiles = Pick<Files, "readText" | "exists" | "list">;
 
@@ -59,7 +59,7 @@ export async function protectionOf(
     await protectGitDir(files, commonDir),
     { paths: ["modules", "worktrees"].map((name) => join(commonDir, name)), absent: [], placeholders: [] },
   ];
-  const hooks = await hooksFolder(files, repository, userHome);
+  const hooks = hooksFolder(await configFiles(files, repository, userHome), repository, userHome);
   return {
     repository,
     paths: [
@@ -142,36 +142,57 @@ async function submoduleFolders(
   return found;
 }
 
-/**
- * The folder of hooks that `core.hooksPath` names. Of husky, whose folder `_` runs the scripts beside it, the folder
- * around it.
- */
-export async function hooksFolder(
-  files: ProtectionFiles,
-  repository: GitRepository,
-  userHome: string,
-): Promise<string | undefined> {
-  const path = await hooksPath(files, repository, userHome);
-  return path !== undefined && basename(path) === "_" ? dirname(path) : path;
+/** A config file that git reads in a repository. The text is undefined if the file does not exist. */
+interface ConfigFile {
+  readonly path: string;
+  readonly text: string | undefined;
 }
 
-/** The folder that `core.hooksPath` names instead of `hooks`. */
-async function hooksPath(
+/** Limit on the config files of a repository, included ones among them. */
+const MAX_CONFIGS = 64;
+
+/** The config files that git reads in a repository, of the strongest first, each with the files that it includes. */
+export async function configFiles(
   files: ProtectionFiles,
-  { worktree, gitDir, commonDir }: GitRepository,
+  { gitDir, commonDir }: GitRepository,
   userHome: string,
-): Promise<string | undefined> {
-  const configs = [
-    join(gitDir, "config.worktree"),
-    join(commonDir, "config"),
-    join(userHome, ".gitconfig"),
-    join(userHome, ".config", "git", "config"),
-  ];
-  for (const path of configs) {
-    const named = configValue((await textOf(files, path)) ?? "", "core", "hooksPath");
+): Promise<readonly ConfigFile[]> {
+  const found: ConfigFile[] = [];
+  const read = async (path: string): Promise<void> => {
+    if (found.length >= MAX_CONFIGS || found.some((one) => one.path === path)) return;
+    const text = await textOf(files, path);
+    found.push({ path, text });
+    for (const { section, key, value } of configEntries(text ?? ""))
+      if (/^include(if)?$/.test(section) && key.toLowerCase() === "path")
+        await read(expand(value, dirname(path), userHome));
+  };
+  await read(join(gitDir, "config.worktree"));
+  await read(join(commonDir, "config"));
+  await read(join(userHome, ".gitconfig"));
+  await read(join(userHome, ".config", "git", "config"));
+  return found;
+}
+
+/**
+ * The folder of hooks that `core.hooksPath` names instead of `hooks`. Of husky, whose folder `_` runs the scripts beside
+ * it, the folder around it.
+ */
+export function hooksFolder(
+  configs: readonly ConfigFile[],
+  { worktree }: GitRepository,
+  userHome: string,
+): string | undefined {
+  for (const { text } of configs) {
+    const named = configValue(text ?? "", "core", "hooksPath");
     if (named === undefined || named === "") continue;
-    const expanded = named.replace(/^~\//, `${userHome}/`);
-    return isAbsolute(expanded) ? resolve(expanded) : resolve(worktree, expanded);
+    const path = expand(named, worktree, userHome);
+    return basename(path) === "_" ? dirname(path) : path;
   }
   return undefined;
+}
+
+/** A path of a config file as an absolute one. */
+function expand(path: string, folder: string, userHome: string): string {
+  const expanded = path.replace(/^~\//, `${userHome}/`);
+  return isAbsolute(expanded) ? resolve(expanded) : resolve(folder, expanded);
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import { fault } from "../errors.ts";
 import type { Platform, ProgramStart } from "../platform/platform.ts";
@@ -5,8 +6,10 @@ import type { Access } from "./access.ts";
 import { AccessLookup, type ConfiningPolicy } from "./access-lookup.ts";
 import { withBubblewrap } from "./bubblewrap.ts";
 import { GitAccess, type OpenRepository } from "./git-command-access.ts";
+import { GitGuards } from "./git-guard.ts";
 import { withoutAutomaticUpstream } from "./git-upstream.ts";
 import { holdMounts } from "./held-mounts.ts";
+import { IndexLinkReader } from "./index-gitlinks.ts";
 import { withNodeVisible } from "./network/bridge-launch.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import { PackageCaches } from "./package-caches.ts";
@@ -38,6 +41,8 @@ export interface ConfinedCommand {
   readonly profile?: string | null;
   /** The workspace folders: writable under `workspaceWrite`, together with the policy's `writableRoots`. */
   readonly roots: readonly string[];
+  /** The folder of the thread, which determines the project that it belongs to. It may be inside a root. */
+  readonly project?: string;
   /** The command consists of plain git commands only, so it may change the repository. */
   readonly gitWritable: boolean;
   /** Whether the caller serves connections by network host. The program then has a channel for them. */
@@ -133,9 +138,11 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
 }
 
 function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProblem>): Sandbox {
-  const lookup = new AccessLookup(ports);
+  const { files, machine } = ports.platform;
+  const guards = new GitGuards(files, new IndexLinkReader(ports.platform), machine.userHome);
+  const lookup = new AccessLookup(ports, guards);
   const caches = new PackageCaches(ports);
-  const git = new GitAccess(ports);
+  const git = new GitAccess(ports, guards);
   return {
     async confine(command) {
       const { program } = command;
@@ -150,10 +157,11 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       let opened: OpenRepository | undefined;
       let closeMounts: (() => Promise<void>) | undefined;
       let masks: readonly Placeholder[] = [];
+      let plainFolders: readonly string[] = [];
       const release = async (): Promise<readonly string[]> => {
         await closeMounts?.();
         await git.unmask(masks);
-        return (await opened?.close()) ?? [];
+        return [...((await opened?.close()) ?? []), ...(await bareNotices(guards, plainFolders))];
       };
       try {
         const access = await lookup.of(command, policy, profile, {
@@ -162,7 +170,8 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
             opened = await git.open(repository).catch(() => undefined);
             return opened;
           },
-          async mask(placeholders) {
+          async mask(placeholders, plain) {
+            plainFolders = plain;
             masks = await git.mask(placeholders);
           },
         });
@@ -192,6 +201,17 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       return typeof found === "function" ? null : found;
     },
   };
+}
+
+/** Sentences about folders that have become bare repositories. */
+async function bareNotices(guards: GitGuards, plain: readonly string[]): Promise<readonly string[]> {
+  const bare = await Promise.all(plain.map((folder) => guards.isBare(folder)));
+  return plain
+    .filter((_, nth) => bare[nth])
+    .map(
+      (folder) =>
+        `${folder} has become a git repository itself: it contains HEAD, objects and refs. Git commands there run programs that ${join(folder, "config")} names. Check it, or remove HEAD.`,
+    );
 }
 
 /**

@@ -1,51 +1,29 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import type { GitInfo } from "@bobbin/protocol";
-import { upwards } from "../platform/parent-folders.ts";
+import { findDotGit } from "../platform/git-repository.ts";
+import type { NotedFiles } from "../platform/file-read-cache.ts";
 import type { Files } from "../platform/platform.ts";
 
 /** Commit, branch and origin of the repository around a folder, read from the files in `.git`. No program is run. */
-export async function readGitInfo(
-  files: Pick<Files, "readText" | "exists">,
-  cwd: string,
-): Promise<GitInfo | null> {
+export async function readGitInfo(files: NotedFiles, cwd: string): Promise<GitInfo | null> {
   try {
-    const found = await gitFolder(files, cwd);
-    if (found === undefined) return null;
-    const { path, linked } = found;
-    const head = (await files.readText(join(path, "HEAD")))?.trim();
+    const { repository } = (await findDotGit(files, cwd)) ?? {};
+    if (repository === undefined) return null;
+    const { gitDir, commonDir } = repository;
+    const head = (await files.readText(join(gitDir, "HEAD")))?.trim();
     if (head === undefined) return null;
-    // A worktree has its own HEAD, and shares everything else with the repository.
-    const common = linked ? (await files.readText(join(path, "commondir")))?.trim() : undefined;
-    const shared = common === undefined ? path : resolve(path, common);
     const ref = /^ref: (.+)$/.exec(head)?.[1];
-    const sha = ref === undefined ? head : await resolveRef(files, new Set([path, shared]), ref);
+    const sha = ref === undefined ? head : await resolveRef(files, new Set([gitDir, commonDir]), ref);
     return {
       // A text that is no commit ID is left out: a reference may be a symlink to any other file.
       sha: sha !== undefined && /^[0-9a-f]{40,64}$/.test(sha) ? sha : null,
       branch: ref?.replace(/^refs\/heads\//, "") ?? null,
-      originUrl: originOf((await files.readText(join(shared, "config"))) ?? ""),
+      originUrl: originOf((await files.readText(join(commonDir, "config"))) ?? ""),
     };
   } catch {
     // The repository's files may be invalid in any way. The thread then has no git info.
     return null;
   }
-}
-
-async function gitFolder(
-  files: Pick<Files, "readText" | "exists">,
-  cwd: string,
-): Promise<{ readonly path: string; readonly linked: boolean } | undefined> {
-  for (const folder of upwards(cwd)) {
-    const git = join(folder, ".git");
-    if (await files.exists(git)) {
-      if (await files.exists(join(git, "HEAD"))) return { path: git, linked: false };
-      // A worktree or submodule has a file `.git`, which names the folder.
-      const target = /^gitdir: (.+)$/m.exec((await files.readText(git)) ?? "")?.[1];
-      if (target !== undefined)
-        return { path: isAbsolute(target) ? target : resolve(folder, target), linked: true };
-    }
-  }
-  return undefined;
 }
 
 async function resolveRef(

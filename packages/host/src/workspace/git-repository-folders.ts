@@ -1,5 +1,5 @@
-import { join, resolve } from "node:path";
-import { upwards } from "../platform/parent-folders.ts";
+import { join } from "node:path";
+import { configEntries, findDotGit } from "../platform/git-repository.ts";
 import type { Files, ReadableFiles } from "../platform/platform.ts";
 
 /** The git repository that a folder is in. */
@@ -19,73 +19,40 @@ export interface Repository {
   readonly sha256: boolean;
 }
 
-type RepositoryFiles = Pick<ReadableFiles, "readText" | "exists">;
-
 /** Finds the repository that a folder is in, from its files; undefined if there is none. */
 export async function findRepository(
-  files: RepositoryFiles,
-  { realPath }: Pick<Files, "realPath">,
+  view: Pick<ReadableFiles, "readText" | "exists">,
+  files: Pick<Files, "realPath">,
   folder: string,
 ): Promise<Repository | undefined> {
-  for (const top of upwards(folder)) {
-    const git = join(top, ".git");
-    if (!(await files.exists(git))) continue;
-    // For git, an empty `.git` folder is no repository, either. The sandbox of the Codex CLI leaves such folders
-    // behind.
-    if ((await files.exists(`${git}/.`)) && !(await files.exists(join(git, "HEAD")))) continue;
-    const found = await gitFolders(files, realPath, top, git);
-    const config = found && (await files.readText(join(found.common, "config")));
-    return {
-      top,
-      index: found === undefined ? null : join(found.own, "index"),
-      objects: found === undefined ? null : join(found.common, "objects"),
-      excludes: found === undefined ? [] : [join(found.common, "info", "exclude")],
-      config: storageOf(config ?? ""),
-      sha256: /^\s*objectformat\s*=\s*sha256\s*$/im.test(config ?? ""),
-    };
-  }
-  return undefined;
-}
-
-interface GitFolders {
-  readonly own: string;
-  readonly common: string;
-}
-
-/** The git folders of a repository. A file `.git` could name any folder, so that folder must name it back. */
-async function gitFolders(
-  files: RepositoryFiles,
-  realPath: Files["realPath"],
-  top: string,
-  git: string,
-): Promise<GitFolders | undefined> {
-  if (await files.exists(join(git, "HEAD"))) {
-    // Git does not create a `.git` folder with `commondir`, and the file could name any folder.
-    return (await files.exists(join(git, "commondir"))) ? undefined : { own: git, common: git };
-  }
-  const target = /^gitdir: (.+)$/m.exec((await files.readText(git).catch(() => undefined)) ?? "")?.[1];
-  if (target === undefined) return undefined;
-  const own = await realPath(resolve(top, target));
-  const back = (await files.readText(join(own, "gitdir")))?.trim();
-  if (back !== undefined) {
-    if ((await realPath(resolve(own, back))) !== (await realPath(git))) return undefined;
-    const common = (await files.readText(join(own, "commondir")))?.trim();
-    return common === undefined ? undefined : { own, common: await realPath(resolve(own, common)) };
-  }
-  const config = (await files.readText(join(own, "config"))) ?? "";
-  const worktree = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
-  if (worktree === undefined || (await realPath(resolve(own, worktree))) !== top) return undefined;
-  return { own, common: own };
+  const found = await findDotGit(
+    {
+      readText: (path) => view.readText(path),
+      exists: (path) => view.exists(path),
+      realPath: (path) => files.realPath(path),
+    },
+    folder,
+  );
+  if (found === undefined) return undefined;
+  const { worktree: top, repository } = found;
+  const config = repository && (await view.readText(join(repository.commonDir, "config")));
+  return {
+    top,
+    index: repository === undefined ? null : join(repository.gitDir, "index"),
+    objects: repository === undefined ? null : join(repository.commonDir, "objects"),
+    excludes: repository === undefined ? [] : [join(repository.commonDir, "info", "exclude")],
+    config: storageOf(config ?? ""),
+    sha256: /^\s*objectformat\s*=\s*sha256\s*$/im.test(config ?? ""),
+  };
 }
 
 /** Settings that affect how files are stored. None of them runs a program. */
-const STORAGE = /^\s*(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode)\s*=\s*(\w+)\s*$/gim;
+const STORAGE = ["autocrlf", "eol", "filemode", "symlinks", "ignorecase", "precomposeunicode"];
 
 function storageOf(config: string): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const [, section, body] of config.matchAll(/^\s*\[([^\]]+)\]\s*$([\s\S]*?)(?=^\s*\[|(?![\s\S]))/gm)) {
-    if (section!.trim().toLowerCase() !== "core") continue;
-    for (const [, key, value] of body!.matchAll(STORAGE)) found[`core.${key!.toLowerCase()}`] = value!;
-  }
+  for (const { section, subsection, key, value } of configEntries(config))
+    if (section === "core" && subsection === undefined && /^\w+$/.test(value))
+      if (STORAGE.includes(key.toLowerCase())) found[`core.${key.toLowerCase()}`] = value;
   return found;
 }

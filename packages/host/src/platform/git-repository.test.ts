@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freshFolder } from "../../../../test/support/folder.ts";
 import { nodePlatform } from "./node.ts";
-import { foldersFromRepositoryRoot, isRepositoryRoot } from "./repository-root.ts";
+import { foldersFromRepositoryRoot, readDotGit } from "./git-repository.ts";
 
 const { files } = nodePlatform();
 const git = (cwd: string, ...args: readonly string[]): void => {
@@ -20,8 +20,12 @@ it("finds repositories, worktrees and submodules, as git does", async () => {
   git(main, "commit", "-q", "--allow-empty", "-m", "first");
   git(main, "worktree", "add", "-q", tree);
   git(main, "-c", "protocol.file.allow=always", "submodule", "add", "-q", main, "sub");
-  for (const root of [main, tree, join(main, "sub")]) expect(await isRepositoryRoot(files, root)).toBe(true);
-  expect(await isRepositoryRoot(files, folder)).toBe(false);
+  for (const root of [main, tree, join(main, "sub")])
+    expect(await readDotGit(files, root)).toMatchObject({
+      isRepository: true,
+      repository: { worktree: root },
+    });
+  expect((await readDotGit(files, folder))?.isRepository ?? false).toBe(false);
   expect(await foldersFromRepositoryRoot(files, join(main, "deep", "er"))).toEqual([
     main,
     join(main, "deep"),
@@ -39,6 +43,6 @@ it.each([
   const folder = await freshFolder("repository");
   await mkdir(join(folder, "sub"));
   await make(join(folder, ".git"));
-  expect(await isRepositoryRoot(files, folder)).toBe(false);
+  expect((await readDotGit(files, folder))?.isRepository ?? false).toBe(false);
   expect(await foldersFromRepositoryRoot(files, join(folder, "sub"))).toBeUndefined();
 });

@@ -1,0 +1,146 @@
+import { dirname, join, resolve } from "node:path";
+import { upwards } from "./parent-folders.ts";
+import type { Files } from "./platform.ts";
+
+/** The git repository of a folder. */
+export interface GitRepository {
+  /** The folder that contains `.git`. */
+  readonly worktree: string;
+  /** The folder `.git`, or the real path of the folder that a file `.git` names. */
+  readonly gitDir: string;
+  /** The folder that all worktrees of a repository share; the same as `gitDir` for the main worktree. */
+  readonly commonDir: string;
+}
+
+/** A `.git` that claims to be a repository, or to name one. */
+export interface DotGit {
+  /** The folder that contains `.git`. */
+  readonly worktree: string;
+  /** Whether git takes the folder for the top of a repository: its `.git` has a HEAD, or names a folder with one. */
+  readonly isRepository: boolean;
+  /**
+   * The repository. Undefined if `.git` names one that cannot be seen, or that does not name this folder back: whoever
+   * wrote the file could have named any repository.
+   */
+  readonly repository: GitRepository | undefined;
+}
+
+/** What reading a repository needs. Without `realPath`, symlinks are not resolved. */
+type RepositoryFiles = Pick<Files, "readText" | "exists"> & Partial<Pick<Files, "realPath">>;
+
+/**
+ * Reads the `.git` of a folder; undefined if there is none. A mere folder `.git` is none: the sandbox of the Codex CLI
+ * leaves empty ones behind, also in `/tmp`. No program is run.
+ */
+export async function readDotGit(files: RepositoryFiles, worktree: string): Promise<DotGit | undefined> {
+  const dotGit = join(worktree, ".git");
+  try {
+    if (!(await files.exists(dotGit))) return undefined;
+    if (await files.exists(join(dotGit, "HEAD"))) {
+      // Git creates no `commondir` in a folder `.git`, and the file could name any folder.
+      const common = (await textOf(files, join(dotGit, "commondir")))?.trim() ?? ".";
+      const repository = common === "." ? { worktree, gitDir: dotGit, commonDir: dotGit } : undefined;
+      return { worktree, isRepository: true, repository };
+    }
+    const named = /^gitdir: ([^\n]+)\n*$/.exec((await textOf(files, dotGit)) ?? "")?.[1];
+    if (named === undefined) return undefined;
+    const gitDir = await realPathOf(files, resolve(worktree, named));
+    const isRepository = await files.exists(join(gitDir, "HEAD"));
+    const repository =
+      (await linkedWorktree(files, worktree, gitDir)) ?? (await submodule(files, worktree, gitDir));
+    return { worktree, isRepository, repository: isRepository ? repository : undefined };
+  } catch {
+    // A folder that cannot be read counts as one without a repository.
+    return undefined;
+  }
+}
+
+/** The innermost `.git` of a folder and those above it; undefined if there is none. */
+export async function findDotGit(
+  files: RepositoryFiles,
+  folder: string,
+  folders = upwards(folder),
+): Promise<DotGit | undefined> {
+  for (const one of folders) {
+    const found = await readDotGit(files, one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The folders from the top of the repository down to `cwd`; undefined if `cwd` is in no repository. */
+export async function foldersFromRepositoryRoot(
+  files: RepositoryFiles,
+  cwd: string,
+): Promise<readonly string[] | undefined> {
+  const folders = upwards(cwd);
+  for (const [nth, folder] of folders.entries())
+    if ((await readDotGit(files, folder))?.isRepository) return folders.slice(0, nth + 1).reverse();
+  return undefined;
+}
+
+/** A worktree of `git worktree add`. The repository has a folder for the worktree, which names it back. */
+async function linkedWorktree(
+  files: RepositoryFiles,
+  worktree: string,
+  gitDir: string,
+): Promise<GitRepository | undefined> {
+  const back = (await textOf(files, join(gitDir, "gitdir")))?.trim();
+  const common = (await textOf(files, join(gitDir, "commondir")))?.trim();
+  if (back === undefined || common === undefined) return undefined;
+  const commonDir = await realPathOf(files, resolve(gitDir, common));
+  const isOurs =
+    (await realPathOf(files, resolve(gitDir, back))) === (await realPathOf(files, join(worktree, ".git")));
+  // The folder must be in the repository itself, because the text in it could name another repository.
+  return isOurs && dirname(gitDir) === join(commonDir, "worktrees")
+    ? { worktree, gitDir, commonDir }
+    : undefined;
+}
+
+/** A submodule: its config file names the folder back. */
+async function submodule(
+  files: RepositoryFiles,
+  worktree: string,
+  gitDir: string,
+): Promise<GitRepository | undefined> {
+  const back = configValue((await textOf(files, join(gitDir, "config"))) ?? "", "core", "worktree");
+  if (back === undefined) return undefined;
+  const isOurs = (await realPathOf(files, resolve(gitDir, back))) === (await realPathOf(files, worktree));
+  return isOurs ? { worktree, gitDir, commonDir: gitDir } : undefined;
+}
+
+async function realPathOf(files: RepositoryFiles, path: string): Promise<string> {
+  return (await files.realPath?.(path)) ?? path;
+}
+
+/** The text of a file; undefined if it does not exist or is not a file. */
+export async function textOf(files: Pick<Files, "readText">, path: string): Promise<string | undefined> {
+  return files.readText(path).catch(() => undefined);
+}
+
+/** The last value of a key in a git config file. Only the syntax that git itself writes is supported. */
+export function configValue(config: string, section: string, key: string): string | undefined {
+  return configEntries(config).findLast(
+    (one) =>
+      one.section === section && one.subsection === undefined && one.key.toLowerCase() === key.toLowerCase(),
+  )?.value;
+}
+
+/** The entries of a git config file. Section names are in lower case. */
+export function configEntries(config: string): readonly {
+  readonly section: string;
+  readonly subsection: string | undefined;
+  readonly key: string;
+  readonly value: string;
+}[] {
+  let section = "";
+  let subsection: string | undefined;
+  return config.split("\n").flatMap((line) => {
+    const head = /^\s*\[\s*([\w.-]+)\s*("(?:[^"\\]|\\.)*")?\s*\](.*)$/.exec(line);
+    if (head !== null) [section, subsection] = [head[1]!.toLowerCase(), head[2]];
+    const entry = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(head === null ? line : head[3]!);
+    if (entry === null) return [];
+    const value = entry[2]!.replace(/^"(.*)"$/, "$1").replace(/\\(["\\])/g, "$1");
+    return [{ section, subsection, key: entry[1]!, value }];
+  });
+}

@@ -1,0 +1,140 @@
+import { dirname, join } from "node:path";
+import {
+  configValue,
+  findDotGit,
+  type GitRepository,
+  readDotGit,
+  textOf,
+} from "../platform/git-repository.ts";
+import { upwards } from "../platform/parent-folders.ts";
+import type { Files } from "../platform/platform.ts";
+import { isWithin } from "./access.ts";
+import { configFiles, hooksFolder, OTHER_CONTENT, protectionOf } from "./git-protection.ts";
+import type { IndexLinkReader } from "./index-gitlinks.ts";
+import type { Placeholder } from "./placeholder-files.ts";
+
+/**
+ * What the user's git finds in a workspace. Commands must neither change nor create it: otherwise the user's next
+ * `git status` would run programs that a command chose.
+ */
+export interface GitGuard {
+  /** Files and folders that commands can only read. They need not be in a writable folder. */
+  readonly paths: readonly string[];
+  /** Placeholders for what does not exist, or is an empty folder. */
+  readonly missing: readonly Placeholder[];
+  /** Workspace folders that are no repository. A command can still make bare ones of them. */
+  readonly plain: readonly string[];
+}
+
+type GuardFiles = Pick<Files, "readText" | "exists" | "list" | "realPath">;
+
+/**
+ * Protects a path. If it is vacant, a placeholder keeps commands from creating it: there or, if folders on the way from
+ * `below` are vacant, too, at the topmost of these. `text`: the content of the placeholder; null for a folder.
+ */
+type Guard = (path: string, below: string, text?: string | null) => Promise<void>;
+
+/** Limit on the protected nested repositories of one repository, and on their depth. */
+const MAX_LINKS = 256;
+const MAX_DEPTH = 4;
+
+/** Determines what git finds in workspaces. */
+export class GitGuards {
+  readonly #files: GuardFiles;
+  readonly #links: IndexLinkReader;
+  readonly #userHome: string;
+
+  constructor(files: GuardFiles, links: IndexLinkReader, userHome: string) {
+    this.#files = files;
+    this.#links = links;
+    this.#userHome = userHome;
+  }
+
+  /** The guard of the workspace folders `roots`, if commands can write to the folders `writable`. Real paths. */
+  async of(roots: readonly string[], writable: readonly string[]): Promise<GitGuard> {
+    const isWritable = (path: string): boolean => writable.some((folder) => isWithin(path, folder));
+    const paths = new Set<string>();
+    const missing = new Map<string, Placeholder>();
+    const plain: string[] = [];
+    const guard: Guard = async (path, below, text = null) => {
+      if (paths.has(path)) return;
+      paths.add(path);
+      if (!isWritable(path) || !(await this.#isVacant(path))) return;
+      const top = await this.#topmostVacant(path, below);
+      missing.set(top, { path: top, text: top === path ? text : null });
+    };
+    for (const root of roots)
+      for (const folder of upwards(root).filter(isWritable)) {
+        await guard(join(folder, ".git"), folder);
+        const found = await readDotGit(this.#files, folder);
+        if (found?.repository !== undefined) await this.#guardRepository(found.repository, guard);
+        if (found !== undefined) break;
+        const bare = await this.#bareRepository(folder);
+        if (bare !== undefined) {
+          const { paths: files, placeholders } = await protectionOf(this.#files, bare, this.#userHome);
+          for (const path of files) paths.add(path);
+          for (const one of placeholders) missing.set(one.path, one);
+          break;
+        }
+        if (folder === root) plain.push(root);
+        // Without HEAD, a folder is no bare repository. A new, empty folder stays empty for programs that insist on it.
+        const isInRepository = (await findDotGit(this.#files, dirname(folder)))?.isRepository;
+        if (isInRepository && !(await this.#isVacant(folder))) await guard(join(folder, "HEAD"), folder);
+      }
+    return { paths: [...paths], missing: [...missing.values()], plain };
+  }
+
+  /** Folders of the working tree that git takes for nested repositories, because its index has links to them. */
+  async links({ worktree, gitDir, commonDir }: GitRepository, depth = 0): Promise<readonly string[]> {
+    const config = (await textOf(this.#files, join(commonDir, "config"))) ?? "";
+    const isSha256 = configValue(config, "extensions", "objectFormat")?.toLowerCase() === "sha256";
+    const found: string[] = [];
+    for (const link of await this.#links.of(gitDir, isSha256)) {
+      if (found.length >= MAX_LINKS) break;
+      const folder = join(worktree, link);
+      // Git refuses such a path. Nothing outside of the working tree is touched because of an index.
+      if (!isWithin(folder, worktree) || folder === worktree) continue;
+      found.push(folder);
+      const nested = depth < MAX_DEPTH ? await readDotGit(this.#files, folder) : undefined;
+      if (nested?.repository !== undefined) found.push(...(await this.links(nested.repository, depth + 1)));
+    }
+    return found;
+  }
+
+  /** Whether a folder itself is a repository, as git judges it. */
+  async isBare(folder: string): Promise<boolean> {
+    return (await this.#bareRepository(folder)) !== undefined;
+  }
+
+  async #guardRepository(repository: GitRepository, guard: Guard): Promise<void> {
+    const { worktree, gitDir, commonDir } = repository;
+    await guard(gitDir, gitDir);
+    await guard(commonDir, commonDir);
+    const configs = await configFiles(this.#files, repository, this.#userHome);
+    for (const { path } of configs)
+      if (!isWithin(path, commonDir))
+        await guard(path, isWithin(path, worktree) ? worktree : dirname(path), OTHER_CONTENT);
+    const hooks = hooksFolder(configs, repository, this.#userHome);
+    if (hooks !== undefined) await guard(hooks, worktree);
+    for (const folder of await this.links(repository)) await guard(join(folder, ".git"), worktree);
+  }
+
+  async #bareRepository(folder: string): Promise<GitRepository | undefined> {
+    for (const name of ["HEAD", "objects", "refs"])
+      if (!(await this.#files.exists(join(folder, name)))) return undefined;
+    return { worktree: folder, gitDir: folder, commonDir: folder };
+  }
+
+  /** Whether there is nothing at a path, or an empty folder, which may be a placeholder of another command. */
+  async #isVacant(path: string): Promise<boolean> {
+    if (!(await this.#files.exists(path))) return true;
+    return (await this.#files.list(path).catch(() => [path])).length === 0;
+  }
+
+  /** The topmost path on the way from the folder `below` to a vacant path that is vacant, too. */
+  async #topmostVacant(path: string, below: string): Promise<string> {
+    const parent = dirname(path);
+    if (parent === below || !isWithin(parent, below) || !(await this.#isVacant(parent))) return path;
+    return this.#topmostVacant(parent, below);
+  }
+}
