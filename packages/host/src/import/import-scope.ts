@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import type { Files } from "../platform/platform.ts";
 import { foldersFromRepositoryRoot } from "../platform/git-repository.ts";
+import type { Files } from "../platform/platform.ts";
 
 /** Where to look for things to import: the user's home, or one repository. */
 export type Scope = { readonly kind: "home" } | { readonly kind: "repository"; readonly root: string };

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freshFolder } from "../../../../test/support/folder.ts";
-import { nodePlatform } from "./node.ts";
 import { foldersFromRepositoryRoot, readDotGit } from "./git-repository.ts";
+import { nodePlatform } from "./node.ts";
 
 const { files } = nodePlatform();
 const git = (cwd: string, ...args: readonly string[]): void => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Files, ProgramStart } from "../platform/platform.ts";
 import type { GitRepository } from "../platform/git-repository.ts";
+import type { Files, ProgramStart } from "../platform/platform.ts";
 
 /**
  * The program with an environment in which git sets no upstream of a branch by itself. Upstreams are in the repository's

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Platform } from "../platform/platform.ts";
 import { textOf } from "../platform/git-repository.ts";
+import type { Platform } from "../platform/platform.ts";
 import { PLACEHOLDERS_FOLDER } from "./placeholders-folder.ts";
 
 /**

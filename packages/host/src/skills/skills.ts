@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { SkillErrorInfo, SkillMetadata, SkillScope } from "@bobbin/protocol";
-import type { Files } from "../platform/platform.ts";
 import { foldersFromRepositoryRoot } from "../platform/git-repository.ts";
+import type { Files } from "../platform/platform.ts";
 import { FrontMatterError, readFrontMatter } from "./front-matter.ts";
 
 type SkillFiles = Pick<Files, "readText" | "list" | "exists">;

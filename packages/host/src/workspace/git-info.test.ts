@@ -10,6 +10,7 @@ function infoOf(files: Readonly<Record<string, string>>) {
     {
       readText: async (path) => texts.get(path),
       exists: async (path) => path === "/work/.git" || texts.has(path),
+      realPath: async (path) => path,
     },
     "/work",
   );

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { GitInfo } from "@bobbin/protocol";
-import { findDotGit } from "../platform/git-repository.ts";
 import type { NotedFiles } from "../platform/file-read-cache.ts";
+import { findDotGit } from "../platform/git-repository.ts";
 import type { Files } from "../platform/platform.ts";
 
 /** Commit, branch and origin of the repository around a folder, read from the files in `.git`. No program is run. */

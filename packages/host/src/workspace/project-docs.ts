@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import type { ProjectDocSettings } from "../core/life/project-doc-settings.ts";
 import type { ProjectDoc } from "../core/life/records.ts";
-import type { Files } from "../platform/platform.ts";
 import { foldersFromRepositoryRoot } from "../platform/git-repository.ts";
+import type { Files } from "../platform/platform.ts";
 
 const NAMES = ["AGENTS.override.md", "AGENTS.md"];
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
-import type { Files } from "../../platform/platform.ts";
 import { foldersFromRepositoryRoot } from "../../platform/git-repository.ts";
+import type { Files } from "../../platform/platform.ts";
 import { joinRules, type Rules, restrictionsOf } from "./command-and-network-rules.ts";
 import { type BadRulesFile, type RulesFile, readRulesFile } from "./rules-file.ts";
 
