@@ -1,97 +1,22 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SandboxPolicy } from "@bobbin/protocol";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { POLICY, RepositoryStage } from "../../../../test/support/repository-stage.ts";
 import { hasSandbox } from "../../../../test/support/sandbox-here.ts";
-import { nodePlatform } from "../platform/node.ts";
-import type { Platform } from "../platform/platform.ts";
-import { createSandbox, type Sandbox } from "./sandbox.ts";
+import { createSandbox } from "./sandbox.ts";
 
-const POLICY: SandboxPolicy = {
-  type: "workspaceWrite",
-  writableRoots: [],
-  networkAccess: false,
-  excludeSlashTmp: true,
-  excludeTmpdirEnvVar: true,
-};
-
+let stage: RepositoryStage;
 let folder: string;
-let home: string;
 let repository: string;
-let platform: Platform;
-let sandbox: Sandbox;
 
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "bobbin-git-")));
-  [home, repository] = [join(folder, "home"), join(folder, "repository")];
-  await mkdir(home);
-  platform = { ...nodePlatform(), machine: { ...nodePlatform().machine, userHome: folder } };
-  sandbox = createSandbox({ platform, home });
-  git(folder, "init", "-q", "-b", "main", repository);
-  git(repository, "config", "user.email", "ann@example.org");
-  git(repository, "config", "user.name", "Ann");
-  await writeFile(join(repository, "a.txt"), "one\n");
-  git(repository, "add", ".");
-  git(repository, "commit", "-qm", "one");
+  stage = await RepositoryStage.build();
+  ({ folder, repository } = stage);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs git outside the sandbox, as the user does. */
-function git(cwd: string, ...args: readonly string[]): string {
-  const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
-  return execFileSync("git", args, { cwd, env, encoding: "utf8" });
-}
-
-/** Runs a script as if it consisted of plain git commands. `meanwhile` runs when it has printed "ready". */
-async function confined(
-  script: string,
-  more: {
-    readonly cwd?: string;
-    readonly roots?: readonly string[];
-    readonly gitWritable?: boolean;
-    readonly in?: Sandbox;
-    readonly meanwhile?: () => Promise<void>;
-  } = {},
-): Promise<{ code: number | null; output: string; notices: readonly string[] }> {
-  const cwd = more.cwd ?? repository;
-  const found = await (more.in ?? sandbox).confine({
-    program: {
-      argv: ["/bin/sh", "-c", script],
-      cwd,
-      env: { PATH: process.env.PATH!, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" },
-      stdin: "open",
-    },
-    policy: POLICY,
-    roots: more.roots ?? [cwd],
-    gitWritable: more.gitWritable ?? true,
-  });
-  if (found.kind === "unavailable") throw new Error(found.reason);
-  const running = await platform.spawn(found.program);
-  let output = "";
-  for await (const { bytes } of running.output) {
-    output += new TextDecoder().decode(bytes);
-    if (more.meanwhile !== undefined && output.includes("ready\n")) {
-      output = output.replace("ready\n", "");
-      await more.meanwhile();
-      await running.write(new TextEncoder().encode("go\n"));
-    }
-  }
-  const { code } = await running.exited;
-  return { code, output, notices: await found.release() };
-}
+const git = (cwd: string, ...args: readonly string[]): string => stage.git(cwd, ...args);
+const confined: RepositoryStage["confined"] = (script, more) => stage.confined(script, more);
 
 /** All files below a folder. */
 async function filesBelow(path: string): Promise<readonly string[]> {
@@ -145,7 +70,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
   });
 
   it("[SANDBOX-7] keeps a placeholder until the last of the commands that need it has ended, of all hosts", async () => {
-    const other = createSandbox({ platform, home });
+    const other = createSandbox(stage);
     await confined("echo ready; read go", {
       meanwhile: async () => {
         await confined("git status", { in: other });
@@ -158,8 +83,11 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
 
   it("[SANDBOX-7] removes placeholders of a host that died", async () => {
     // A host that died while it used a placeholder file: its lock is released.
-    const dying = { ...platform, liveness: { ...platform.liveness, announce: async () => async () => {} } };
-    const found = await createSandbox({ platform: dying, home }).confine({
+    const dying = {
+      ...stage.platform,
+      liveness: { ...stage.platform.liveness, announce: async () => async () => {} },
+    };
+    const found = await createSandbox({ platform: dying, home: stage.home }).confine({
       program: { argv: ["true"], cwd: repository, env: {}, stdin: "closed" },
       policy: POLICY,
       roots: [repository],
@@ -167,9 +95,11 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     });
     expect(found.kind).toBe("program");
     expect(existsSync(dotGit("commondir"))).toBe(true);
-    await createSandbox({ platform, home }).sweep();
+    await createSandbox(stage).sweep();
     expect(existsSync(dotGit("commondir"))).toBe(false);
-    expect((await readdir(join(home, "sandbox-masks"))).filter((name) => name.length === 32)).toEqual([]);
+    expect((await readdir(join(stage.home, "sandbox-masks"))).filter((name) => name.length === 32)).toEqual(
+      [],
+    );
   });
 
   it("[SANDBOX-5] refuses the code that a git command runs to change which programs git runs", async () => {
