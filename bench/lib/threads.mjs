@@ -11,19 +11,44 @@ export function makeProject(home) {
   const path = join(home.path, "project");
   if (existsSync(path)) return path;
   mkdirSync(path);
-  const git = (/** @type {string[]} */ ...args) =>
-    execFileSync("git", ["-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args], {
-      cwd: path,
-      stdio: "ignore",
-      timeout: 10_000,
-      env: { PATH: process.env.PATH, HOME: home.path, GIT_CONFIG_NOSYSTEM: "1" },
-    });
   writeFileSync(join(path, "AGENTS.md"), "Be brief.\n");
-  git("init", "--quiet");
-  git("add", ".");
-  git("commit", "--quiet", "--message", "Begin");
-  git("remote", "add", "origin", "https://localhost/project.git");
+  commitAll(path);
+  git(path, "remote", "add", "origin", "https://localhost/project.git");
   return path;
+}
+
+/**
+ * Makes a folder a git repository with this many files of 2 kB in folders of 50, all committed.
+ * @param {string} path
+ * @param {number} files
+ */
+export function makeLargeRepository(path, files) {
+  for (let nth = 0; nth < files; nth++) {
+    const folder = join(path, `folder-${Math.floor(nth / 50)}`);
+    if (nth % 50 === 0) mkdirSync(folder);
+    writeFileSync(join(folder, `file-${nth}.txt`), `This is file ${nth}.\n`.repeat(100));
+  }
+  commitAll(path);
+}
+
+/** @param {string} path */
+function commitAll(path) {
+  git(path, "init", "--quiet");
+  git(path, "add", ".");
+  git(path, "commit", "--quiet", "--message", "Begin");
+}
+
+/**
+ * @param {string} cwd
+ * @param {string[]} args
+ */
+function git(cwd, ...args) {
+  execFileSync("git", ["-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args], {
+    cwd,
+    stdio: "ignore",
+    timeout: 60_000,
+    env: { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: "1" },
+  });
 }
 
 /**

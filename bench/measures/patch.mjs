@@ -5,14 +5,19 @@ import { startMockModel } from "../lib/mock-model.mjs";
 import { result } from "../lib/result.mjs";
 import { rotate } from "../lib/rotate-subjects.mjs";
 import { withHomes } from "../lib/subjects.mjs";
+import { makeLargeRepository } from "../lib/threads.mjs";
 import { Turns } from "../lib/turns.mjs";
 
 export const name = "patch";
-export const about = "a turn that patches 10 files";
+export const about = "a turn that patches 10 files, in a folder without git and in a large repository";
 
 const STARTS = 3;
 const TURNS = { ours: 60, peer: 15, floor: 0 };
 const WARM_UP = { ours: 60, peer: 2, floor: 0 };
+const FOLDERS = [
+  { of: "patch", files: 0 },
+  { of: "patch repository", files: 5_000 },
+];
 const FILES = Array.from({ length: 10 }, (_, nth) => `file-${nth}.txt`);
 const CONTENT = Array.from({ length: 200 }, (_, nth) => `line ${nth}\n`).join("");
 /** A patch that can be applied repeatedly: each time it inserts a line after the tenth. */
@@ -29,18 +34,28 @@ export async function measure({ subjects, runs = STARTS, onRound }) {
   try {
     const options = { modelUrl: model.url, sandbox: "workspace-write" };
     return await withHomes(subjects("ours", "peer"), options, async (homes) => {
-      const samples = await rotate(homes, { runs, atMostMs: 180_000, onRound }, sample);
-      return result({ name, unit: "ms", samples, bar: [{ of: "ours/peer", max: 1 / 5 }] });
+      const results = [];
+      for (const { of, files } of FOLDERS) {
+        const samples = await rotate(homes, { runs, atMostMs: 180_000, onRound }, (home) =>
+          sample(home, files),
+        );
+        results.push(result({ name: of, unit: "ms", samples, bar: [{ of: "ours/peer", max: 1 / 5 }] }));
+      }
+      return results;
     });
   } finally {
     model.close();
   }
 }
 
-/** @param {import("../lib/subjects.mjs").Home} home */
-async function sample(home) {
+/**
+ * @param {import("../lib/subjects.mjs").Home} home
+ * @param {number} files of the repository; 0 for a folder without git
+ */
+async function sample(home, files) {
   const server = home.stdio();
   const cwd = temporaryFolder();
+  if (files > 0) makeLargeRepository(cwd, files);
   for (const file of FILES) writeFileSync(join(cwd, file), CONTENT);
   try {
     await server.initialize();

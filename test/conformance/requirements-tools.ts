@@ -37,6 +37,10 @@ export const toolLines = {
     "What was checked is what a command gets: nothing that took its place is mounted, and no folder on the way can.",
   "SANDBOX-11":
     "No command makes a repository at the root of a workspace, or changes a folder of hooks, there or not.",
+  "SANDBOX-12":
+    "No command makes or changes what the user's git finds in a workspace, its writable parents and nested repositories.",
+  "SANDBOX-13":
+    "Whatever a model does with nobody who approves: nothing outside is changed, nothing hidden is read, nothing is left.",
   "NETWORK-1":
     "A command with the network by host reaches hosts that are allowed, through the proxy, and nothing past it.",
   "NETWORK-2": "A command waits while one question is asked for all of its connections to a host.",
