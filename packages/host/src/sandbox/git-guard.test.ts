@@ -152,6 +152,23 @@ describe.runIf(hasSandbox)("what the user's git finds in a workspace", () => {
     expect(existsSync(join(repository, "shared", "git.config"))).toBe(isThere);
   });
 
+  it("[SANDBOX-12] is no other program that its configuration names", async () => {
+    await mkdir(join(repository, "tools"));
+    await writeFile(join(repository, "tools", "clean.sh"), "exec cat\n");
+    await writeFile(join(repository, ".gitattributes"), "*.txt filter=tidy\n");
+    stage.git(repository, "config", "filter.tidy.clean", "sh tools/clean.sh");
+    stage.git(repository, "config", "core.fsmonitor", "./missing/monitor.sh");
+    const program = `printf '#!/bin/sh\\ntouch ${ran}; false\\n'`;
+    await asEveryCommand(
+      `${program} > tools/clean.sh; mv tools x; mkdir -p missing && ${program} > missing/monitor.sh && ` +
+        "chmod +x missing/monitor.sh; echo two > a.txt",
+      { cwd: repository },
+    );
+    userRunsGit(repository);
+    expect(existsSync(ran)).toBe(false);
+    expect((await readdir(repository)).sort()).toEqual([".git", ".gitattributes", "a.txt", "tools"]);
+  });
+
   it("[SANDBOX-12] is no configuration of the user's own, where the workspace is their home", async () => {
     await asEveryCommand(
       `printf '${evil()}' > .gitconfig; mkdir -p .config/git && printf '${evil()}' > .config/git/config; mv .config x`,

@@ -9,7 +9,7 @@ import {
 import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
 import { isWithin } from "./access.ts";
-import { configFiles, hooksFolder, OTHER_CONTENT, protectionOf } from "./git-protection.ts";
+import { configFiles, hooksFolder, OTHER_CONTENT, programs, protectionOf } from "./git-protection.ts";
 import type { IndexLinkReader } from "./index-gitlinks.ts";
 import type { Placeholder } from "./placeholder-files.ts";
 
@@ -116,6 +116,8 @@ export class GitGuards {
         await guard(path, isWithin(path, worktree) ? worktree : dirname(path), OTHER_CONTENT);
     const hooks = hooksFolder(configs, repository, this.#userHome);
     if (hooks !== undefined) await guard(hooks, worktree);
+    for (const program of programs(configs, repository, this.#userHome))
+      if (isWithin(program, worktree)) await guard(program, worktree);
     for (const folder of await this.links(repository)) await guard(join(folder, ".git"), worktree);
   }
 

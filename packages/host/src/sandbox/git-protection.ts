@@ -191,6 +191,24 @@ export function hooksFolder(
   return undefined;
 }
 
+/** Keys of settings whose value is a command that git runs, in any section. */
+const COMMAND_KEYS =
+  /^(fsmonitor|clean|smudge|process|command|textconv|external|driver|editor|pager|askpass|sshcommand|program|helper)$/i;
+
+/** The files in a working tree that settings name as programs. A name without a slash is looked up in the PATH. */
+export function programs(
+  configs: readonly ConfigFile[],
+  { worktree }: GitRepository,
+  userHome: string,
+): readonly string[] {
+  return configs
+    .flatMap(({ text }) => configEntries(text ?? ""))
+    .filter(({ key }) => COMMAND_KEYS.test(key))
+    .flatMap(({ value }) => value.replace(/^!/, "").split(/[\s;&|<>()"']+/))
+    .filter((word) => word.includes("/"))
+    .map((word) => expand(word, worktree, userHome));
+}
+
 /** A path of a config file as an absolute one. */
 function expand(path: string, folder: string, userHome: string): string {
   const expanded = path.replace(/^~\//, `${userHome}/`);
