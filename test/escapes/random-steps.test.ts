@@ -78,7 +78,7 @@ async function play(client: WireClient, workspace: Workspace, sequence: readonly
   });
   await client.turnCompleted(turn.id);
   // The background steps still exchange folders.
-  userRunsGit(workspace);
+  if (client === clients.user) userRunsGit(workspace);
   await client.call("thread/unload", { threadId });
   const seen = [...client.frames.slice(frames), ...model.asked.slice(requests).map(({ body }) => body)];
   return JSON.stringify(seen);

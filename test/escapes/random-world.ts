@@ -102,7 +102,7 @@ export class World {
     await mkdir(folder);
     const one = (at: string, writable: readonly string[] = []): Workspace => ({
       cwd: at,
-      writable: [at, ...writable],
+      writable: isSubject ? [this.subjects] : [at, ...writable],
       folder,
       repositories: [at],
     });
@@ -150,9 +150,10 @@ export class World {
   async around({ writable, folder }: Workspace): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     const walk = async (path: string): Promise<void> => {
-      if (writable.includes(path) && path !== this.rooted) return;
       // What the host itself writes. Its settings are looked at.
       if (path === this.home) return void found.set(path, await readFile(join(path, "config.toml"), "utf8"));
+      const isWritable = writable.some((root) => `${path}/`.startsWith(`${root}/`));
+      if (isWritable && path !== this.rooted) return;
       // What git itself changes when it commits in a worktree or a submodule.
       if (path.startsWith(folder) && OWN_OF_GIT.test(relative(folder, path))) return;
       const stats = await lstat(path);
@@ -172,4 +173,4 @@ export class World {
 }
 
 const OWN_OF_GIT =
-  /(^|\/)\.git\/(.*\/)?(objects|refs|logs|index|index\.lock|HEAD|HEAD\.lock|ORIG_HEAD|COMMIT_EDITMSG|packed-refs|AUTO_MERGE|gc\.log|gc\.pid|FETCH_HEAD|sharedindex\..*)$/;
+  /(^|\/)\.git\/(.*\/)?(objects|refs|logs|index|index\.lock|HEAD|HEAD\.lock|ORIG_HEAD|COMMIT_EDITMSG|packed-refs|AUTO_MERGE|gc\.log|gc\.pid|FETCH_HEAD|sharedindex\..*|worktrees|worktrees\/(?!work(\/|$)).*)$/;

@@ -63,7 +63,7 @@ export class RepositoryStage {
   /** Runs git outside the sandbox, as the user does. */
   git(cwd: string, ...args: readonly string[]): string {
     const env = { PATH: process.env.PATH, HOME: this.folder, GIT_CONFIG_NOSYSTEM: "1" };
-    return execFileSync("git", args, { cwd, env, encoding: "utf8" });
+    return execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   }
 
   /** Runs a script as if it consisted of plain git commands, or, without `gitWritable`, of others. */

@@ -81,7 +81,8 @@ export class AccessLookup {
     const inWorkspace = workspace.filter((root) => writable.some((one) => isWithin(root, one)));
     const project = command.project === undefined ? undefined : await files.realPath(command.project);
     const isProjectInside = project !== undefined && inWorkspace.some((root) => isWithin(project, root));
-    const guard = await this.#guards.of([...inWorkspace, ...(isProjectInside ? [project] : [])], writable);
+    const guarded = new Set([...inWorkspace, ...(isProjectInside ? [project] : [])]);
+    const guard = await this.#guards.of([...guarded], writable);
     const found = await this.#dotGitOf(command, inWorkspace);
     const repository = command.gitWritable ? await this.#openable(found, inWorkspace, writable) : undefined;
     const opened = repository && (await open(repository));

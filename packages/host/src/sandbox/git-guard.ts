@@ -9,7 +9,15 @@ import {
 import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
 import { isWithin } from "./access.ts";
-import { configFiles, hooksFolder, OTHER_CONTENT, programs, protectionOf } from "./git-protection.ts";
+import {
+  type ConfigFile,
+  configFiles,
+  hooksFolder,
+  OTHER_CONTENT,
+  programs,
+  protectionOf,
+  userConfigFiles,
+} from "./git-protection.ts";
 import type { IndexLinkReader } from "./index-gitlinks.ts";
 import type { Placeholder } from "./placeholder-files.ts";
 
@@ -63,6 +71,9 @@ export class GitGuards {
       const top = await this.#topmostVacant(path, below);
       missing.set(top, { path: top, text: top === path ? text : null });
     };
+    // In a temporary folder, the user's home is not somebody's workspace: what is missing there is not masked.
+    if (roots.some((root) => isWithin(this.#userHome, root)))
+      await this.#guardConfigs(await userConfigFiles(this.#files, this.#userHome), undefined, guard);
     for (const root of roots)
       for (const folder of upwards(root).filter(isWritable)) {
         await guard(join(folder, ".git"), folder);
@@ -111,14 +122,26 @@ export class GitGuards {
     await guard(gitDir, gitDir);
     await guard(commonDir, commonDir);
     const configs = await configFiles(this.#files, repository, this.#userHome);
-    for (const { path } of configs)
-      if (!isWithin(path, commonDir))
-        await guard(path, isWithin(path, worktree) ? worktree : dirname(path), OTHER_CONTENT);
+    await this.#guardConfigs(
+      configs.filter(({ path }) => !isWithin(path, commonDir)),
+      worktree,
+      guard,
+    );
     const hooks = hooksFolder(configs, repository, this.#userHome);
     if (hooks !== undefined) await guard(hooks, worktree);
     for (const program of programs(configs, repository, this.#userHome))
       if (isWithin(program, worktree)) await guard(program, worktree);
     for (const folder of await this.links(repository)) await guard(join(folder, ".git"), worktree);
+  }
+
+  async #guardConfigs(
+    configs: readonly ConfigFile[],
+    worktree: string | undefined,
+    guard: Guard,
+  ): Promise<void> {
+    const tops = [...(worktree === undefined ? [] : [worktree]), this.#userHome];
+    for (const { path } of configs)
+      await guard(path, tops.find((top) => isWithin(path, top)) ?? dirname(path), OTHER_CONTENT);
   }
 
   async #bareRepository(folder: string): Promise<GitRepository | undefined> {

@@ -143,7 +143,7 @@ async function submoduleFolders(
 }
 
 /** A config file that git reads in a repository. The text is undefined if the file does not exist. */
-interface ConfigFile {
+export interface ConfigFile {
   readonly path: string;
   readonly text: string | undefined;
 }
@@ -152,9 +152,27 @@ interface ConfigFile {
 const MAX_CONFIGS = 64;
 
 /** The config files that git reads in a repository, of the strongest first, each with the files that it includes. */
-export async function configFiles(
+export function configFiles(
   files: ProtectionFiles,
   { gitDir, commonDir }: GitRepository,
+  userHome: string,
+): Promise<readonly ConfigFile[]> {
+  const own = [join(gitDir, "config.worktree"), join(commonDir, "config")];
+  return withIncludes(files, [...own, ...userConfigPaths(userHome)], userHome);
+}
+
+/** The config files that git reads everywhere, with the files that they include. */
+export function userConfigFiles(files: ProtectionFiles, userHome: string): Promise<readonly ConfigFile[]> {
+  return withIncludes(files, userConfigPaths(userHome), userHome);
+}
+
+function userConfigPaths(userHome: string): readonly string[] {
+  return [join(userHome, ".gitconfig"), join(userHome, ".config", "git", "config")];
+}
+
+async function withIncludes(
+  files: ProtectionFiles,
+  paths: readonly string[],
   userHome: string,
 ): Promise<readonly ConfigFile[]> {
   const found: ConfigFile[] = [];
@@ -166,10 +184,7 @@ export async function configFiles(
       if (/^include(if)?$/.test(section) && key.toLowerCase() === "path")
         await read(expand(value, dirname(path), userHome));
   };
-  await read(join(gitDir, "config.worktree"));
-  await read(join(commonDir, "config"));
-  await read(join(userHome, ".gitconfig"));
-  await read(join(userHome, ".config", "git", "config"));
+  for (const path of paths) await read(path);
   return found;
 }
 

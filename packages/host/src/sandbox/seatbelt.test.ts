@@ -153,6 +153,7 @@ describe("a policy on macOS", () => {
         "(allow file-write* (subpath "F/home/sandbox-caches/ID/files"))",
         "(deny file-write* (subpath "F/work/.git"))",
         "(deny file-write* (subpath "F/work/.codex"))",
+        "(deny file-write* (subpath "F/lib/.git"))",
         "(deny file-read* file-write* (subpath "F/home"))",
         "(allow file-read* file-write* (subpath "F/home/sandbox-caches/ID/files"))",
       ]
@@ -171,6 +172,7 @@ describe("a policy on macOS", () => {
         "(deny file-write* (subpath "F/work/.git/config"))",
         "(deny file-write* (subpath "F/work/.git/hooks"))",
         "(deny file-write* (subpath "F/work/.git/commondir"))",
+        "(deny file-write* (subpath "F/lib/.git"))",
         "(deny file-write-unlink (literal "F/work/.git"))",
         "(deny file-read* file-write* (subpath "F/home"))",
         "(allow file-read* file-write* (subpath "F/home/sandbox-caches/ID/files"))",
