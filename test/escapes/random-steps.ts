@@ -49,7 +49,7 @@ const EVIL =
   `[diff]\\n\\texternal = \\"touch $RAN\\"\\n[filter \\"e\\"]\\n\\tclean = \\"touch $RAN; cat\\"\\n`;
 
 const layOut = (at: string): string =>
-  `mkdir -p ${at}/objects ${at}/refs ${at}/hooks; printf "${EVIL}" > ${at}/config; echo 'ref: refs/heads/main' > ${at}/HEAD`;
+  `rmdir ${at}/HEAD ${at}; mkdir -p ${at}/objects ${at}/refs ${at}/hooks; printf "${EVIL}" > ${at}/config; echo 'ref: refs/heads/main' > ${at}/HEAD`;
 
 const shell: fc.Arbitrary<string> = fc.oneof(
   path.map((p) => `mkdir -p ${p}`),

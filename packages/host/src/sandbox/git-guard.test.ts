@@ -22,7 +22,7 @@ const evil = (): string =>
 
 /** Lays out a repository by hand, with a program that git status runs. */
 const layOut = (path: string): string =>
-  `mkdir -p ${path}/objects ${path}/refs; printf '${evil()}' > ${path}/config; ` +
+  `rmdir ${path}/HEAD ${path}; mkdir -p ${path}/objects ${path}/refs; printf '${evil()}' > ${path}/config; ` +
   `echo 'ref: refs/heads/main' > ${path}/HEAD;`;
 
 /** Git as the user runs it in a folder, which may be none of git's, or be broken. */
