@@ -147,6 +147,8 @@ export class GitGuards {
   async #bareRepository(folder: string): Promise<GitRepository | undefined> {
     for (const name of ["HEAD", "objects", "refs"])
       if (!(await this.#files.exists(join(folder, name)))) return undefined;
+    // A placeholder of another command.
+    if (await this.#files.exists(`${join(folder, "HEAD")}/.`)) return undefined;
     return { worktree: folder, gitDir: folder, commonDir: folder };
   }
 
