@@ -22,10 +22,10 @@ it("finds repositories, worktrees and submodules, as git does", async () => {
   git(main, "-c", "protocol.file.allow=always", "submodule", "add", "-q", main, "sub");
   for (const root of [main, tree, join(main, "sub")])
     expect(await readDotGit(files, root)).toMatchObject({
-      isRepository: true,
+      head: expect.any(String),
       repository: { worktree: root },
     });
-  expect((await readDotGit(files, folder))?.isRepository ?? false).toBe(false);
+  expect((await readDotGit(files, folder))?.head).toBeUndefined();
   expect(await foldersFromRepositoryRoot(files, join(main, "deep", "er"))).toEqual([
     main,
     join(main, "deep"),
@@ -43,6 +43,6 @@ it.each([
   const folder = await freshFolder("repository");
   await mkdir(join(folder, "sub"));
   await make(join(folder, ".git"));
-  expect((await readDotGit(files, folder))?.isRepository ?? false).toBe(false);
+  expect((await readDotGit(files, folder))?.head).toBeUndefined();
   expect(await foldersFromRepositoryRoot(files, join(folder, "sub"))).toBeUndefined();
 });

@@ -16,8 +16,8 @@ export interface GitRepository {
 export interface DotGit {
   /** The folder that contains `.git`. */
   readonly worktree: string;
-  /** Whether git takes the folder for the top of a repository: its `.git` has a HEAD, or names a folder with one. */
-  readonly isRepository: boolean;
+  /** The folder with the repository's HEAD, as git finds it, whoever named it; undefined if there is none. */
+  readonly head: string | undefined;
   /**
    * The repository. Undefined if `.git` names one that cannot be seen, or that does not name this folder back: whoever
    * wrote the file could have named any repository.
@@ -40,15 +40,16 @@ export async function readDotGit(files: RepositoryFiles, worktree: string): Prom
       // Git creates no `commondir` in a folder `.git`, and the file could name any folder.
       const common = (await textOf(files, join(dotGit, "commondir")))?.trim() ?? ".";
       const repository = common === "." ? { worktree, gitDir: dotGit, commonDir: dotGit } : undefined;
-      return { worktree, isRepository: true, repository };
+      return { worktree, head: dotGit, repository };
     }
     const named = /^gitdir: ([^\n]+)\n*$/.exec((await textOf(files, dotGit)) ?? "")?.[1];
     if (named === undefined) return undefined;
     const gitDir = await realPathOf(files, resolve(worktree, named));
-    const isRepository = await files.exists(join(gitDir, "HEAD"));
+    if (!(await files.exists(join(gitDir, "HEAD"))))
+      return { worktree, head: undefined, repository: undefined };
     const repository =
       (await linkedWorktree(files, worktree, gitDir)) ?? (await submodule(files, worktree, gitDir));
-    return { worktree, isRepository, repository: isRepository ? repository : undefined };
+    return { worktree, head: gitDir, repository };
   } catch {
     // A folder that cannot be read counts as one without a repository.
     return undefined;
@@ -75,7 +76,7 @@ export async function foldersFromRepositoryRoot(
 ): Promise<readonly string[] | undefined> {
   const folders = upwards(cwd);
   for (const [nth, folder] of folders.entries())
-    if ((await readDotGit(files, folder))?.isRepository) return folders.slice(0, nth + 1).reverse();
+    if ((await readDotGit(files, folder))?.head !== undefined) return folders.slice(0, nth + 1).reverse();
   return undefined;
 }
 

@@ -26,7 +26,7 @@ import type { Placeholder } from "./placeholder-files.ts";
  * `git status` would run programs that a command chose.
  */
 export interface GitGuard {
-  /** Files and folders that commands can only read. They need not be in a writable folder. */
+  /** Files and folders in writable ones that commands can only read. */
   readonly paths: readonly string[];
   /** Placeholders for what does not exist, or is an empty folder. */
   readonly missing: readonly Placeholder[];
@@ -65,9 +65,12 @@ export class GitGuards {
     const missing = new Map<string, Placeholder>();
     const plain: string[] = [];
     const guard: Guard = async (path, below, text = null) => {
-      if (paths.has(path)) return;
+      if (paths.has(path) || !isWritable(path)) return;
+      const isVacant = await this.#isVacant(path).catch(() => undefined);
+      // What this user may not look at, their commands may not change, either.
+      if (isVacant === undefined) return;
       paths.add(path);
-      if (!isWritable(path) || !(await this.#isVacant(path))) return;
+      if (!isVacant) return;
       const top = await this.#topmostVacant(path, below);
       missing.set(top, { path: top, text: top === path ? text : null });
     };
@@ -89,7 +92,7 @@ export class GitGuards {
         }
         if (folder === root) plain.push(root);
         // Without HEAD, a folder is no bare repository. A new, empty folder stays empty for programs that insist on it.
-        const isInRepository = (await findDotGit(this.#files, dirname(folder)))?.isRepository;
+        const isInRepository = (await findDotGit(this.#files, dirname(folder)))?.head !== undefined;
         if (isInRepository && !(await this.#isVacant(folder))) await guard(join(folder, "HEAD"), folder);
       }
     return { paths: [...paths], missing: [...missing.values()], plain };

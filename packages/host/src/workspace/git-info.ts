@@ -1,15 +1,17 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { GitInfo } from "@bobbin/protocol";
 import type { NotedFiles } from "../platform/file-read-cache.ts";
-import { findDotGit } from "../platform/git-repository.ts";
+import { findDotGit, textOf } from "../platform/git-repository.ts";
 import type { Files } from "../platform/platform.ts";
 
 /** Commit, branch and origin of the repository around a folder, read from the files in `.git`. No program is run. */
 export async function readGitInfo(files: NotedFiles, cwd: string): Promise<GitInfo | null> {
   try {
-    const { repository } = (await findDotGit(files, cwd)) ?? {};
-    if (repository === undefined) return null;
-    const { gitDir, commonDir } = repository;
+    const gitDir = (await findDotGit(files, cwd))?.head;
+    if (gitDir === undefined) return null;
+    // A worktree has its own HEAD, and shares everything else with the repository.
+    const common = (await textOf(files, join(gitDir, "commondir")))?.trim() ?? ".";
+    const commonDir = resolve(gitDir, common);
     const head = (await files.readText(join(gitDir, "HEAD")))?.trim();
     if (head === undefined) return null;
     const ref = /^ref: (.+)$/.exec(head)?.[1];
