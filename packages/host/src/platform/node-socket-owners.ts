@@ -155,8 +155,9 @@ interface Process {
 /** All processes of the machine except those of the kernel, each with what it says about a socket that it has. */
 async function processesNow(): Promise<ReadonlyMap<number, Process & { readonly kind: Holder }>> {
   const all = new Map<number, Process & { environment: string }>();
+  const kernel = kernelThreads();
   for (const name of listed("/proc") ?? []) {
-    if (!/^\d+$/.test(name)) continue;
+    if (!/^\d+$/.test(name) || kernel.has(name)) continue;
     const found = processNow(Number(name));
     if (found !== undefined) all.set(Number(name), { ...found, environment: environmentOf(Number(name)) });
     if (all.size % PROCESSES_AT_ONCE === 0) await nextTurn();
@@ -186,6 +187,14 @@ async function processesNow(): Promise<ReadonlyMap<number, Process & { readonly 
   return new Map(
     [...all].map(([pid, { parent, startedAt }]) => [pid, { parent, startedAt, kind: kindOf(pid) }]),
   );
+}
+
+/**
+ * The processes of the kernel, which have no descriptors: often more than all others. They are the children of process
+ * 2, unless that is an ordinary process, as in a container.
+ */
+function kernelThreads(): ReadonlySet<string> {
+  return new Set(processNow(2) === undefined ? textOf("/proc/2/task/2/children").split(" ") : []);
 }
 
 /** After this many processes, the event loop has its turn. */

@@ -159,6 +159,26 @@ describe("the holder of a socket", () => {
     }
   });
 
+  const hasKernelThreads =
+    fs.existsSync("/proc/2/task/2/children") && fs.readFileSync("/proc/2/comm", "utf8") === "kthreadd\n";
+
+  it.runIf(hasKernelThreads)("is found without a look at the kernel's threads", async () => {
+    const { near } = await overTcp("127.0.0.1", "127.0.0.1");
+    const inode = await inodeOf(near);
+    const threads = fs.readFileSync("/proc/2/task/2/children", "utf8").trim().split(" ");
+    const spy = vi.spyOn(fs, "readFileSync");
+    syncBuiltinESMExports();
+    try {
+      expect(await nodePeers.holderOf(inode)).toBe("user");
+      const read = spy.mock.calls.map(([path]) => String(path));
+      expect(read).toContain(`/proc/${process.pid}/stat`);
+      expect(read.filter((path) => threads.some((thread) => path === `/proc/${thread}/stat`))).toEqual([]);
+    } finally {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    }
+  });
+
   const { unshare, exit } = {
     unshare: process.arch === "arm64" ? 97 : 272,
     exit: process.arch === "arm64" ? 93 : 60,
