@@ -65,14 +65,14 @@ async function holdersOf(sought: ReadonlySet<number>): Promise<ReadonlyMap<numbe
   const search = new SocketSearch(sought);
   // These processes must not have the socket, so all of their tables are searched: a thread can have a table of its
   // own, and the table of a first thread that has ended is empty.
-  const hasHidden = await search.addAll(of("command"), "command", tablesOfThreads);
-  await search.addAll(of("unknown"), "unknown", tablesOfThreads);
+  const hasHidden = await search.addAll(of("command"), "command", allThreads);
+  await search.addAll(of("unknown"), "unknown", allThreads);
   // Most clients are young processes, and have the socket in the table of their first thread.
   const users = of("user").sort((a, b) => all.get(b)!.startedAt - all.get(a)!.startedAt);
   const isSame = (pid: number): boolean => processNow(pid)?.startedAt === all.get(pid)!.startedAt;
-  for (const tables of [tableOfProcess, tablesOfThreads]) {
+  for (const threadsOf of [firstThread, allThreads]) {
     if (search.isOver) break;
-    await search.addAll(users, "user", tables, isSame);
+    await search.addAll(users, "user", threadsOf, isSame);
   }
   // A process can hide its table from this user. It may have any socket that was not found elsewhere.
   if (hasHidden) for (const socket of search.missing) search.found.set(socket, "command");
@@ -103,18 +103,18 @@ class SocketSearch {
   async addAll(
     processes: readonly number[],
     kind: Holder,
-    tablesOf: (pid: number) => readonly string[],
+    threadsOf: (pid: number) => readonly string[],
     isSame?: (pid: number) => boolean,
   ): Promise<boolean> {
     let hides = false;
     let read = 0;
     for (const pid of processes) {
-      for (const table of tablesOf(pid)) {
-        const descriptors = listed(table);
+      for (const thread of threadsOf(pid)) {
+        const descriptors = descriptorsOf(thread);
         hides ||= descriptors === undefined;
         for (const descriptor of descriptors ?? []) {
           if (++read % DESCRIPTORS_AT_ONCE === 0) await nextTurn();
-          const socket = this.#links.get(linkOf(`${table}/${descriptor}`) ?? "");
+          const socket = this.#links.get(linkOf(`${thread}/fd/${descriptor}`) ?? "");
           if (socket === undefined || (isSame !== undefined && !isSame(pid))) continue;
           // The first kind that is found counts: the callers begin with the one that is refused.
           if (!this.found.has(socket)) this.found.set(socket, kind);
@@ -127,11 +127,23 @@ class SocketSearch {
   }
 }
 
-const tableOfProcess = (pid: number): readonly string[] => [`/proc/${pid}/fd`];
+const firstThread = (pid: number): readonly string[] => [`/proc/${pid}`];
 
-/** The descriptor tables of all threads of a process. Most threads share one, but that cannot be seen from outside. */
-function tablesOfThreads(pid: number): readonly string[] {
-  return (listed(`/proc/${pid}/task`) ?? []).map((thread) => `/proc/${pid}/task/${thread}/fd`);
+/** All threads of a process. Most of them share one descriptor table, but that cannot be seen from outside. */
+function allThreads(pid: number): readonly string[] {
+  return (listed(`/proc/${pid}/task`) ?? []).map((thread) => `/proc/${pid}/task/${thread}`);
+}
+
+/** The descriptors of a thread; none if it has ended, undefined if this user may not see what they are. */
+function descriptorsOf(thread: string): readonly string[] | undefined {
+  // A superuser may list every table, but with fewer capabilities than the thread's may not read the links. The kernel
+  // refuses all links of a thread or none, and a thread can have thousands.
+  try {
+    readlinkSync(`${thread}/cwd`);
+  } catch (cause) {
+    if (isRefused(cause)) return undefined;
+  }
+  return listed(`${thread}/fd`);
 }
 
 interface Process {
@@ -143,8 +155,9 @@ interface Process {
 /** All processes of the machine except those of the kernel, each with what it says about a socket that it has. */
 async function processesNow(): Promise<ReadonlyMap<number, Process & { readonly kind: Holder }>> {
   const all = new Map<number, Process & { environment: string }>();
+  const kernel = kernelThreads();
   for (const name of listed("/proc") ?? []) {
-    if (!/^\d+$/.test(name)) continue;
+    if (!/^\d+$/.test(name) || kernel.has(name)) continue;
     const found = processNow(Number(name));
     if (found !== undefined) all.set(Number(name), { ...found, environment: environmentOf(Number(name)) });
     if (all.size % PROCESSES_AT_ONCE === 0) await nextTurn();
@@ -176,6 +189,14 @@ async function processesNow(): Promise<ReadonlyMap<number, Process & { readonly 
   );
 }
 
+/**
+ * The processes of the kernel, which have no descriptors: often more than all others. They are the children of process
+ * 2, unless that is an ordinary process, as in a container.
+ */
+function kernelThreads(): ReadonlySet<string> {
+  return new Set(processNow(2) === undefined ? textOf("/proc/2/task/2/children").split(" ") : []);
+}
+
 /** After this many processes, the event loop has its turn. */
 const PROCESSES_AT_ONCE = 32;
 /** PF_KTHREAD: a flag of processes of the kernel, which have no descriptors. */
@@ -193,6 +214,8 @@ const environmentOf = (pid: number): string => textOf(`/proc/${pid}/environ`);
 
 /** The marks of all hosts in an environment. A host that was started by a host adds its mark behind a colon. */
 function marksIn(environment: string): readonly string[] {
+  // Fast path: few processes have a mark, and a check looks at the environments of all.
+  if (!environment.includes(`${MARK_VARIABLE}=`)) return [];
   return environment
     .split("\0")
     .filter((variable) => variable.startsWith(`${MARK_VARIABLE}=`))
@@ -200,10 +223,10 @@ function marksIn(environment: string): readonly string[] {
     .filter((mark) => mark !== "");
 }
 
-/** The text of a file; empty if it cannot be read. */
+/** The text of a file; empty if it cannot be read. Node reads UTF-8 in one call, and other encodings in five. */
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "latin1");
+    return readFileSync(path, "utf8");
   } catch {
     return "";
   }
@@ -214,9 +237,13 @@ function listed(path: string): readonly string[] | undefined {
   try {
     return readdirSync(path);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    return code === "EACCES" || code === "EPERM" ? undefined : [];
+    return isRefused(cause) ? undefined : [];
   }
+}
+
+function isRefused(cause: unknown): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === "EACCES" || code === "EPERM";
 }
 
 function linkOf(path: string): string | undefined {

@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import fs from "node:fs";
 import { mkdtemp, readlink, rm } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { canTellPeers, nodePeers } from "./node-socket-peers.ts";
 import type { PeerSocket } from "./socket-peers.ts";
@@ -104,8 +106,8 @@ it("concurrent callers share one or two lookups", async () => {
 });
 
 describe("the holder of a socket", () => {
-  /** A program that inherits a socket as descriptor 3, and runs until the end of the test. */
-  async function inheriting(socket: Socket, argv: readonly [string, ...string[]]): Promise<void> {
+  /** The process of a program that inherits a socket as descriptor 3, and runs until the end of the test. */
+  async function inheriting(socket: Socket, argv: readonly [string, ...string[]]): Promise<number> {
     const [file, ...args] = argv;
     const child = spawn(file, args, {
       stdio: ["ignore", "pipe", "inherit", socket as never],
@@ -113,6 +115,7 @@ describe("the holder of a socket", () => {
     });
     open.push({ close: () => void process.kill(-child.pid!, "SIGKILL") });
     await once(child.stdout!, "data");
+    return child.pid!;
   }
 
   it("[OWN-1] is the user if only ordinary processes have it, and unknown if none has", async () => {
@@ -129,6 +132,51 @@ describe("the holder of a socket", () => {
     const { near } = await overTcp("127.0.0.1", "127.0.0.1");
     await inheriting(near, ["sh", "-c", "echo; sleep 1000 & wait"]);
     expect(await nodePeers.holderOf(await inodeOf(near))).toBe("command");
+  });
+
+  it("[OWN-1] is a command that hides its descriptors, found out by one look at each thread", async () => {
+    const { near } = await overTcp("127.0.0.1", "127.0.0.1");
+    const duplicates = Array.from({ length: 6 }, (_, nth) => `exec ${nth + 4}<&3`).join("; ");
+    const pid = await inheriting(near, ["sh", "-c", `${duplicates}; echo; exec sleep 1000`]);
+    const inode = await inodeOf(near);
+    near.destroy();
+    await eventually(async () => (await nodePeers.holderOf(inode)) === "command", "only the command has it");
+    const readLink = fs.readlinkSync;
+    let refused = 0;
+    // As for a superuser with fewer capabilities than the process, who may list the descriptors.
+    const spy = vi.spyOn(fs, "readlinkSync").mockImplementation(((path: string) => {
+      if (!path.startsWith(`/proc/${pid}/`)) return readLink(path);
+      refused++;
+      throw Object.assign(new Error("not permitted"), { code: "EACCES" });
+    }) as typeof readLink);
+    syncBuiltinESMExports();
+    try {
+      expect(await nodePeers.holderOf(inode)).toBe("command");
+      expect(refused).toBe(1);
+    } finally {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    }
+  });
+
+  const hasKernelThreads =
+    fs.existsSync("/proc/2/task/2/children") && fs.readFileSync("/proc/2/comm", "utf8") === "kthreadd\n";
+
+  it.runIf(hasKernelThreads)("is found without a look at the kernel's threads", async () => {
+    const { near } = await overTcp("127.0.0.1", "127.0.0.1");
+    const inode = await inodeOf(near);
+    const threads = fs.readFileSync("/proc/2/task/2/children", "utf8").trim().split(" ");
+    const spy = vi.spyOn(fs, "readFileSync");
+    syncBuiltinESMExports();
+    try {
+      expect(await nodePeers.holderOf(inode)).toBe("user");
+      const read = spy.mock.calls.map(([path]) => String(path));
+      expect(read).toContain(`/proc/${process.pid}/stat`);
+      expect(read.filter((path) => threads.some((thread) => path === `/proc/${thread}/stat`))).toEqual([]);
+    } finally {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    }
   });
 
   const { unshare, exit } = {

@@ -1,8 +1,8 @@
 // Every socket listener loads this module, so it is small. Code that the first client does not need is imported
 // later.
-import { accessSync, closeSync, constants, openSync, read, readSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync } from "node:fs";
 import { isIPv4 } from "node:net";
-import { sharedLookup } from "./shared-lookups.ts";
+import { nextTurn, sharedLookup } from "./shared-lookups.ts";
 import type { Peer, PeerLookup, PeerSocket } from "./socket-peers.ts";
 
 /**
@@ -118,16 +118,14 @@ const CHUNK_BYTES = 16 * 1024;
 /** For more rows than this, all of a table is read, because searching each part for each row takes longer. */
 const MAX_SOUGHT = 8;
 
-/**
- * How many synchronous reads follow each asynchronous one. The kernel returns at most a page per read, so a long table
- * takes a hundred reads, and each way through the thread pool takes longer than most of these reads.
- */
-const SYNC_READS = 16;
+/** After this many reads, the event loop has its turn. The kernel returns at most a page per read. */
+const READS_AT_ONCE = 16;
 
 /**
- * Reads a file up to the line in which the last of `sought` is found. Begins asynchronously, because the kernel scans a
- * table of many thousand slots, however few are used; and reads no further than needed, because the kernel scans the
- * table once more to find its end. Empty if the file cannot be opened.
+ * Reads a file up to the line in which the last of `sought` is found. Reads synchronously: a read of a table with many
+ * thousand empty slots takes the kernel some milliseconds, but the first use of the thread pool delays the first client
+ * by more. Reads no further than needed, because the kernel scans the table once more to find its end. Empty if the
+ * file cannot be opened.
  */
 async function readUntil(path: string, sought: ReadonlySet<string>): Promise<string> {
   let fd: number;
@@ -142,7 +140,8 @@ async function readUntil(path: string, sought: ReadonlySet<string>): Promise<str
     let text = "";
     let searched = 0;
     for (let nth = 0; ; nth++) {
-      const bytes = nth % (SYNC_READS + 1) === 0 ? await readChunk(fd, buffer) : readSync(fd, buffer);
+      if (nth % READS_AT_ONCE === READS_AT_ONCE - 1) await nextTurn();
+      const bytes = readSync(fd, buffer);
       if (bytes === 0) return text;
       text += buffer.toString("latin1", 0, bytes);
       if (missing.size > MAX_SOUGHT) continue;
@@ -154,11 +153,4 @@ async function readUntil(path: string, sought: ReadonlySet<string>): Promise<str
   } finally {
     closeSync(fd);
   }
-}
-
-/** Number of bytes read; zero at the end of the file, and if it cannot be read. */
-function readChunk(fd: number, buffer: Buffer): Promise<number> {
-  return new Promise((resolve) => {
-    read(fd, buffer, 0, buffer.length, null, (error, bytes) => resolve(error === null ? bytes : 0));
-  });
 }
