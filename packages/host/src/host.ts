@@ -178,7 +178,7 @@ export class Host {
 
   async #close(): Promise<ShutdownCounts> {
     this.#rest?.();
-    const { registry, supervisor, log } = this.#parts;
+    const { registry, supervisor } = this.#parts;
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
     this.#step = "saying so to other hosts";
@@ -199,7 +199,6 @@ export class Host {
     this.#step = "closing files";
     await this.#parts.close();
     this.#step = undefined;
-    await log.flushed();
     return counts;
   }
 }
