@@ -172,6 +172,10 @@ export const lifeLines = {
     "Another host finds a thread whose journal is being made as it was started, or not yet; after a kill in between, always as it was started.",
   "FAULT-25":
     "What clients hear of ends, answers, closings, verdicts and revoked grants survives a power cut in that very moment.",
+  "FAULT-26":
+    "Connections leave the host descriptors for its own work: it serves and logs on, whatever clients open.",
+  "FAULT-27":
+    "A thread whose journal could not be written goes on with the next request for which the disk has room; its turn ends at once, with an error.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",
