@@ -85,6 +85,7 @@ export class Registry {
       broadcast: (actor, method, frame) => ports.broadcast(actor, method, frame),
       durability: (commit, wantsSync) => durabilityOf(ports.journalSync, commit, wantsSync),
       observers,
+      recovering: (threadId) => ports.recovering(threadId),
       driver: ports.driver,
       // Waking up is no activity, so the unload delay continues.
       woken: (actor) => this.#resident(actor),
@@ -122,7 +123,7 @@ export class Registry {
     ports.claims.onLost((threadId) => this.#lost(threadId));
   }
 
-  /** Updates the hibernation order, and notifies clients of failed threads. */
+  /** Updates the hibernation order, and logs why threads fail. */
   #ownObserver(): ThreadObserver {
     return {
       loaded: (actor) => this.#resident(actor),
@@ -131,8 +132,6 @@ export class Registry {
       },
       failed: (actor, cause) => {
         this.#ports.supervisor.report(`journal of thread ${actor.id}`, cause);
-        const status = { type: "systemError" } as const;
-        this.announce(actor, "thread/status/changed", { threadId: actor.id, status });
       },
     };
   }

@@ -64,6 +64,7 @@ export function fileJournal(
     starts: claims.starts,
     settleStarts: (threadId) => claims.settleStarts(threadId, makeStarted),
     making: new FewAtOnce(MAX_MAKING),
+    openWhole: (path) => openWhole(path),
     made,
     lost: (threadId) => {
       for (const listener of listeners) listener(threadId);

@@ -334,6 +334,10 @@ class SharedThreadJournal implements ThreadJournal {
     return false;
   }
 
+  async reopen(): Promise<void> {
+    if (!(await this.isHeld())) throw fault("storageFailed", FOREIGN_WRITE);
+  }
+
   async settle(commits: readonly Commit[]): Promise<number> {
     if (!(await this.isHeld())) throw fault("storageFailed", FOREIGN_WRITE);
     return this.#journal.settle(commits);
