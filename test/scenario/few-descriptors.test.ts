@@ -1,8 +1,9 @@
 // What a host does when its clients, or their programs, take all descriptors that it may have.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { type HostProcess, spawnHost, stdioHost } from "../support/host-process.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const MAX_OPEN_FILES = 256;
@@ -49,6 +50,26 @@ it.runIf(isLinux)(
     await works(first);
   },
 );
+
+it.runIf(isLinux)("[FAULT-26] goes on as soon as it has descriptors again", async () => {
+  const nodeArgs = ["--import", join(import.meta.dirname, "../support/take-descriptors.mjs")];
+  const { host, client } = await stdioHost({ maxOpenFiles: MAX_OPEN_FILES, nodeArgs });
+  host.signal("SIGUSR2");
+  await host.logged(({ msg }) => msg === "descriptors are taken");
+  // Loads the parts that run commands, and logs errors.
+  for (const [method, params] of [
+    ["command/exec", { command: ["echo"], ...FULL }],
+    ["thread/start", {}],
+    ["process/spawn", { processHandle: "p", command: ["echo"], cwd: "/" }],
+    ["thread/list", {}],
+  ] as const)
+    await client.request(method, params);
+  host.signal("SIGUSR2");
+  await host.logged(({ msg }) => msg === "descriptors are free");
+  await works(client);
+  client.end();
+  expect(await host.exited).toEqual({ code: 0, signal: null });
+});
 
 async function isRefused(host: HostProcess): Promise<boolean> {
   return host.join().then(
