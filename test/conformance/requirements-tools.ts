@@ -58,6 +58,7 @@ export const toolLines = {
     "After the end of a host, also by SIGKILL, no process that it started is left, nor one that these started.",
   "PROC-11": "What a host and its watchdog left running is ended by the next start on the same home.",
   "PROC-12": "Ending a program, or its owner, also ends what it started in sessions of their own.",
+  "PROC-15": "Clients can run a limited number of programs, each of them and all together.",
   "PROC-14": "Where a machine has no terminals, programs that ask for one run on pipes, and that is said.",
   "PROC-13": "A command is asked to end before it is killed, so that it can tidy up.",
   "EXEC-17":
