@@ -53,6 +53,8 @@ export const toolLines = {
     "Where the system does not say who connects to a listener without a token, commands with network ask.",
   "OWN-2":
     "A loopback listener without authentication serves the host's own user only, where the system says who connects.",
+  "OWN-4":
+    "A listener without authentication shows /metrics and /status to those whom it serves as clients only.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
   "PROC-10":
     "After the end of a host, also by SIGKILL, no process that it started is left, nor one that these started.",
