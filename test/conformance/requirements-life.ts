@@ -47,6 +47,8 @@ export const lifeLines = {
     "thread/searchOccurrences finds each place where a text is said in a thread, whatever the case: in what users said, in parts of answers and in each turn's answer, as people see them; with the text around it and a cursor for its turn.",
   "LIST-16":
     "Occurrences come in pages that give each exactly once; a cursor of another thread or another text is refused.",
+  "LIST-18":
+    "The first list of a host after a crash, or on a home that cannot be written to, shows what the dead host wrote last.",
   "LIST-17": "A search in a long thread holds up nobody else.",
   "ENVIRONMENT-1": "The environment `local` is ready; its shell and folder are those of the host.",
   "ENVIRONMENT-2": "There is no environment but `local`: others are unknown, and none can be added.",

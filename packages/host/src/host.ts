@@ -125,13 +125,15 @@ export class Host {
    */
   takeOver(): void {
     const { supervisor, registry, platform } = this.#parts;
-    platform.timers.soon(() => {
-      if (this.#closing !== undefined) return;
-      supervisor.take("closing lost threads", registry.recover());
+    const begun = new Promise<boolean>((resolve) => {
       platform.timers.soon(() => {
-        if (this.#closing === undefined) this.#parts.listen();
+        resolve(this.#closing === undefined);
+        platform.timers.soon(() => {
+          if (this.#closing === undefined) this.#parts.listen();
+        });
       });
     });
+    supervisor.take("closing lost threads", registry.recover(begun));
   }
 
   /** A few numbers for the landing page. */

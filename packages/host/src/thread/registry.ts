@@ -350,9 +350,14 @@ export class Registry {
     return this.#unloader.all([...this.loaded()], reason);
   }
 
-  /** Recovers the threads of hosts that have died. */
-  recover(): Promise<void> {
-    return this.#recovery.run();
+  /** Recovers the threads of hosts that have died, once `begun` resolves to true. */
+  recover(begun?: Promise<boolean>): Promise<void> {
+    return this.#recovery.run(begun);
+  }
+
+  /** Resolves when the index contains what dead hosts wrote last; undefined if there is nothing to wait for. */
+  get indexed(): Promise<void> | undefined {
+    return this.#recovery.indexed;
   }
 
   /** Sends a notification about a thread. It is not written to the journal, so a replay does not contain it. */
