@@ -140,6 +140,7 @@ export function patchTool(ports: PatchPorts): Tool {
       const shown = shownChanges(invocation);
       const recorded = planOf(RECORDED_PLAN, invocation);
       if (recorded === undefined) return failed(invocation, shown, PLAN_DAMAGED);
+      if (isAfterCrash(invocation)) await removeDrafts(workspace, recorded);
       const left = await remainingWrites(ports, invocation, recorded);
       if (typeof left === "string") return failed(invocation, shown, left);
       const { allowed } = recorded;
@@ -276,6 +277,20 @@ function recordedPlan(planned: LocatedPlan): RecordedPlan {
 function dispatch(planned: LocatedPlan, item?: ThreadItem): Extract<Step, { kind: "dispatch" }> {
   const plan = recordedPlan(planned);
   return { kind: "dispatch", again: true, plan, changes: plan.allowed, ...(item && { item }) };
+}
+
+function isAfterCrash({ thread }: Invocation): boolean {
+  return (thread.turn?.lostHosts ?? 0) > 0;
+}
+
+/** Removes what a killed host has left beside the files. Best effort: the patch does not depend on it. */
+async function removeDrafts(
+  workspace: WorkspaceFiles,
+  { allowed, folders = [] }: RecordedPlan,
+): Promise<void> {
+  await Promise.all(
+    allowed.map((path, nth) => workspace.removeDrafts(path, { from: folders[nth] }).catch(() => {})),
+  );
 }
 
 /** The writes of the recorded plan that are still missing, or why they are no longer possible. */
