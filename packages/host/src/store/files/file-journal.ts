@@ -267,6 +267,7 @@ export function fileJournal(
       return claims.hostId;
     },
     holder: (threadId) => claims.holders.of(threadId).catch(() => undefined),
+    starting: (threadId) => claims.starting(threadId).catch(() => undefined),
     holders: (threadIds) => claims.holders.ofAll(threadIds).catch(() => new Map()),
     async abandoned() {
       await takeUp();

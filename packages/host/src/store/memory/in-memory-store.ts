@@ -176,6 +176,9 @@ export class InMemoryStore implements Store, Claims, Journal {
     return { path, threadId: undefined };
   }
 
+  /** A start is stored at once. */
+  async starting(): Promise<undefined> {}
+
   async holder(threadId: string): Promise<string | undefined> {
     const host = this.#shared.claims.get(threadId)?.host;
     return host !== undefined && host !== this.hostId && this.#shared.lives(host) ? host : undefined;
