@@ -87,6 +87,7 @@ export const lifeLines = {
 
   // The machine's clock.
   "CLOCK-1": "Times within a thread do not go back when the clock is set back, and no duration is negative.",
+  "CLOCK-3": "The duration of a command is the time that its program ran.",
   "CLOCK-2": "A clock that was wrong by years leaves its mark on what happened then, and on nothing later.",
 
   // Changing a thread.
