@@ -193,6 +193,7 @@ export const toolLines = {
     "A patch shows the model nothing of files that its commands would not see, and replaces none of them.",
   "PATCH-18":
     "A patch is applied in the folders that were judged, whatever is put in their place meanwhile, or not at all.",
+  "PATCH-20": "A patch does not make the working folder again after it was removed.",
   "PATCH-19": "An approved patch changes the files that were shown, from and to the content that was shown.",
 
   // What a turn changes in files.

@@ -1,4 +1,5 @@
 // Lets the host crash, or the disk be full, at each step of a patch, and checks the files.
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { newThread } from "../../../../../test/support/test-thread.ts";
 import type { ThreadState, TurnState } from "../../core/state.ts";
@@ -62,7 +63,7 @@ class Disk {
       this.#step("after", false);
       return text === undefined ? undefined : { bytes: Buffer.from(text), mode: 0o644 };
     },
-    locate: async (path) => ({ path, folder: { path: "/work", id: "1" } }),
+    locate: async (path) => ({ path, folder: { path: dirname(path), id: "1" } }),
     replace: async (path, bytes) => {
       this.#step("before", true);
       this.drafts.add(path);
@@ -142,7 +143,10 @@ function stage() {
       plan = JSON.parse(JSON.stringify(step.plan));
     },
     async perform(recorded = plan, lostHosts = 0): Promise<Extract<Step, { kind: "settle" }>> {
-      const adopted = { ...invocation.thread, turn: { lostHosts } as TurnState };
+      const adopted = {
+        ...invocation.thread,
+        turn: { lostHosts, open: [] as const } as unknown as TurnState,
+      };
       const step = await perform(
         { ...invocation, thread: adopted, plan: recorded },
         new AbortController().signal,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
 import type { ThreadState } from "../../core/state.ts";
 import type { FilePlace, Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
@@ -184,10 +184,11 @@ async function plan(ports: PatchPorts, invocation: Invocation): Promise<LocatedP
   const { thread } = invocation;
   try {
     const text = textOf(invocation);
+    const { cwd } = thread.settings;
     if (text.includes("\0")) throw new PatchError("The patch must not contain the character NUL.");
-    const plan = await planPatch(parsePatch(text), thread.settings.cwd, (path) =>
-      readBytes(ports, thread, path),
-    );
+    // Folders are made below the working folder, but the working folder itself may have been removed on purpose.
+    if (!(await isFolder(ports, cwd))) throw new PatchError(`The working folder ${cwd} does not exist.`);
+    const plan = await planPatch(parsePatch(text), cwd, (path) => readBytes(ports, thread, path));
     // Fails if a path cannot exist, because a name is too long for example.
     const places = await Promise.all(
       plan.writes.map(({ path, after }) => ports.workspace.locate(path, { link: after === null })),
@@ -201,6 +202,12 @@ async function plan(ports: PatchPorts, invocation: Invocation): Promise<LocatedP
 
 function textOf({ args }: Invocation): string {
   return typeof args === "string" ? args : (args as { input: string }).input;
+}
+
+async function isFolder({ workspace }: PatchPorts, path: string): Promise<boolean> {
+  // The place of a file is in the nearest folder that exists.
+  const inside = await workspace.locate(join(path, "file"), { link: true });
+  return inside.folder.path === dirname(inside.path);
 }
 
 async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): Promise<string | null> {
