@@ -83,7 +83,7 @@ describe("a thread whose sync failed in a turn", () => {
     "[FAULT-22] is freed by thread/unload, with and without interrupt",
     { count: 30, full: 400 },
     async (world) => {
-      world.expectError(/EIO/, /could not be saved/);
+      world.expectError(/EIO/, /could not be read or written/);
       world.model.scripts = byMood;
       const host = await world.start();
       const one = await client(host);
@@ -116,7 +116,7 @@ describe("a disk that is full for a moment", () => {
     { count: 60, full: 600 },
     async (world) => {
       const { random } = world;
-      world.expectError(/ENOSPC/, /EIO/, /could not be saved/);
+      world.expectError(/ENOSPC/, /EIO/, /could not be read or written/);
       world.model.scripts = byMood;
       const host = await world.start();
       const one = await client(host);
@@ -197,7 +197,7 @@ describe("a disk that fails anywhere", () => {
     { count: 60, full: 3000 },
     async (world) => {
       const { random } = world;
-      world.expectError(/EIO/, /could not be saved/, /systemError/);
+      world.expectError(/EIO/, /could not be read or written/, /systemError/);
       const host = await world.start();
       const one = await client(host);
       const threads = [await one.startThread(), await one.startThread(), await one.startThread()];
