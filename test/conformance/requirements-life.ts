@@ -47,6 +47,8 @@ export const lifeLines = {
     "thread/searchOccurrences finds each place where a text is said in a thread, whatever the case: in what users said, in parts of answers and in each turn's answer, as people see them; with the text around it and a cursor for its turn.",
   "LIST-16":
     "Occurrences come in pages that give each exactly once; a cursor of another thread or another text is refused.",
+  "LIST-18":
+    "The first list of a host after a crash, or on a home that cannot be written to, shows what the dead host wrote last.",
   "LIST-17": "A search in a long thread holds up nobody else.",
   "ENVIRONMENT-1": "The environment `local` is ready; its shell and folder are those of the host.",
   "ENVIRONMENT-2": "There is no environment but `local`: others are unknown, and none can be added.",
@@ -85,6 +87,7 @@ export const lifeLines = {
 
   // The machine's clock.
   "CLOCK-1": "Times within a thread do not go back when the clock is set back, and no duration is negative.",
+  "CLOCK-3": "The duration of a command is the time that its program ran.",
   "CLOCK-2": "A clock that was wrong by years leaves its mark on what happened then, and on nothing later.",
 
   // Changing a thread.
@@ -172,6 +175,10 @@ export const lifeLines = {
     "Another host finds a thread whose journal is being made as it was started, or not yet; after a kill in between, always as it was started.",
   "FAULT-25":
     "What clients hear of ends, answers, closings, verdicts and revoked grants survives a power cut in that very moment.",
+  "FAULT-26":
+    "Connections leave the host descriptors for its own work: it serves and logs on, whatever clients open.",
+  "FAULT-27":
+    "A thread whose journal could not be written goes on with the next request for which the disk has room; its turn ends at once, with an error.",
   "JOURNAL-1": "A resume without turns of a huge thread reads only its tail, and holds little of it.",
   "JOURNAL-2": "The last page of a huge thread is read from the tail.",
   "JOURNAL-3": "A reply over the frame limit is refused with a code, and the connection goes on.",

@@ -57,11 +57,14 @@ export const toolLines = {
     "Where the system does not say who connects to a listener without a token, commands with network ask.",
   "OWN-2":
     "A loopback listener without authentication serves the host's own user only, where the system says who connects.",
+  "OWN-4":
+    "A listener without authentication shows /metrics and /status to those whom it serves as clients only.",
   "PROC-8": "A client that does not read slows its program down, and nobody else.",
   "PROC-10":
     "After the end of a host, also by SIGKILL, no process that it started is left, nor one that these started.",
   "PROC-11": "What a host and its watchdog left running is ended by the next start on the same home.",
   "PROC-12": "Ending a program, or its owner, also ends what it started in sessions of their own.",
+  "PROC-15": "Clients can run a limited number of programs, each of them and all together.",
   "PROC-14": "Where a machine has no terminals, programs that ask for one run on pipes, and that is said.",
   "PROC-13": "A command is asked to end before it is killed, so that it can tidy up.",
   "EXEC-17":
@@ -194,6 +197,7 @@ export const toolLines = {
     "A patch shows the model nothing of files that its commands would not see, and replaces none of them.",
   "PATCH-18":
     "A patch is applied in the folders that were judged, whatever is put in their place meanwhile, or not at all.",
+  "PATCH-20": "A patch does not make the working folder again after it was removed.",
   "PATCH-19": "An approved patch changes the files that were shown, from and to the content that was shown.",
 
   // What a turn changes in files.

@@ -11,7 +11,7 @@ import { putTree, type Tree, treeOf } from "../support/agent-home.ts";
 import { freshFolder } from "../support/folder.ts";
 import { type AgentHome, HOMES } from "./homes.ts";
 
-const QUIET = { debug() {}, info() {}, warn() {}, error() {}, async flushed() {} };
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A person with a home of another agent, and a client of a host in the same process. */
 async function moveIn({ tree, own = {} }: AgentHome) {

@@ -90,6 +90,20 @@ describe("a home that cannot be written to", () => {
     await ends(host, client);
   });
 
+  it.runIf(hasDisks)("[LIST-18] is listed as the host that was killed on it has left it", async () => {
+    const home = await smallDisk("16m");
+    const before = await stdioHost({ home });
+    const threadId = await before.client.startThread();
+    await before.client.turn(threadId, "one");
+    await before.client.call("thread/name/set", { threadId, name: "new name" });
+    await before.host.kill();
+    system("mount", "-o", "remount,ro", home);
+    const { host, client } = await stdioHost({ home });
+    const { data } = await client.call("thread/list", {});
+    expect(data.map(({ name }: { name: string }) => name)).toEqual(["new name"]);
+    await ends(host, client);
+  });
+
   it("[FAULT-1] because it is a file refuses threads, and goes on serving", async () => {
     const home = join(await freshFolder(), "file");
     await writeFile(home, "not a folder");
@@ -164,7 +178,7 @@ describe("a home that cannot be written to", () => {
       await client.turn(other, "in memory");
       expect(await turnIds(client, victim)).toEqual([kept]);
       await rm(filler);
-      await client.call("thread/unload", { threadId: victim });
+      // The thread is still loaded: the next request opens its journal again.
       const { thread } = await client.call("thread/resume", { threadId: victim });
       expect(thread.turns.map(({ id }: { id: string }) => id)).toEqual([kept]);
       const next = await client.turn(victim, "after");

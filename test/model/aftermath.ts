@@ -9,7 +9,7 @@ import type { World } from "../simulation/world.ts";
 import { checkJournals, journals } from "./journals.ts";
 import type { Ledger } from "./ledger.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Checks that lists show the same as after a rebuild from the journals. */
 export async function checkIndex(world: World, { platform }: SimHost): Promise<void> {

@@ -48,7 +48,7 @@ export class Concurrent {
   constructor(world: World, { failing = false } = {}) {
     this.#world = world;
     this.#failing = failing;
-    if (failing) world.expectError(/EIO|ENOSPC|storageFailed|could not be saved/);
+    if (failing) world.expectError(/EIO|ENOSPC|storageFailed|could not be read or written/);
     this.#maxResident = world.random.pick([1, 2, 256]);
     // With slower steps, a running tool server would be taken for an unreachable one.
     world.scheduler.pace = Math.min(world.scheduler.pace, 5);

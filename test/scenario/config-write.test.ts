@@ -203,3 +203,21 @@ it("[CONF-4] takes effect for threads that start afterwards", async () => {
   await client.turn(before.thread.id, "hi");
   expect(model.asked).toHaveLength(1);
 });
+
+it("[CONF-4] shows what new threads get, also after an edit by hand and after a write of another host", async () => {
+  const { client, home, path } = await hostOn('sandbox_mode = "workspace-write"\n');
+  const other = await stdioHost({ home });
+  const shownAndUsed = async (): Promise<unknown> => {
+    const { config } = await client.call("config/read", {});
+    const { sandbox } = await client.call("thread/start", {});
+    return [config.sandbox_mode, sandbox.type];
+  };
+  expect(await shownAndUsed()).toEqual(["workspace-write", "workspaceWrite"]);
+  await write(other.client, "sandbox_mode", "read-only");
+  expect(await shownAndUsed()).toEqual(["read-only", "readOnly"]);
+  await writeFile(path, 'sandbox_mode = "workspace-write"\n');
+  expect(await shownAndUsed()).toEqual(["workspace-write", "workspaceWrite"]);
+  await write(client, "sandbox_mode", "read-only");
+  await write(other.client, "sandbox_mode", "workspace-write");
+  expect(await shownAndUsed()).toEqual(["workspace-write", "workspaceWrite"]);
+});

@@ -39,3 +39,18 @@ it("the first list of a host reads all journals if the index is gone", async () 
   await host.exited;
   expect(host.stderr).toContain(REBUILT);
 });
+
+it("[LIST-18] the first list of a host shows the last names that a killed host gave", async () => {
+  const home = await freshFolder();
+  const { host, client } = await stdioHost(options(home));
+  const ids: string[] = [];
+  for (let nth = 0; nth < 100; nth++) ids.push(await client.startThread());
+  await Promise.all(ids.map((threadId) => client.turn(threadId, "hello")));
+  const name = (nth: number): string => `renamed ${nth}`;
+  const renaming = ids.map((threadId, nth) => client.call("thread/name/set", { threadId, name: name(nth) }));
+  await Promise.all(renaming);
+  await host.kill();
+  const next = await stdioHost(options(home));
+  const { data } = await next.client.call("thread/list", { sortDirection: "asc", limit: 100 });
+  expect(data.map((thread: { name: string }) => thread.name)).toEqual(ids.map((_, nth) => name(nth)));
+});

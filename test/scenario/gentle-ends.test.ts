@@ -62,6 +62,24 @@ describe.each(SANDBOXES)("a command under %s", (sandbox) => {
     expect(isLocked()).toBe(true);
   });
 
+  it.each(["runs", "was interrupted"])(
+    "[PROC-13] has ended when its thread is closed, although it ignores SIGTERM and its turn %s",
+    async (how) => {
+      const { client, threadId, isLocked } = await stage(STUBBORN, sandbox);
+      const turnId = await client.say(threadId, "go");
+      await eventually(isLocked, "it runs");
+      if (how === "was interrupted") await client.call("turn/interrupt", { threadId, turnId });
+      const left: number[] = [];
+      const closed = client
+        .waitFor(({ method }) => method === "thread/closed", "thread/closed")
+        .then(() => left.push(withMark(threadId).length));
+      await client.call("thread/unload", { threadId, interrupt: true });
+      left.push(withMark(threadId).length);
+      await closed;
+      expect(left).toEqual([0, 0]);
+    },
+  );
+
   it("[PROC-13] can clean up when its thread is unloaded, and when the host ends", BUSY, async () => {
     for (const end of ["unload", "shutdown"]) {
       const { host, client, threadId, isLocked, gone } = await stage(TIDY, sandbox, { yield_time_ms: 250 });

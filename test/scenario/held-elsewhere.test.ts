@@ -140,3 +140,27 @@ describe("a subject", () => {
     }
   });
 });
+
+it("[HELD-2] names the host of a thread that it has just started, to those who may see the thread", async () => {
+  const home = await freshFolder();
+  await writeFile(join(home, "key"), KEY);
+  const auth = ["--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", join(home, "key")];
+  const first = await spawnHost({ args: [...SOCKET, ...auth], home });
+  const second = await spawnHost({ args: [...SOCKET, ...auth, "--stdio"], home });
+  const ann = await first.connect(undefined, signedBearer("ann"));
+  const bob = await second.connect(undefined, signedBearer("bob"));
+  const user = second.stdio();
+  for (const client of [ann, bob, user]) await client.initialize(EXPERIMENTAL);
+  const threadId = await ann.startThread();
+  for (const [method, params] of [
+    ["thread/resume", {}],
+    ["thread/name/set", { name: "n" }],
+    ["turn/start", { input: INPUT }],
+  ] as const) {
+    const { message, data } = await user.refusal(method, { threadId, ...params });
+    expect([method, data.code]).toEqual([method, "heldElsewhere"]);
+    expect(message).toMatch(/host [0-9a-f-]{36} on the same home/);
+    expect((await bob.refusal(method, { threadId, ...params })).data.code).not.toBe("heldElsewhere");
+  }
+  await ann.turn(threadId, "hello");
+});

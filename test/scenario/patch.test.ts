@@ -131,6 +131,17 @@ describe("a patch within what may be written", () => {
     expect(outputOf(model, 5)).toContain("must not contain the character NUL");
     expect(await filesBelow(cwd)).toEqual(["a.txt"]);
   });
+
+  it("[PATCH-20] does not make a working folder again that was removed", async () => {
+    const { model, client, threadId, cwd } = await stage([
+      patchCall(patchOf("*** Add File: new.txt", "+x")),
+      say("done"),
+    ]);
+    await rm(cwd, { recursive: true });
+    await client.turn(threadId, "add it");
+    expect(outputOf(model, 1)).toContain(`The working folder ${cwd} does not exist.`);
+    await expect(stat(cwd)).rejects.toMatchObject({ code: "ENOENT" });
+  });
 });
 
 describe.runIf(hasSandbox)("a patch of a thread with a profile of people's own", () => {

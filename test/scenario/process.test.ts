@@ -195,3 +195,34 @@ describe("programs of clients", () => {
     await eventually(() => withMark("writes-without-end").length === 0, "it is gone");
   });
 });
+
+describe("many programs", () => {
+  it("[PROC-15] are refused at the limit of their connection, and at that of all connections", async () => {
+    const host = await spawnHost({ args: ["--listen", "ws://127.0.0.1:0"] });
+    const [one, two, three] = [
+      await host.join(undefined, EXPERIMENTAL),
+      await host.join(undefined, EXPERIMENTAL),
+      await host.join(undefined, EXPERIMENTAL),
+    ];
+    const program = (nth: number) => ({ processHandle: `p${nth}`, command: ["sleep", "1000"], cwd: "/" });
+    const fill = (client: WireClient) =>
+      Promise.all(Array.from({ length: 64 }, (_, nth) => client.call("process/spawn", program(nth))));
+    await fill(one);
+    const command = { command: ["echo", "hi"], sandboxPolicy: { type: "dangerFullAccess" } };
+    const refused = await one.refusal("command/exec", command);
+    expect([refused.data.code, refused.data.retryable]).toEqual(["tooManyProcesses", true]);
+    expect(await two.call("command/exec", command)).toMatchObject({ stdout: "hi\n" });
+    await fill(two);
+    expect((await three.refusal("process/spawn", program(0))).data.code).toBe("tooManyProcesses");
+    await three.turn(await three.startThread(), "hello");
+    await one.call("process/kill", { processHandle: "p7" });
+    await one.waitFor(
+      ({ method, params }) => method === "process/exited" && params.processHandle === "p7",
+      "its exit",
+    );
+    await one.call("command/exec", command);
+    two.end();
+    const hasRoom = async () => (await three.request("process/spawn", program(1))).error === undefined;
+    await eventually(hasRoom, "room for a program");
+  });
+});

@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import { readConfig } from "../../packages/host/src/config/config.ts";
 import type { ContextItem } from "../../packages/host/src/model/model.ts";
 import { echo, work } from "./fake-programs.ts";
+import type { Message } from "./frame-rules.ts";
 import type { Random } from "./random.ts";
 import { simulate } from "./run.ts";
 import type { SimClient } from "./sim-client.ts";
@@ -293,6 +294,44 @@ describe("a machine without terminals", () => {
       const warned = client.frames.filter(({ method }) => method === "warning");
       world.check(() => assert.equal(warned.length, 1));
       world.check(() => assert.match(String(warned[0]!.params!.message), /the program runs on pipes/));
+      await host.close();
+    },
+  );
+});
+
+describe("the durations of commands", () => {
+  simulate(
+    "[CLOCK-3] last as long as their programs run, however long the user is asked, and when the clock is set",
+    { count: 20, full: 200 },
+    async (world) => {
+      const HOUR = 3_600_000;
+      addPrograms(world);
+      world.model.scripts = ({ context }) =>
+        context.some(({ type }) => type === "toolOutput")
+          ? { steps: [{ do: "say", pieces: ["Done"] }] }
+          : { steps: [{ do: "call", name: "exec_command", args: { cmd: "work 2 400 0", login: false } }] };
+      const config = readConfig({ sandbox_mode: "danger-full-access", approval_policy: "untrusted" });
+      const host = await world.start({ config });
+      const client = host.connect();
+      client.rules.onlyReplies = true;
+      await client.initialize({ experimentalApi: true });
+      const threadId = await client.startThread();
+      const turnId = await client.startTurn(threadId);
+      const isQuestion = ({ method }: Message) => method === "item/commandExecution/requestApproval";
+      await client.until("the question", isQuestion);
+      await world.sleep(HOUR);
+      client.answer(client.frames.find(isQuestion)!.id!, { result: { decision: "accept" } });
+      await client.until("its output", ({ method }) => method === "item/commandExecution/outputDelta");
+      world.scheduler.skew = world.random.pick([-5, 5]) * HOUR;
+      await client.turnEnd(turnId);
+      const items = client.frames.flatMap(({ method, params }) => {
+        const item = params?.item as { type: string; durationMs: number } | undefined;
+        return method === "item/completed" && item?.type === "commandExecution" ? [item] : [];
+      });
+      world.check(() => {
+        assert.equal(items.length, 1);
+        assert.ok(items[0]!.durationMs >= 800 && items[0]!.durationMs < HOUR / 2, `${items[0]!.durationMs}`);
+      });
       await host.close();
     },
   );

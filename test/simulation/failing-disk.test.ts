@@ -22,7 +22,7 @@ describe("a disk that fails", () => {
     "under commands that wait for each other takes none of them for done",
     { count: 40, full: 400 },
     async (world) => {
-      world.expectError(/EIO/, /storageFailed/, /could not be saved/);
+      world.expectError(/EIO/, /storageFailed/, /could not be read or written/);
       const host = await world.start();
       const client = await initialized(host.connect());
       const threadId = await client.startThread();
@@ -65,7 +65,7 @@ describe("a disk that fails", () => {
     "under a deletion leaves a thread that can be deleted again, here and elsewhere",
     { count: 40, full: 400 },
     async (world) => {
-      world.expectError(/EIO/, /storageFailed/, /could not be saved/);
+      world.expectError(/EIO/, /storageFailed/, /could not be read or written/);
       const host = await world.start();
       const client = await initialized(host.connect());
       const threadId = await client.startThread();

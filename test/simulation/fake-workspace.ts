@@ -26,6 +26,7 @@ export function fakeWorkspace(files: FakeFiles): WorkspaceFiles {
       await files.replaceText(path, Buffer.from(bytes).toString());
       return undefined;
     },
+    removeDrafts: async () => {},
     async remove(path, { isAllowed }) {
       if (!isAllowed(path)) refuse(path);
       await files.remove(path, { synced: true });

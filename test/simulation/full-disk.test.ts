@@ -83,7 +83,7 @@ describe("a thread whose sync failed in a turn", () => {
     "[FAULT-22] is freed by thread/unload, with and without interrupt",
     { count: 30, full: 400 },
     async (world) => {
-      world.expectError(/EIO/, /could not be saved/);
+      world.expectError(/EIO/, /could not be read or written/);
       world.model.scripts = byMood;
       const host = await world.start();
       const one = await client(host);
@@ -104,6 +104,52 @@ describe("a thread whose sync failed in a turn", () => {
       world.check(() => expect(data).toEqual([]));
       await one.call("thread/resume", { threadId });
       await one.turnEnd(await one.startTurn(threadId, "quick 3"));
+      await host.close();
+      world.check(() => checkJournals(world.disk));
+    },
+  );
+});
+
+describe("a disk that is full for a moment", () => {
+  simulate(
+    "[FAULT-27] ends the running turn with an error, and the thread goes on with the next request",
+    { count: 60, full: 600 },
+    async (world) => {
+      const { random } = world;
+      world.expectError(/ENOSPC/, /EIO/, /could not be read or written/);
+      world.model.scripts = byMood;
+      const host = await world.start();
+      const one = await client(host);
+      const threadId = await one.startThread();
+      await one.turnEnd(await one.startTurn(threadId, "quick 1"));
+      const turnId = await one.startTurn(threadId, random.pick(["hang 2", "slow 2", "ask 2"]));
+      await world.moment("the turn");
+      // A sync that failed once may leave its commit in the journal.
+      const mend = random.chance(0.5)
+        ? fillDisk(world)
+        : world.disk.fail({ op: "sync", code: "EIO", path: (path) => path.includes(threadId) });
+      // Writes something, if the turn itself has nothing to write.
+      await one.request("turn/interrupt", { threadId, turnId });
+      await one.turnEnd(turnId);
+      mend();
+      const other = random.chance(0.5) ? await client(host) : one;
+      if (other !== one || random.chance(0.3)) await other.call("thread/resume", { threadId });
+      await other.turnEnd(await other.startTurn(threadId, "quick 3"));
+      world.check(() => {
+        const ends = one.frames.flatMap(({ method, params }) => {
+          const turn = method === "turn/completed" ? (params!.turn as { id: string; status: string }) : null;
+          return turn?.id === turnId ? [turn.status] : [];
+        });
+        expect(ends).toHaveLength(1);
+        const errors = one.frames.filter(({ method }) => method === "error");
+        expect(errors).toHaveLength(ends[0] === "failed" ? 1 : 0);
+      });
+      const { thread } = await one.call("thread/read", { threadId, includeTurns: true });
+      const { turns, status } = thread as { turns: { status: string }[]; status: { type: string } };
+      world.check(() => {
+        expect(turns.map((turn) => turn.status)).not.toContain("inProgress");
+        expect([turns.length, status.type]).toEqual([3, "idle"]);
+      });
       await host.close();
       world.check(() => checkJournals(world.disk));
     },
@@ -151,7 +197,7 @@ describe("a disk that fails anywhere", () => {
     { count: 60, full: 3000 },
     async (world) => {
       const { random } = world;
-      world.expectError(/EIO/, /could not be saved/, /systemError/);
+      world.expectError(/EIO/, /could not be read or written/, /systemError/);
       const host = await world.start();
       const one = await client(host);
       const threads = [await one.startThread(), await one.startThread(), await one.startThread()];

@@ -185,6 +185,5 @@ function recordingLog(world: World, host: SimHost): Log {
         world.fail(new Error(`${message}: ${fields?.why}`));
     },
     error: (message, fields) => world.logged(host.name, message, fields?.cause),
-    flushed: async () => {},
   };
 }

@@ -11,7 +11,7 @@ import type { Store } from "../../packages/host/src/store/store.ts";
 import { CONTRACT } from "./contract.ts";
 import { type Hosts, THIEF, theirCommit } from "./hosts.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 let home: string;
 const open = new Map<Store, { release: () => Promise<void> }>();

@@ -12,7 +12,7 @@ import { IndexFile } from "../simulation/memory-index.ts";
 import { CONTRACT, freesLocksOfTheDead } from "./contract.ts";
 import type { Hosts } from "./hosts.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Hosts whose indexes come from `openIndex`. */
 function memoryHosts(openIndex: (shared: SharedMemory) => ThreadIndex): Hosts {

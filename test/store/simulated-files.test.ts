@@ -16,7 +16,7 @@ import type { World } from "../simulation/world.ts";
 import { CONTRACT, freesLocksOfTheDead } from "./contract.ts";
 import { type Hosts, rename, seqs, started, THIEF, theirCommit } from "./hosts.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface SimulatedHosts extends Hosts {
   readonly platform: FakePlatform;

@@ -23,6 +23,8 @@ export interface HostOptions {
   readonly cwd?: string;
   /** The user to run as. Only root may set it. */
   readonly uid?: number;
+  /** The limit on its open files, as `ulimit -n` sets it. */
+  readonly maxOpenFiles?: number;
 }
 
 export interface Exit {
@@ -36,16 +38,17 @@ const running = new Set<HostProcess>();
 export async function spawnHost(options: HostOptions = {}): Promise<HostProcess> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "bobbin-home-")));
   if (options.uid !== undefined) await chown(home, options.uid, options.uid);
-  const child = spawn(
-    process.execPath,
-    [...(options.nodeArgs ?? []), BOBBIN, "app-server", ...(options.args ?? [])],
-    {
-      env: environment(home, options.env),
-      stdio: ["pipe", "pipe", "pipe"],
-      cwd: options.cwd,
-      ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
-    },
-  );
+  const node = [process.execPath, ...(options.nodeArgs ?? []), BOBBIN, "app-server", ...(options.args ?? [])];
+  const [file, ...args] =
+    options.maxOpenFiles === undefined
+      ? node
+      : ["/bin/sh", "-c", 'ulimit -n "$0" && exec "$@"', String(options.maxOpenFiles), ...node];
+  const child = spawn(file!, args, {
+    env: environment(home, options.env),
+    stdio: ["pipe", "pipe", "pipe"],
+    cwd: options.cwd,
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+  });
   const host = new HostProcess(child, home, options.home === undefined);
   running.add(host);
   return host;

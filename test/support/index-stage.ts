@@ -62,7 +62,6 @@ export async function indexStage(more: Partial<ThreadIndexOptions> = {}) {
       info: say("info"),
       warn: say("warn"),
       error: say("error"),
-      flushed: async () => {},
     },
     async *rebuild() {
       rebuilds++;

@@ -43,7 +43,6 @@ export async function testHome(): Promise<TestHome> {
     error: (message) => {
       throw new Error(message);
     },
-    flushed: async () => {},
   };
   let pauses = 0;
   const real = nodePlatform();

@@ -26,7 +26,6 @@ export class MemoryJournal {
       info() {},
       warn: (message, fields) => void this.warnings.push({ message, ...fields }),
       error() {},
-      flushed: async () => {},
     };
     const index = {
       record: (row: ThreadRow) => {

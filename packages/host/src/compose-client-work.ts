@@ -4,6 +4,7 @@ import type { Supervisor } from "./observe/supervise.ts";
 import type { Platform } from "./platform/platform.ts";
 import type { ProcessManager } from "./process/process-manager.ts";
 import { ClientFileWatches } from "./server/client-file-watches.ts";
+import { ClientProcessLimit } from "./server/client-process-limit.ts";
 import { ClientProcesses } from "./server/client-processes.ts";
 import type { Connection } from "./server/connection.ts";
 import { ClientFileRequests } from "./server/file-request-limits.ts";
@@ -35,10 +36,13 @@ export function composeClientWork({ platform, processes, supervisor, log }: Clie
   /** Ends the work of all clients. */
   close(): Promise<void>;
 } {
-  const clientProcesses = new ClientProcesses(processes, platform.timers, (handle) =>
+  const limit = new ClientProcessLimit();
+  const clientProcesses = new ClientProcesses(processes, platform.timers, limit, (handle) =>
     fault("processHandleTaken", handle),
   );
-  const clientCommands = new ClientProcesses(processes, platform.timers, (id) => fault("processIdTaken", id));
+  const clientCommands = new ClientProcesses(processes, platform.timers, limit, (id) =>
+    fault("processIdTaken", id),
+  );
   const clientFiles = new ClientFileRequests();
   const watchPorts = { files: platform.machineFileAccess, timers: platform.timers, supervisor };
   const clientWatches = new ClientFileWatches(watchPorts);

@@ -239,7 +239,7 @@ export function compose(options: HostOptions): {
     supervisor,
     configure: (next) => configs.configure(next),
   });
-  const lists = new ThreadQueries(index);
+  const lists = new ThreadQueries(index, () => registry.indexed);
   const idempotentStarts = new IdempotentStarts(registry, store.startKeys);
   const context: HandlerContext = {
     home,

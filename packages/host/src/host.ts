@@ -125,13 +125,15 @@ export class Host {
    */
   takeOver(): void {
     const { supervisor, registry, platform } = this.#parts;
-    platform.timers.soon(() => {
-      if (this.#closing !== undefined) return;
-      supervisor.take("closing lost threads", registry.recover());
+    const begun = new Promise<boolean>((resolve) => {
       platform.timers.soon(() => {
-        if (this.#closing === undefined) this.#parts.listen();
+        resolve(this.#closing === undefined);
+        platform.timers.soon(() => {
+          if (this.#closing === undefined) this.#parts.listen();
+        });
       });
     });
+    supervisor.take("closing lost threads", registry.recover(begun));
   }
 
   /** A few numbers for the landing page. */
@@ -178,7 +180,7 @@ export class Host {
 
   async #close(): Promise<ShutdownCounts> {
     this.#rest?.();
-    const { registry, supervisor, log } = this.#parts;
+    const { registry, supervisor } = this.#parts;
     const leaving = [...this.#connections];
     for (const connection of leaving) connection.leave();
     this.#step = "saying so to other hosts";
@@ -199,7 +201,6 @@ export class Host {
     this.#step = "closing files";
     await this.#parts.close();
     this.#step = undefined;
-    await log.flushed();
     return counts;
   }
 }

@@ -127,7 +127,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
       why,
       pending: pending.length === 0 ? ["closing listeners"] : pending,
     });
-    void log.flushed().finally(() => process.exit(1));
+    process.exit(1);
   };
   const signals = onStopSignals({
     onFirst: () => {
@@ -184,7 +184,6 @@ export async function appServer(options: AppServerOptions): Promise<void> {
   if (signals.exitCode === undefined) return;
   if (watched) say(stoppedLine(counts));
   else log.info("stopped", { ...counts });
-  await log.flushed();
 }
 
 const STDIO_HINT = `Waiting for protocol messages on stdin, one JSON object per line. Ctrl-D ends it.

@@ -58,6 +58,13 @@ describe("bobbin doctor", () => {
     expect(await readdir(program.folder)).toEqual(before);
   });
 
+  it("refuses a home in which no lock can be opened, because its path is too long", async () => {
+    const home = join(program.folder, ...Array.from({ length: 9 }, () => "x".repeat(100)));
+    const { code, home: finding } = await doctor({ env: { BOBBIN_HOME: home } });
+    expect(code).not.toBe(0);
+    expect(finding).toMatchObject({ status: "failed", found: expect.stringContaining("is too long") });
+  });
+
   it("shows people aligned lines with a mark each", async () => {
     const { code, stdout } = await program.run(["doctor"]);
     expect(code).toBe(0);

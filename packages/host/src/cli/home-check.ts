@@ -1,6 +1,9 @@
-import { mkdir, mkdtemp, rmdir, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Problem } from "./problem-and-advice.ts";
+
+/** SQLite opens files whose paths have at most 504 bytes; the longest one in a home is `live/UUID.lock.new`. */
+const MAX_HOME_BYTES = 504 - "/live/01a1e11e-8538-703d-834a-e6eb57dc6a9a.lock.new".length;
 
 export interface HomeCheck {
   readonly problem?: Problem;
@@ -30,7 +33,12 @@ export async function checkHome(home: string): Promise<HomeCheck> {
       made.unshift(folder);
     }
     await rmdir(await mkdtemp(join(home, ".check-")));
-    return done();
+    const bytes = Buffer.byteLength(await realpath(home));
+    if (bytes <= MAX_HOME_BYTES) return done();
+    return done({
+      found: `${home} is too long: its locks can be opened in a path of at most ${MAX_HOME_BYTES} bytes, and this has ${bytes}`,
+      advice: "Set BOBBIN_HOME to a folder with a shorter path.",
+    });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (!before) return done(unusable(`${home} cannot be created: ${message}`));

@@ -1,6 +1,6 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { configFolder, homeDirectory } from "./home-folder.ts";
 
 it.each([
@@ -15,4 +15,13 @@ it.each([
 
 it("[HOME-1] a home of somebody else has its own config.toml", () => {
   expect(configFolder("/other", { CODEX_HOME: "/b" })).toBe("/other");
+});
+
+it.each(["", "here"])("[HOME-1] is not in the working folder if HOME is %j", (home) => {
+  vi.stubEnv("HOME", home);
+  try {
+    expect(homeDirectory({})).toBe(join(userInfo().homedir, ".bobbin"));
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -1,5 +1,6 @@
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { fault, messageOf } from "../errors.ts";
+import { userHomeFolder } from "../platform/user-home.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,7 +11,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function homeDirectory(env: Environment = process.env): string {
   const configured = env["BOBBIN_HOME"];
   if (configured) return resolve(configured);
-  return codexHome(env)?.home ?? join(homedir(), ".bobbin");
+  return codexHome(env)?.home ?? join(defaultParent(), ".bobbin");
+}
+
+function defaultParent(): string {
+  try {
+    return userHomeFolder();
+  } catch (cause) {
+    throw fault("badConfig", messageOf(cause));
+  }
 }
 
 /**

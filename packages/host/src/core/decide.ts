@@ -50,6 +50,7 @@ function decideArea(state: ThreadState, command: Command, shown: ShownText): rea
   switch (command.kind) {
     case "startTurn":
     case "steer":
+    case "failTurn":
     case "interrupt":
     case "changeTurnSettings":
     case "itemStarted":

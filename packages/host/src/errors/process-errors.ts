@@ -6,6 +6,12 @@ export const PROCESS_ERRORS = {
     retryable: false,
     text: (handle: string) => `duplicate active process handle: ${JSON.stringify(handle)}`,
   },
+  tooManyProcesses: {
+    wire: -32600,
+    retryable: true,
+    text: (limit: number, whose: string) =>
+      `${limit} programs ${whose} are running already; end one of them first`,
+  },
   processNotFound: {
     wire: -32600,
     retryable: false,

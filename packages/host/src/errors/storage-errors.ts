@@ -25,7 +25,7 @@ export const STORAGE_ERRORS = {
   storageFailed: {
     wire: -32603,
     retryable: true,
-    text: (why: string) => `The thread could not be saved: ${why}`,
+    text: (why: string) => `Stored data could not be read or written: ${why}`,
   },
   threadBroken: {
     wire: -32603,

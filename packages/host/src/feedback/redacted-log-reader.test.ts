@@ -5,7 +5,7 @@ import { redactedLine } from "./redact-log-line.ts";
 import { redactor } from "./redact-secrets.ts";
 import { RedactedLogReader } from "./redacted-log-reader.ts";
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe("redactedLine", () => {
   const redact = redactor(["planted-value"]);

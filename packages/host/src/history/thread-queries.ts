@@ -38,16 +38,24 @@ const EVERY_THREAD = {
 /** Lists and searches threads by means of the index. */
 export class ThreadQueries {
   readonly #index: Pick<ThreadIndex, "list" | "search" | "occurrences">;
+  readonly #complete: () => Promise<void> | undefined;
 
-  constructor(index: Pick<ThreadIndex, "list" | "search" | "occurrences">) {
+  /** `complete`: resolves when the index contains what dead hosts wrote last. */
+  constructor(
+    index: Pick<ThreadIndex, "list" | "search" | "occurrences">,
+    complete: () => Promise<void> | undefined,
+  ) {
     this.#index = index;
+    this.#complete = complete;
   }
 
-  list(query: ThreadQuery): Promise<ThreadPage> {
+  async list(query: ThreadQuery): Promise<ThreadPage> {
+    await this.#complete();
     return this.#index.list(query).catch(badCursor);
   }
 
-  search(query: SearchQuery): Promise<SearchPage> {
+  async search(query: SearchQuery): Promise<SearchPage> {
+    await this.#complete();
     return this.#index.search(query).catch(badCursor);
   }
 

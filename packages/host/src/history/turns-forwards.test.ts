@@ -206,7 +206,7 @@ describe("a journal that is read from the front", () => {
 
 describe("what is read of a journal in a file", () => {
   const platform = nodePlatform();
-  const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+  const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
   let home: string;
   const counts = new FileCounts();
   beforeEach(async () => {

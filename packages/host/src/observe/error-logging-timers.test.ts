@@ -13,7 +13,7 @@ it("[DAMAGE-3] work of a timer that fails is logged, and ends nothing else", () 
   };
   const logged: string[] = [];
   const error = (message: string) => void logged.push(message);
-  const supervisor = new Supervisor({ debug() {}, info() {}, warn() {}, error, flushed: async () => {} });
+  const supervisor = new Supervisor({ debug() {}, info() {}, warn() {}, error });
   const watched = watchedTimers(timers, supervisor);
   let done = 0;
   const bug = (): never => {

@@ -1,5 +1,3 @@
-import type { Logger } from "pino";
-
 export type Level = "debug" | "info" | "warn" | "error";
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 
@@ -9,8 +7,6 @@ export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** Resolves when all lines so far were written. */
-  flushed(): Promise<void>;
 }
 
 /** Additional values of a line. `cause` may be any thrown value. */
@@ -55,63 +51,48 @@ function choice<T extends string>(
   return { value: fallback, problem };
 }
 
-/**
- * A log that loads Pino lazily: loading it takes longer than opening a socket. Until a line needs Pino, lines with
- * plain values are written without it.
- */
-export function pinoLog(settings: LogSettings): Log {
-  let logger: Promise<Logger> | undefined;
-  let last: Promise<void> = Promise.resolve();
+/** A log in the JSON format of Pino. It loads nothing for a line, so that a host without free descriptors can still log. */
+export function pinoLog({ level: least, format, write }: LogSettings): Log {
   const logAt =
     (level: Level) =>
     (message: string, fields: Fields = {}) => {
-      if (settings.level === "silent" || LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
-      if (logger === undefined && isPlain(fields)) return writer(settings)(plainLine(level, message, fields));
-      logger ??= openPino(settings);
-      last = logger.then((open) => open[level](fields, message));
+      if (least === "silent" || LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+      const line = lineOf(level, message, fields);
+      write(format === "json" ? line : humanReadable(line));
     };
   return {
     debug: logAt("debug"),
     info: logAt("info"),
     warn: logAt("warn"),
     error: logAt("error"),
-    flushed: () => last,
   };
 }
 
-function writer({ format, write }: LogSettings): (line: string) => void {
-  return format === "json" ? write : (line) => write(humanReadable(line));
+/** One JSON object and a line end. Fields that JSON cannot represent are left out. */
+function lineOf(level: Level, msg: string, fields: Fields): string {
+  // oxlint-disable-next-line no-restricted-globals -- the time of the line
+  const head = { level, time: new Date().toISOString() };
+  try {
+    return `${JSON.stringify({ ...head, ...fields, msg }, shown)}\n`;
+  } catch {
+    return `${JSON.stringify({ ...head, msg })}\n`;
+  }
 }
 
-/** Whether all fields can be written as plain JSON; errors need Pino. */
-function isPlain({ cause, ...fields }: Fields): boolean {
-  return (
-    cause === undefined &&
-    Object.values(fields).every((value) => [value].flat().every((one) => PLAIN.has(typeof one)))
-  );
+function shown(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return value instanceof Error ? Object.assign({}, value, { cause: undefined }, textsOf(value, 0)) : value;
 }
 
-const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
+/** Limit on the causes of an error, because causes may be circular. */
+const MAX_CAUSES = 10;
 
-/** A line in Pino's format. */
-function plainLine(level: Level, msg: string, fields: Fields): string {
-  // oxlint-disable-next-line no-restricted-globals -- the time that stands before a line, as Pino takes it
-  return `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg })}\n`;
-}
-
-async function openPino(settings: LogSettings): Promise<Logger> {
-  const { pino } = await import("pino");
-  const write = writer(settings);
-  return pino(
-    {
-      level: settings.level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { cause: pino.stdSerializers.err },
-    },
-    { write },
-  );
+/** The texts of an error and its causes, in the fields of Pino's error serializer, which log tools know. */
+function textsOf(error: Error, depth: number): { type: string; message: string; stack: string } {
+  const { name: type, message, stack = "", cause } = error;
+  if (!(cause instanceof Error) || depth === MAX_CAUSES) return { type, message, stack };
+  const below = textsOf(cause, depth + 1);
+  return { type, message: `${message}: ${below.message}`, stack: `${stack}\ncaused by: ${below.stack}` };
 }
 
 /** Formats a JSON line for people: `12:00:00.000 warn message key=value`. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Log } from "./log.ts";
 import { RecentLog } from "./recent-log.ts";
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe("the log that is kept for reports", () => {
   it("has lines from info on, with their errors", () => {

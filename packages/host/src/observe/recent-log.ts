@@ -69,10 +69,6 @@ export class RecentLog implements Log {
     this.#log.error(message, fields);
   }
 
-  flushed(): Promise<void> {
-    return this.#log.flushed();
-  }
-
   /** One JSON object per line, the oldest first. */
   text(): string {
     return this.#lines.map(({ text }) => text).join("");

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
+import { sharedConnectionDescriptors } from "./connection-descriptors.ts";
 
 /** Limits of one HTTP listener, in milliseconds, bytes and connections. */
 export interface HttpLimits {
@@ -25,8 +26,9 @@ export const HTTP_LIMITS = {
 } as const satisfies Partial<HttpLimits>;
 
 /**
- * Limits the connections of an HTTP server. At the limit, a new connection replaces the one that has been idle
- * longest, so that idle connections cannot keep new clients out.
+ * Limits the connections of an HTTP server. At the limit, and when the process has few descriptors left, a new
+ * connection replaces the one that has been idle longest, so that idle connections cannot keep new clients out. If none
+ * is idle, the new connection is refused.
  */
 export class HttpConnectionLimit {
   /** Idle connections, the longest idle first. */
@@ -34,12 +36,13 @@ export class HttpConnectionLimit {
   /** Busy connections, with the number of requests under way on each. */
   readonly #busy = new Map<Socket, number>();
 
-  constructor(server: Server, maxConnections: number) {
+  constructor(server: Server, maxConnections: number, descriptors = sharedConnectionDescriptors()) {
     // Disables the limit on the number of headers: Node would silently drop further headers, possibly a second Host
     // header. `maxHeaderSize` limits them anyway.
     server.maxHeadersCount = 0;
     server.on("connection", (socket: Socket) => {
-      if (this.size >= maxConnections && !this.#evict()) {
+      const isFull = descriptors.add(socket) || this.size >= maxConnections;
+      if (isFull && !this.#evict()) {
         socket.destroy();
         return;
       }

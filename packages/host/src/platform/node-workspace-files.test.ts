@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshFolder } from "../../../../test/support/folder.ts";
@@ -71,5 +71,19 @@ describe("a file in a user's folder", () => {
     expect(path).toBe(link);
     await expect(nodeWorkspace.read(path, 100, folder)).rejects.toThrow("is a symlink");
     expect((await nodeWorkspace.locate(link)).path).toBe(join(outside, "a.txt"));
+  });
+});
+
+describe("a draft that a killed host has left", () => {
+  it("[PATCH-13] is removed, and nothing else: no draft that may be in use, and no file of the user", async () => {
+    const { work } = await stage();
+    const names = [".0123456789abcdef.bobbin-draft", ".fedcba9876543210.bobbin-draft", ".mine.bobbin-draft"];
+    for (const name of names) await writeFile(join(work, "sub", name), "half");
+    const longAgo = new Date(Date.now() - 3_600_000);
+    for (const name of [names[0]!, names[2]!]) await utimes(join(work, "sub", name), longAgo, longAgo);
+    const file = join(work, "sub/a.txt");
+    await nodeWorkspace.removeDrafts(file, { from: (await nodeWorkspace.locate(file)).folder });
+    expect((await readdir(join(work, "sub"))).toSorted()).toEqual([names[1]!, names[2]!, "a.txt"].toSorted());
+    await nodeWorkspace.removeDrafts(join(work, "gone/a.txt"), {});
   });
 });

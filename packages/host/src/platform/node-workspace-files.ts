@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, unlink 
 import { basename, dirname, join, relative, sep } from "node:path";
 import { holdPath, openHandle, type PathHandle } from "./path-handle.ts";
 import type { FolderIdentity, WorkspaceFiles } from "./platform.ts";
-import { replaceFile, syncFolder } from "./replace-file.ts";
+import { removeOldDrafts, replaceFile, syncFolder } from "./replace-file.ts";
 
 /** The user's file mode mask restricts the mode of new folders, as for any program. */
 const FOLDER_MODE = 0o777;
@@ -66,6 +66,15 @@ export const nodeWorkspace: WorkspaceFiles = {
       if (!isMissing(cause)) throw cause;
     }
     await removeMadeFolders(dirname(target), madeFolder);
+  },
+
+  async removeDrafts(path, { from }) {
+    try {
+      const { folder } = await openWay(dirname(path), { from });
+      await closing(folder, () => removeOldDrafts(folder.path));
+    } catch (cause) {
+      if (!isMissing(cause)) throw cause;
+    }
   },
 
   async makeFolder(path, { isAllowed }) {

@@ -111,6 +111,7 @@ const lazyWorkspace: WorkspaceFiles = {
   read: async (...args) => (await loadWorkspace()).read(...args),
   locate: async (...args) => (await loadWorkspace()).locate(...args),
   replace: async (...args) => (await loadWorkspace()).replace(...args),
+  removeDrafts: async (...args) => (await loadWorkspace()).removeDrafts(...args),
   remove: async (...args) => (await loadWorkspace()).remove(...args),
 };
 

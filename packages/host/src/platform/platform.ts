@@ -351,6 +351,11 @@ export interface WorkspaceFiles {
       isAllowed(realPath: string): boolean;
     },
   ): Promise<void>;
+  /**
+   * Removes what `replace` has left in the folder of a file when its process was killed. Does not follow symlinks. Does
+   * nothing if there is no such folder.
+   */
+  removeDrafts(path: string, options: { readonly from?: FolderIdentity | undefined }): Promise<void>;
   /** Creates a folder in an existing one; false if something is there already. Throws `EACCES` if it is not allowed. */
   makeFolder(path: string, options: { isAllowed(realPath: string): boolean }): Promise<boolean>;
   /** Removes an empty folder; does nothing if it does not exist or is not empty. */

@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The mode of a new file, from the process's umask. */
 const NEW_FILE_MODE = 0o666 & ~process.umask();
+
+const DRAFT_END = ".bobbin-draft";
+const DRAFT = /^\.[0-9a-f]{16}\.bobbin-draft$/;
 
 /** A file to create or replace. */
 export interface Replacement {
@@ -21,7 +24,7 @@ export interface Replacement {
 
 /** Creates or replaces a file atomically: it is written under a temporary name in the same folder and renamed. */
 export async function replaceFile({ folder, name, mode, owner, synced, fill }: Replacement): Promise<void> {
-  const draft = join(folder, `.${randomBytes(8).toString("hex")}.bobbin-draft`);
+  const draft = join(folder, `.${randomBytes(8).toString("hex")}${DRAFT_END}`);
   try {
     const file = await open(draft, "wx", mode ?? NEW_FILE_MODE);
     try {
@@ -38,6 +41,16 @@ export async function replaceFile({ folder, name, mode, owner, synced, fill }: R
   } catch (cause) {
     await rm(draft, { force: true });
     throw cause;
+  }
+}
+
+/** Removes the drafts that killed processes left in a folder. A newer one than this process may be in use. */
+export async function removeOldDrafts(folder: string): Promise<void> {
+  const startedAt = performance.timeOrigin;
+  for (const name of await readdir(folder)) {
+    if (!DRAFT.test(name)) continue;
+    const path = join(folder, name);
+    if ((await lstat(path)).mtimeMs < startedAt) await rm(path, { force: true });
   }
 }
 

@@ -30,7 +30,6 @@ async function stage() {
     info() {},
     warn() {},
     error: (message) => failures.push(message),
-    flushed: async () => {},
   });
   const world: { account: CurrentAccount | undefined; reading: Promise<void> } = {
     account: undefined,

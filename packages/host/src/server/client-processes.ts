@@ -2,6 +2,7 @@ import { fault } from "../errors.ts";
 import type { OutputPiece, ProgramStart, TerminalSize, Timers } from "../platform/platform.ts";
 import type { ManagedProcess, ProcessListener } from "../process/managed-process.ts";
 import type { ProcessManager } from "../process/process-manager.ts";
+import type { ClientProcessLimit } from "./client-process-limit.ts";
 import type { Connection } from "./connection.ts";
 import { BufferedBytes, CappedOutput, type CapturedOutput } from "./output-capture.ts";
 
@@ -51,15 +52,22 @@ export interface ClientProcessEnd {
 export class ClientProcesses {
   readonly #manager: ProcessManager;
   readonly #timers: Timers;
+  readonly #limit: ClientProcessLimit;
   readonly #taken: (name: string) => Error;
   readonly #buffered = new BufferedBytes();
   /** Processes that run or are being started. */
   readonly #byConnection = new Map<Connection, Map<ProcessName, Promise<ManagedProcess>>>();
 
   /** `taken`: creates the error for a name that is in use. */
-  constructor(manager: ProcessManager, timers: Timers, taken: (name: string) => Error) {
+  constructor(
+    manager: ProcessManager,
+    timers: Timers,
+    limit: ClientProcessLimit,
+    taken: (name: string) => Error,
+  ) {
     this.#manager = manager;
     this.#timers = timers;
+    this.#limit = limit;
     this.#taken = taken;
   }
 
@@ -70,6 +78,7 @@ export class ClientProcesses {
   ): Promise<{ readonly end: Promise<ClientProcessEnd> }> {
     const running = this.#byConnection.get(connection) ?? new Map();
     if (running.has(name)) throw this.#taken(String(name));
+    this.#limit.take(connection);
     const budget = stream === undefined ? this.#buffered : undefined;
     const outputs = { stdout: new CappedOutput(cap, budget), stderr: new CappedOutput(cap, budget) };
     const listener = ({ stream: from, bytes }: OutputPiece): Promise<void> | undefined => {
@@ -146,6 +155,7 @@ export class ClientProcesses {
   }
 
   #forget(connection: Connection, name: ProcessName): void {
+    this.#limit.free(connection);
     const running = this.#byConnection.get(connection);
     running?.delete(name);
     if (running?.size === 0) this.#byConnection.delete(connection);

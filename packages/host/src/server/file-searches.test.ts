@@ -45,7 +45,7 @@ function stage() {
       };
     },
   } as unknown as Platform;
-  const log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
   const connect = (state = "ready") =>
     ({
       state,

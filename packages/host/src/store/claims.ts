@@ -1,9 +1,20 @@
+/** A thread that a host has acknowledged. It is stored with its first use. */
+export interface StartingThread {
+  readonly hostId: string;
+  readonly owner: string;
+}
+
 /** Claims: a host's right to write a thread. `Journal.open` takes a claim, `ThreadJournal.close` releases it. */
 export interface Claims {
   /** The ID of this host for other hosts. */
   readonly hostId: string;
   /** The ID of the other host that has the thread loaded; undefined if there is none, or if it is unknown. */
   holder(threadId: string): Promise<string | undefined>;
+  /**
+   * The other living host that has started a thread and not stored it yet, and the thread's owner; undefined if there
+   * is none.
+   */
+  starting(threadId: string): Promise<StartingThread | undefined>;
   /**
    * The other hosts that have these threads loaded, by thread ID. Cheap enough for lists; the result may be a second
    * old.

@@ -13,7 +13,7 @@ import type { IndexedText, KnownThread, ThreadIndex, ThreadRow } from "./thread-
 
 const said: string[] = [];
 const say = (message: string) => void said.push(message);
-const log: Log = { debug: say, info: say, warn: say, error: say, flushed: async () => {} };
+const log: Log = { debug: say, info: say, warn: say, error: say };
 
 const idOf = (nth: number): string => `00000000-0000-7000-8000-${String(nth).padStart(12, "0")}`;
 

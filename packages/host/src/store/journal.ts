@@ -119,6 +119,11 @@ export interface ThreadJournal extends JournalReader, Blobs {
    */
   settle(commits: readonly Commit[], state?: ThreadState): Promise<number>;
   /**
+   * Opens the journal again after a failed append: cuts a torn last line, and takes the commits that are there for the
+   * journal. Throws `storageFailed` if another host has taken over the thread.
+   */
+  reopen(): Promise<void>;
+  /**
    * Whether this host still holds the thread. If not, `Claims.onLost` is called first. Check this before effects
    * outside of the store: after a loss, the store refuses only writes. Answers come in the order of the calls, so that
    * the tool calls of a turn are made in their order.

@@ -11,7 +11,7 @@ import { MemoryJournal } from "../store/memory/in-memory-journal.ts";
 import { Actor, type ActorPorts } from "./actor.ts";
 import { Observers, type ThreadObserver } from "./observers.ts";
 
-const SILENT = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 const created: ThreadRecord = {
   type: "created",
@@ -62,6 +62,7 @@ async function loaded(journal: ThreadJournal, ports: Partial<ActorPorts> = {}): 
     broadcast() {},
     durability: () => "written",
     observers: { committed() {}, failed() {} },
+    recovering: async () => {},
     driver: { goOn() {}, stop() {} },
     woken() {},
     visited() {},
@@ -225,10 +226,12 @@ describe("a thread whose journal fails", () => {
   async function failing() {
     const journal = new MemoryJournal();
     let fail!: (cause: Error) => void;
+    let hasFailed = false;
     const { append } = journal;
     journal.append = async (commits, durability) => {
       const outcome = await append.call(journal, commits);
-      if (durability !== "synced") return outcome;
+      if (durability !== "synced" || hasFailed) return outcome;
+      hasFailed = true;
       const cause = await new Promise<Error>((failed) => (fail = failed));
       return { kind: "unknown", of: "sync", cause };
     };
@@ -251,12 +254,17 @@ describe("a thread whose journal fails", () => {
     return { actor, journal, failures, outcomes: await Promise.all([first, second, look]), rename };
   }
 
-  it("takes nothing of what waits, nor of what comes later", async () => {
+  it("takes nothing of what waits, and reads the journal again before what comes later", async () => {
     const { actor, journal, outcomes, rename, failures } = await failing();
     expect(outcomes).toEqual(["storageFailed", "storageFailed", "storageFailed"]);
-    expect(await rename("three")).toBe("storageFailed");
-    expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2]);
     expect([actor.broken, actor.status.type, failures.length]).toEqual([true, "systemError", 1]);
+    expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2]);
+    const before = actor.peek();
+    expect(await rename("three")).toBe("done");
+    // The commit is there, although its sync has failed.
+    expect((await before).name).toBe("one");
+    expect((await commits(journal)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect([actor.broken, actor.status.type, failures.length]).toEqual([false, "idle", 1]);
   });
 });
 

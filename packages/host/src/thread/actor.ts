@@ -16,6 +16,7 @@ import type { ThreadJournal } from "../store/journal.ts";
 import { guardStorage } from "../store/storage-fault.ts";
 import { type Head, readHead } from "../store/thread-head.ts";
 import { commit, decideLetters } from "./commit.ts";
+import { FailedWrite } from "./failed-write.ts";
 import type { FanOut } from "./fan-out.ts";
 import { LoadedThread } from "./loaded-thread.ts";
 import { type CommitCallback, type Letter, Mailbox } from "./mailbox.ts";
@@ -32,6 +33,8 @@ export interface ActorPorts {
   /** The durability class that a commit needs before clients are notified of it. `wantsSync`: the caller wants an fsync. */
   durability(commit: Commit, wantsSync: boolean): Durability;
   readonly observers: Pick<Required<ThreadObserver>, "committed" | "failed">;
+  /** Adds the commits to the index that a failed write has added to a thread's journal. */
+  recovering(threadId: string): Promise<void>;
   readonly driver: Driver;
   /** Called when a hibernated thread is in memory again. */
   woken(actor: Actor): void;
@@ -74,6 +77,8 @@ export class Actor {
   #pause: Promise<void> | undefined;
   /** The error for further commands; undefined while commands are accepted. */
   #over: Fault | undefined;
+  /** Set if the last write failed. Then the next command opens the journal again. */
+  #failedWrite: FailedWrite | undefined;
   #isMoved = false;
 
   constructor(head: Head, journal: ThreadJournal, ports: ActorPorts) {
@@ -160,9 +165,14 @@ export class Actor {
     return this.#thread.activity.outside;
   }
 
-  /** Whether the journal accepts no more writes. The thread can then only be read and unloaded. */
+  /**
+   * Whether the last write failed, so that the state is unknown until the next command opens the journal again, or
+   * whether the thread failed for another reason, so that it can only be read and unloaded.
+   */
   get broken(): boolean {
-    return this.#over !== undefined && this.#thread.activity.status.type === "systemError";
+    return (
+      this.#failedWrite !== undefined || (this.#over !== undefined && this.status.type === "systemError")
+    );
   }
 
   get resident(): boolean {
@@ -191,9 +201,10 @@ export class Actor {
 
   /**
    * Submits an outcome of the thread's own work, without waiting. A refusal is ignored: it means that the thread is
-   * closing or broken, and clients learn that in another way.
+   * closing or broken, and clients learn that in another way. For a broken thread, the work was ended.
    */
   offer(command: Command, synced = false): void {
+    if (this.#failedWrite !== undefined) return;
     this.submit(command, undefined, synced).catch(() => {});
   }
 
@@ -256,7 +267,8 @@ export class Actor {
   /** Returns the state after all commands so far. */
   async peek(): Promise<ThreadState> {
     const { state } = this.#thread;
-    if (this.#running === undefined && this.#over === undefined && state !== undefined) return state;
+    const isKnown = this.#failedWrite === undefined && this.#over === undefined;
+    if (this.#running === undefined && isKnown && state !== undefined) return state;
     let seen!: ThreadState;
     await this.look((state) => {
       seen = state;
@@ -352,6 +364,7 @@ export class Actor {
         const later = first ? undefined : this.#ports.commits.turn(this);
         if (later !== undefined) await later;
         batch = this.#mailbox.take();
+        if (this.#failedWrite !== undefined) await this.#recover(this.#failedWrite);
         await this.#step(batch, this.#thread.state ?? (await this.#wake()));
         await this.#pause;
         this.#pause = undefined;
@@ -381,15 +394,37 @@ export class Actor {
   }
 
   /**
-   * Breaks the thread: the end of its journal is uncertain, or not all clients were notified. The thread accepts
+   * Breaks the thread: the end of its journal is uncertain, or not all clients were notified. The running turn ends for
+   * clients. After a failed write, the next command opens the journal again; after any other error, the thread accepts
    * nothing more. Never throws.
    */
   #break(cause: unknown): Fault {
     if (this.#isMoved) return this.#over!;
     const why = cause instanceof Fault ? cause : fault("threadBroken", this.id);
-    this.#over = why;
-    this.#thread.broken();
+    const isStorage = why.code === "storageFailed";
+    const before = this.#failedWrite;
+    const failure = before ?? new FailedWrite(this.#thread, this.#ports);
+    this.#failedWrite = isStorage ? failure : undefined;
+    if (!isStorage) this.#over = why;
+    if (before === undefined) {
+      if (!failure.endTurn(why.message, this.activeTurn)) this.#announceStatus();
+    } else if (isStorage) return why;
     this.#ports.observers.failed(this, cause);
     return why;
+  }
+
+  /** Opens the journal again after a failed write. Clients were sent `systemError` when it failed. */
+  async #recover(failure: FailedWrite): Promise<void> {
+    const state = await failure.recover();
+    this.#failedWrite = undefined;
+    this.#ports.woken(this);
+    if (this.status.type !== "systemError") this.#announceStatus();
+    this.#begin(state);
+  }
+
+  #announceStatus(): void {
+    const params = { threadId: this.id, status: this.status };
+    const frame = notificationFrame("thread/status/changed", params, this.#ports.platform.clock.now());
+    this.announce("thread/status/changed", frame);
   }
 }

@@ -1,7 +1,9 @@
+import type { Frame } from "@bobbin/rpc";
 import type { Command } from "../core/commands.ts";
 import { type Decision, decide } from "../core/decide.ts";
 import { knownWeight, sum } from "../core/memory-size.ts";
 import type { Notification } from "../core/notification.ts";
+import { notify } from "../core/notify.ts";
 import type { Durability } from "../core/record-table.ts";
 import type { Commit, ThreadRecord } from "../core/records.ts";
 import type { PendingRequest } from "../core/requests/records.ts";
@@ -14,6 +16,7 @@ import type { Actor, ActorPorts } from "./actor.ts";
 import { CheckpointPolicy } from "./checkpoint-policy.ts";
 import type { CommitTarget } from "./commit.ts";
 import { FanOut, type FollowedThread } from "./fan-out.ts";
+import { notificationFrame } from "./notification-frame.ts";
 import type { Cursor, Subscription } from "./subscription.ts";
 import { TextStreams } from "./text-streams.ts";
 import { activityOf, type ThreadActivity } from "./thread-activity.ts";
@@ -82,10 +85,34 @@ export class LoadedThread implements CommitTarget, FollowedThread {
     if (this.#streams?.empty) this.#streams = undefined;
   }
 
-  /** Called when the journal cannot be written any more. */
-  broken(): void {
-    this.#activity = { ...this.#activity, status: { type: "systemError" } };
+  /**
+   * Called when the journal cannot be written. Ends the running turn for clients by the command `end`, without a
+   * record. Returns whether a turn was ended; its status is sent with it.
+   */
+  broken(end: Command): boolean {
     this.stopSaving();
+    const ended = this.#state === undefined ? undefined : this.decide(this.#state, end);
+    const isEnded = ended?.kind === "accepted" && ended.records.some(({ type }) => type === "turnEnded");
+    const after = isEnded ? activityOf(ended.state) : this.#activity;
+    this.#activity = { ...after, status: { type: "systemError" } };
+    if (!isEnded) return false;
+    for (const record of ended.records) {
+      this.#send(record, notify(this.id, record), ({ method, params }) => {
+        const frame = notificationFrame(method, params, this.clock.now());
+        this.subscriptions.tell(method, frame);
+        return frame;
+      });
+      // What the turn's end leads to happens once it is recorded.
+      if (record.type === "turnEnded") break;
+    }
+    return true;
+  }
+
+  /** Called when the journal was opened again. Clients are sent nothing of what they missed: they got errors for it. */
+  reopened({ state, seq }: Head): void {
+    this.#state = state;
+    this.#head = seq;
+    this.#activity = activityOf(state);
   }
 
   // Commits (CommitTarget).
@@ -124,9 +151,20 @@ export class LoadedThread implements CommitTarget, FollowedThread {
   }
 
   tell(record: ThreadRecord, notifications: readonly Notification[], first: Cursor): void {
+    this.#send(record, notifications, (notification, nth) =>
+      this.subscriptions.durable({ ...first, index: first.index + nth }, notification),
+    );
+  }
+
+  /** `toSubscribers` sends a notification to the subscribers, and returns the frame for other connections. */
+  #send(
+    record: ThreadRecord,
+    notifications: readonly Notification[],
+    toSubscribers: (notification: Notification, nth: number) => Frame,
+  ): void {
     this.#streams?.flush();
     notifications.forEach((notification, nth) => {
-      const frame = this.subscriptions.durable({ ...first, index: first.index + nth }, notification);
+      const frame = toSubscribers(notification, nth);
       if (notification.audience === "everyone") this.#ports.broadcast(this.actor, notification.method, frame);
     });
     if (record.type === "requestSent") this.subscriptions.ask(record.request);

@@ -22,7 +22,7 @@ export interface ThreadObserver {
    * fork copies.
    */
   committed?(commit: Commit, state: ThreadState, thread: CommittedThread): void;
-  /** Called when the thread has failed. It accepts no more commands, and can only be unloaded. */
+  /** Called when the thread has failed (see `Actor.broken`). Its running turn has ended. */
   failed?(actor: Actor, cause: unknown): void;
   /** The thread was unloaded. */
   unloaded?(actor: Actor): void;

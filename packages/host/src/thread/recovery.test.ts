@@ -17,7 +17,7 @@ import { LoadedAndBusyThreads } from "./loaded-and-busy-threads.ts";
 import { Recovery, type RecoveryPorts } from "./recovery.ts";
 import { StoredThreads, type StoredThreadsPorts } from "./stored-threads.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe("what a power cut left", () => {
   /** A start after a power cut, with one thread that cannot be read because of `cause`. */

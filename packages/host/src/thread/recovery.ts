@@ -32,15 +32,54 @@ const AT_ONCE = 16;
 /** Recovers the threads of dead hosts when a host starts. */
 export class Recovery {
   readonly #ports: RecoveryPorts;
+  #indexed: Promise<void> | undefined;
 
   constructor(ports: RecoveryPorts) {
     this.#ports = ports;
   }
 
-  /** Continues the threads that their host did not close. Threads that cannot continue are closed. */
-  async run(): Promise<void> {
+  /**
+   * Resolves when the index contains what dead hosts wrote last, as far as it can be read. Undefined for a host that
+   * recovers nothing.
+   */
+  get indexed(): Promise<void> | undefined {
+    return this.#indexed;
+  }
+
+  /**
+   * Continues the threads that their host did not close. Threads that cannot continue are closed. `begun`: resolves
+   * when the recovery may begin, or to false if it must not.
+   */
+  async run(begun: Promise<boolean> = Promise.resolve(true)): Promise<void> {
+    let signalIndexed!: () => void;
+    this.#indexed = new Promise((resolve) => {
+      signalIndexed = resolve;
+    });
+    try {
+      if (!(await begun)) return;
+      const abandoned = await this.#ports.claims.abandoned();
+      await this.#index(abandoned);
+      signalIndexed();
+      await this.#recoverAbandoned(abandoned);
+    } finally {
+      signalIndexed();
+    }
+  }
+
+  /**
+   * Updates the index before any thread is closed: lists wait for it, and closing a thread takes longer, because it is
+   * synced.
+   */
+  async #index(threadIds: readonly string[]): Promise<void> {
+    await eachFewAtOnce(AT_ONCE, threadIds, async (id) => {
+      // The recovery of the thread finds the same problem again and reports it.
+      if (!this.#ports.stopped()) await this.#ports.recovering(id).catch(() => {});
+    });
+  }
+
+  async #recoverAbandoned(abandoned: readonly string[]): Promise<void> {
     const { claims, recovering } = this.#ports;
-    await eachFewAtOnce(AT_ONCE, await claims.abandoned(), async (id) => {
+    await eachFewAtOnce(AT_ONCE, abandoned, async (id) => {
       await this.#recover(id, async () => {
         await recovering(id);
         await claims.disown(id);

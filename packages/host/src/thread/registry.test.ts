@@ -10,7 +10,7 @@ import type { Actor } from "./actor.ts";
 import { Registry, type RegistryPorts } from "./registry.ts";
 
 const { facts, settings, load, docs } = newThread();
-const SILENT = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 function registry(more: Partial<RegistryPorts>): Registry {
   const platform = nodePlatform();

@@ -85,6 +85,7 @@ export class Registry {
       broadcast: (actor, method, frame) => ports.broadcast(actor, method, frame),
       durability: (commit, wantsSync) => durabilityOf(ports.journalSync, commit, wantsSync),
       observers,
+      recovering: (threadId) => ports.recovering(threadId),
       driver: ports.driver,
       // Waking up is no activity, so the unload delay continues.
       woken: (actor) => this.#resident(actor),
@@ -122,7 +123,7 @@ export class Registry {
     ports.claims.onLost((threadId) => this.#lost(threadId));
   }
 
-  /** Updates the hibernation order, and notifies clients of failed threads. */
+  /** Updates the hibernation order, and logs why threads fail. */
   #ownObserver(): ThreadObserver {
     return {
       loaded: (actor) => this.#resident(actor),
@@ -131,8 +132,6 @@ export class Registry {
       },
       failed: (actor, cause) => {
         this.#ports.supervisor.report(`journal of thread ${actor.id}`, cause);
-        const status = { type: "systemError" } as const;
-        this.announce(actor, "thread/status/changed", { threadId: actor.id, status });
       },
     };
   }
@@ -351,9 +350,14 @@ export class Registry {
     return this.#unloader.all([...this.loaded()], reason);
   }
 
-  /** Recovers the threads of hosts that have died. */
-  recover(): Promise<void> {
-    return this.#recovery.run();
+  /** Recovers the threads of hosts that have died, once `begun` resolves to true. */
+  recover(begun?: Promise<boolean>): Promise<void> {
+    return this.#recovery.run(begun);
+  }
+
+  /** Resolves when the index contains what dead hosts wrote last; undefined if there is nothing to wait for. */
+  get indexed(): Promise<void> | undefined {
+    return this.#recovery.indexed;
   }
 
   /** Sends a notification about a thread. It is not written to the journal, so a replay does not contain it. */

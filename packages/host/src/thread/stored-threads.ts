@@ -127,7 +127,10 @@ export class StoredThreads {
 
   async open(id: string, access: Access): Promise<WritableThread> {
     const taken = await this.#ports.journal.open(id);
-    if (taken === undefined) throw fault("noRollout", id);
+    if (taken === undefined) {
+      const holder = await this.#startedBy(id, access);
+      throw holder === undefined ? fault("noRollout", id) : fault("heldElsewhere", id, holder);
+    }
     if (taken.kind === "held") {
       // The error names the other host only to callers that may see the thread.
       throw (await this.#mayRead(id, access)) ? fault("heldElsewhere", id, taken.by) : fault("noRollout", id);
@@ -243,7 +246,14 @@ export class StoredThreads {
   /** The other host that has a thread loaded, if there is one and the caller may see the thread. */
   async holderOf(id: string, access: Access): Promise<string | undefined> {
     const holder = await this.#ports.claims.holder(id);
-    return holder !== undefined && (await this.#mayRead(id, access)) ? holder : undefined;
+    if (holder === undefined) return this.#startedBy(id, access);
+    return (await this.#mayRead(id, access)) ? holder : undefined;
+  }
+
+  /** The other host that has started a thread and not stored it yet, if the caller may see the thread. */
+  async #startedBy(id: string, access: Access): Promise<string | undefined> {
+    const started = await this.#ports.claims.starting(id);
+    return started !== undefined && access(started.owner) ? started.hostId : undefined;
   }
 
   /** Runs a command on a thread that is not loaded: decides it, commits it durably, and notifies clients. */

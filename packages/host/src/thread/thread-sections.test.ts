@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 function open(files: Files = nodeFiles()): Sections {
   const uuid = () => `0190${String(++count).padStart(4, "0")}-0000-7000-8000-000000000000`;

@@ -8,14 +8,14 @@ const LONE_SURROGATE = /\p{Cs}/u;
 
 /**
  * The original text of a value, on one line, if its numbers differ from those in `JSON.stringify(value)`; else
- * undefined. A text with a duplicate key is not used, because another reader may pick the member that was not
- * checked.
+ * undefined. Of members with the same key, only the last one stays, as it is the one that was parsed and checked;
+ * another reader may pick another one.
  */
-export function exactJson(text: string, value: unknown): string | undefined {
-  if (!MAY_CHANGE.test(text) || LONE_SURROGATE.test(text)) return undefined;
-  const written = scan(text);
+export function exactJson(original: string, value: unknown): string | undefined {
+  if (!MAY_CHANGE.test(original) || LONE_SURROGATE.test(original)) return undefined;
   const parsed = scan(JSON.stringify(value));
-  if (written.members !== parsed.members || written.numbers === parsed.numbers) return undefined;
+  const text = scan(original).members === parsed.members ? original : withoutDuplicates(original);
+  if (text === undefined || scan(text).numbers === parsed.numbers) return undefined;
   // JSON strings contain no raw line breaks, so only white space is replaced.
   return text.replace(/[\r\n]/g, " ");
 }
@@ -42,6 +42,70 @@ function scan(json: string): Scan {
     }
   }
   return { numbers: numbers.sort().join(), members };
+}
+
+/** Undefined if the text is nested too deeply. */
+function withoutDuplicates(json: string): string | undefined {
+  try {
+    return new LastMembers(json).value();
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}
+
+/** Writes a text, which must be valid JSON, without the members that a later one with the same key replaces. */
+class LastMembers {
+  readonly #json: string;
+  #at = 0;
+
+  constructor(json: string) {
+    this.#json = json;
+  }
+
+  value(): string {
+    const first = this.#next();
+    if (first === "{") return this.#object();
+    if (first === "[") return this.#array();
+    const from = this.#at;
+    if (first === '"') this.#at = endOfString(this.#json, from) + 1;
+    else while (/[^\s,\]}]/.test(this.#json[this.#at] ?? ",")) this.#at++;
+    return this.#json.slice(from, this.#at);
+  }
+
+  #object(): string {
+    const members = new Map<string, string>();
+    this.#at++;
+    while (this.#next() !== "}") {
+      const key = JSON.parse(this.value()) as string;
+      this.#skip(":");
+      members.set(key, this.value());
+      this.#skip(",");
+    }
+    this.#at++;
+    return `{${[...members].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`;
+  }
+
+  #array(): string {
+    const items: string[] = [];
+    this.#at++;
+    while (this.#next() !== "]") {
+      items.push(this.value());
+      this.#skip(",");
+    }
+    this.#at++;
+    return `[${items.join()}]`;
+  }
+
+  /** The next character that is no white space. */
+  #next(): string | undefined {
+    while (/\s/.test(this.#json[this.#at] ?? "")) this.#at++;
+    return this.#json[this.#at];
+  }
+
+  #skip(separator: string): void {
+    if (this.#next() === separator) this.#at++;
+  }
 }
 
 function endOfString(json: string, start: number): number {

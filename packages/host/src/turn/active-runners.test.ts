@@ -7,7 +7,7 @@ import type { Actor } from "../thread/actor.ts";
 import { ActiveRunners } from "./active-runners.ts";
 import type { RunnerPorts } from "./runner.ts";
 
-const SILENT = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 let isHeld: boolean;
 beforeEach(() => {
   isHeld = true;

@@ -9,7 +9,7 @@ import type { RunnerPorts } from "./runner.ts";
 
 const DEADLINE_MS = 60_000;
 const DELAY_MS = 10_000;
-const SILENT = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A manual clock, a thread with a pending request, and its runners. */
 function stage(requestDeadlineMs = DEADLINE_MS) {

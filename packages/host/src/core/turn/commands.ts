@@ -47,6 +47,8 @@ export type TurnCommand =
       readonly turnId: string;
       readonly changes: TurnSettings;
     }
+  /** Ends a turn with an error. No effect if another turn runs, or none. */
+  | { readonly kind: "failTurn"; readonly at: number; readonly turnId: string; readonly error: TurnError }
   /** Interrupts a turn. `turnId` null: the running one. */
   | { readonly kind: "interrupt"; readonly at: number; readonly turnId: string | null }
   /** Output of a model call. Ignored if `attempt` is not the current model call. */

@@ -49,6 +49,9 @@ export function decideTurn(
       if (turn?.id !== turnId || Object.keys(changes).length === 0) return [];
       return [{ type: "turnSettingsChanged", turnId, at, changes }];
     }
+    case "failTurn":
+      if (turn?.id !== command.turnId) return [];
+      return endTurn(state, command.at, "failed", shown, command.error);
     case "interrupt":
       return interrupt(state, command, shown);
     case "itemStarted":

@@ -10,7 +10,7 @@ export interface ConsoleLoginOptions {
   readonly authenticate?: Authenticate;
   /** Returns the console's address with a fresh token. Only on sockets that only the host's own user can open. */
   readonly openConsole?: () => string | undefined;
-  /** Refuses processes that the host itself has started. */
+  /** Refuses processes that the host has started, and on a listener without authentication those of other users. */
   readonly checkCaller?: (request: IncomingMessage) => Promise<Refusal | undefined>;
 }
 

@@ -77,9 +77,11 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
     return "status" in reply ? (reply as Refusal) : json(reply);
   }
   if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed(request.method);
-  const denied = (whom: "strangers" | "subjects"): Refusal | undefined => {
-    const outcome = authenticate?.(request.headers.authorization);
-    if (outcome === undefined || "status" in outcome) return outcome;
+  const denied = async (whom: "strangers" | "subjects"): Promise<Refusal | undefined> => {
+    // A listener without authentication serves the same processes as over a WebSocket.
+    if (authenticate === undefined) return options.checkCaller?.(request);
+    const outcome = authenticate(request.headers.authorization);
+    if ("status" in outcome) return outcome;
     return whom === "subjects" && !isHostUser(outcome.principal) ? notPermitted(path!) : undefined;
   };
   switch (path) {
@@ -89,14 +91,14 @@ async function answer(options: HttpOptions, request: IncomingMessage): Promise<R
       return options.ready() ? text("ok\n") : CLOSING;
     case "/metrics":
       // Refused for subjects, because metrics name threads of all owners.
-      return denied("subjects") ?? (site.metrics ? metrics(await site.metrics()) : notFound(path));
+      return (await denied("subjects")) ?? (site.metrics ? metrics(await site.metrics()) : notFound(path));
     case "/":
       return (await consolePage(options, request)) ?? programPage(options, request);
     case "/connect":
       return programPage(options, request);
     case "/status":
       return (
-        denied("strangers") ??
+        (await denied("strangers")) ??
         (site.status ? html(renderStatus(await site.status()), pageHeaders("self")) : notFound(path))
       );
     default:

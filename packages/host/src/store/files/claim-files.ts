@@ -1,11 +1,12 @@
 import { dirname, join } from "node:path";
 import { fault } from "../../errors.ts";
 import type { Cancel, Clock, Files, Liveness, Platform, Timers } from "../../platform/platform.ts";
+import type { StartingThread } from "../claims.ts";
 import { BootMark } from "./boot-mark.ts";
 import { ClaimHolders } from "./claim-holders.ts";
 import { LockJobQueue } from "./lock-job-queue.ts";
 import { isSharedLock, TAKEOVER_LOCK } from "./shared-locks.ts";
-import { markMade, STARTS, StartLog, unmade } from "./thread-start-log.ts";
+import { markMade, STARTS, StartLog, startedOwner, unmade } from "./thread-start-log.ts";
 
 const BOOT = "boot.mark";
 const LEAVING = ".leaving";
@@ -294,6 +295,17 @@ export class ClaimFiles {
       if (!newer) await this.#files.remove(path, { synced: true });
       else if (lines.size > 0) await markMade(this.#files, path, lines.keys());
     });
+  }
+
+  /** The other living host that has acknowledged a thread and not created its journal yet. */
+  async starting(threadId: string): Promise<StartingThread | undefined> {
+    for (const { name } of await this.#files.list(this.#folder)) {
+      const hostId = name.slice(0, -STARTS.length);
+      if (!name.endsWith(STARTS) || hostId === this.#name) continue;
+      const line = (await unmade(this.#files, join(this.#folder, name))).lines.get(threadId);
+      if (line !== undefined && (await this.#lives(hostId))) return { hostId, owner: startedOwner(line) };
+    }
+    return undefined;
   }
 
   /**

@@ -8,7 +8,6 @@ function stage() {
     info() {},
     warn: (message, fields) => void logged.push({ message, ...fields }),
     error() {},
-    flushed: async () => {},
   });
   /** One pass over a journal that skips these ranges. */
   const pass = (path: string, ...ranges: (readonly [number, number])[]): unknown[] => {

@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const one of homes.splice(0)) await one.remove();
 });
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 const text = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
 

@@ -13,7 +13,7 @@ import { readHead } from "../thread-head.ts";
 import { type FileJournal, fileJournal } from "./file-journal.ts";
 import type { Holder } from "./open-file-limit.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const platform = nodePlatform();
 
 let home: string;

@@ -64,6 +64,7 @@ export function fileJournal(
     starts: claims.starts,
     settleStarts: (threadId) => claims.settleStarts(threadId, makeStarted),
     making: new FewAtOnce(MAX_MAKING),
+    openWhole: (path) => openWhole(path),
     made,
     lost: (threadId) => {
       for (const listener of listeners) listener(threadId);
@@ -266,6 +267,7 @@ export function fileJournal(
       return claims.hostId;
     },
     holder: (threadId) => claims.holders.of(threadId).catch(() => undefined),
+    starting: (threadId) => claims.starting(threadId).catch(() => undefined),
     holders: (threadIds) => claims.holders.ofAll(threadIds).catch(() => new Map()),
     async abandoned() {
       await takeUp();

@@ -8,7 +8,7 @@ it("closes the index while the host still has its lock, and then the journals", 
   const machine = new MemoryMachine();
   const locks: number[] = [];
   const index = { close: async () => void locks.push(machine.locks.size) } as unknown as ThreadIndex;
-  const log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
   const store = fileStore({ home: machine.home, platform: machine.platform(), log, index });
   expect([store.index, store.claims, store.startKeys]).toEqual([index, store.journal, store.journal]);
   const journal = await store.journal.create(threadId(900));

@@ -159,6 +159,17 @@ export class FileThreadJournal implements ThreadJournal, Holder {
     return this.#claim.isHeld();
   }
 
+  async reopen(): Promise<void> {
+    await this.#claim.checkLoss();
+    await this.#claim.mustHave();
+    // A thread without a journal file has only its first commit, which is in the start log.
+    if (this.#creation !== undefined) return;
+    await this.rest();
+    this.#opened(await this.#shared.openWhole(this.#path));
+    this.#seq = undefined;
+    this.#seenSeq = undefined;
+  }
+
   async settle(commits: readonly Commit[], state?: ThreadState): Promise<number> {
     // A new thread's first commit is in the start log, although the commits after it may be missing.
     let there = commits.filter(({ seq }) => seq <= (this.#seq ?? 0)).length;

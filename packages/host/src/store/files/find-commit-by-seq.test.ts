@@ -102,7 +102,7 @@ describe("a page in the middle of 200 MB", () => {
     async close(): Promise<void> {}
   }
 
-  const silent = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
   async function page(
     direction: "forwards" | "backwards",

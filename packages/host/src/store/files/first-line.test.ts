@@ -48,7 +48,6 @@ function host(makerLives: boolean, files: Files = platform.files): Journal {
     info() {},
     warn: (message) => void warnings.push(message),
     error() {},
-    flushed: async () => {},
   };
   const liveness: Liveness = {
     announce: async () => async () => {},
@@ -74,7 +73,7 @@ async function headOf(journal: Journal): Promise<Head | undefined> {
 }
 
 async function listed(journal: Journal): Promise<string[]> {
-  const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+  const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
   const ids: string[] = [];
   for await (const { row } of rebuildRows(journal, { ...silent, warn: (text) => void warnings.push(text) })) {
     ids.push(row.id);

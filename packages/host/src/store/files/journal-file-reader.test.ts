@@ -13,7 +13,6 @@ const log: Log = {
   info() {},
   warn: () => void warned++,
   error() {},
-  flushed: async () => {},
 };
 
 beforeEach(async () => {

@@ -51,7 +51,6 @@ function readerOf(file: ReadFile, end?: number): JournalFileReader {
     info() {},
     warn: (_, fields) => void damage.push(String(fields?.["why"])),
     error() {},
-    flushed: async () => {},
   });
   const ports = { leftOut, pause: async () => {} };
   return new JournalFileReader("t", { path: "/t", archived: false }, file, ports, async () => undefined, end);

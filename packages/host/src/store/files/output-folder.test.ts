@@ -27,6 +27,38 @@ it("keeps each output in a file of its own, beside the journal of a thread that 
   }
 });
 
+it("[EXEC-4] replaces the oldest outputs of a host by a note when those of all threads become too large", async () => {
+  const home = await freshFolder();
+  const outputs = new OutputFolder(home, nodeFiles(), 1_300, 1_300);
+  const open = await outputs.create(ID, "open");
+  await open.append(Buffer.alloc(500));
+  const paths: string[] = [];
+  for (const [id, name] of [
+    [OTHER_ID, "a"],
+    [ID, "b"],
+    [OTHER_ID, "gone"],
+    [ID, "c"],
+    [OTHER_ID, "d"],
+  ] as const) {
+    const output = await outputs.create(id, name);
+    await output.append(Buffer.from(name.padEnd(500, ".")));
+    await output.close();
+    if (name === "gone") await rm(output.path);
+    else paths.push(output.path);
+  }
+  await outputs.create(ID, "last");
+  const texts = await Promise.all(paths.map((path) => readFile(path, "utf8")));
+  expect(texts.map((text) => text.replace(/\.+$/, ""))).toEqual([
+    expect.stringMatching(/^This output was removed/),
+    expect.stringMatching(/^This output was removed/),
+    expect.stringMatching(/^This output was removed/),
+    "d",
+  ]);
+  expect((await readFile(open.path)).length).toBe(500);
+  await open.close();
+  await expect(readFile(join(dirname(paths[0]!), "gone"))).rejects.toMatchObject({ code: "ENOENT" });
+});
+
 it("[EXEC-4] replaces the oldest outputs of a thread by a note when they become too large together", async () => {
   const home = await freshFolder();
   const outputs = (): OutputFolder => new OutputFolder(home, nodeFiles(), 1_300);

@@ -3,7 +3,7 @@ import type { Commit } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { Log } from "../../observe/log.ts";
 import type { FewAtOnce } from "../../platform/concurrency-limit.ts";
-import type { Files } from "../../platform/platform.ts";
+import type { AppendFile, Files } from "../../platform/platform.ts";
 import type { Head } from "../thread-head.ts";
 import type { ClaimFiles } from "./claim-files.ts";
 import type { CreatedThreads } from "./created-threads.ts";
@@ -21,6 +21,8 @@ export interface SharedJournalParts {
   /** Ensures that no start log of any host can recreate the thread. */
   settleStarts(threadId: string): Promise<void>;
   readonly making: FewAtOnce;
+  /** Opens a journal for writing, without a torn last line. */
+  openWhole(path: string): Promise<AppendFile>;
   /** Threads whose journals this host created. */
   readonly made: CreatedThreads;
   /** Called when another host has taken over a thread of this host. */

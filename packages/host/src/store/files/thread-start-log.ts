@@ -1,3 +1,4 @@
+import type { Commit, ThreadRecord } from "../../core/records.ts";
 import type { AppendFile, Files, ReadFile } from "../../platform/platform.ts";
 import { commitOf } from "./commit-format.ts";
 import { isThreadId } from "./journal-paths.ts";
@@ -195,6 +196,12 @@ function startedBy(line: Line): string | "newer" | undefined {
   } catch {
     return "newer";
   }
+}
+
+/** The owner of the thread that a line of `unmade` starts. */
+export function startedOwner(line: Uint8Array): string {
+  const { records } = JSON.parse(Buffer.from(line).toString()) as Commit;
+  return (records[0] as Extract<ThreadRecord, { type: "created" }>).facts.owner;
 }
 
 /** Marks threads of a dead host as created. */

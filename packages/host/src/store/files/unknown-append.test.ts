@@ -15,7 +15,7 @@ import type { ThreadRow } from "../thread-index.ts";
 import { encodeCommit } from "./commit-format.ts";
 import { type FileJournal, fileJournal } from "./file-journal.ts";
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const platform = nodePlatform();
 /** Nobody waits here. */
 const timers: Pick<Timers, "after"> = {

@@ -24,6 +24,8 @@ export class MemoryJournal implements ThreadJournal {
     return { kind: "committed", bytes: 0 };
   }
 
+  async reopen(): Promise<void> {}
+
   async settle(commits: readonly Commit[]): Promise<number> {
     return commits.filter(({ seq }) => seq <= this.#lastSeq).length;
   }

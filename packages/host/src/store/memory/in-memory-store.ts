@@ -176,6 +176,9 @@ export class InMemoryStore implements Store, Claims, Journal {
     return { path, threadId: undefined };
   }
 
+  /** A start is stored at once. */
+  async starting(): Promise<undefined> {}
+
   async holder(threadId: string): Promise<string | undefined> {
     const host = this.#shared.claims.get(threadId)?.host;
     return host !== undefined && host !== this.hostId && this.#shared.lives(host) ? host : undefined;
@@ -332,6 +335,10 @@ class SharedThreadJournal implements ThreadJournal {
     if (!this.#isLost) this.#host.lost(this.#threadId);
     this.#isLost = true;
     return false;
+  }
+
+  async reopen(): Promise<void> {
+    if (!(await this.isHeld())) throw fault("storageFailed", FOREIGN_WRITE);
   }
 
   async settle(commits: readonly Commit[]): Promise<number> {

@@ -45,7 +45,7 @@ export interface CommandProcess {
 }
 
 interface RunPorts {
-  readonly platform: Pick<Platform, "timers">;
+  readonly platform: Pick<Platform, "timers" | "clock">;
   readonly processes: Pick<ProcessManager, "start">;
   readonly supervisor: Supervisor;
 }
@@ -63,6 +63,7 @@ export class RunningCommand {
   readonly #file: OutputFile | undefined;
   readonly #process: ManagedProcess;
   readonly #output: OutputText;
+  readonly #startedMs: number;
   #isOver = false;
   /** The exit code to report, if the host ended the command. */
   #exitCode: number | undefined;
@@ -80,6 +81,7 @@ export class RunningCommand {
     this.#ports = ports;
     this.#process = process;
     this.#output = output;
+    this.#startedMs = ports.platform.clock.monotonic();
     this.#file = command.file;
     this.command = command.command;
     this.lacksTerminal = command.program.tty !== undefined && !process.tty;
@@ -202,13 +204,14 @@ export class RunningCommand {
 
   async #end({ release, file }: CommandProcess, served: ServedChannel | undefined): Promise<CommandEnd> {
     const { code } = await this.#process.ended;
+    const ranMs = Math.round(this.#ports.platform.clock.monotonic() - this.#startedMs);
     const refused = served?.close(this.text);
     const undone = await release().catch((cause: Error) => cause.message);
     const notes = [refused, undone].filter((note) => note !== undefined);
     await this.#output.finish(notes.length === 0 ? undefined : notes.join("\n"));
     await file?.close();
     this.#isOver = true;
-    return { exitCode: this.#exitCode ?? code ?? KILLED, output: this.text };
+    return { exitCode: this.#exitCode ?? code ?? KILLED, output: this.text, ranMs };
   }
 }
 

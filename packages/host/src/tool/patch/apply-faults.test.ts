@@ -1,7 +1,8 @@
 // Lets the host crash, or the disk be full, at each step of a patch, and checks the files.
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { newThread } from "../../../../../test/support/test-thread.ts";
-import type { ThreadState } from "../../core/state.ts";
+import type { ThreadState, TurnState } from "../../core/state.ts";
 import type { ReadFile, WorkspaceFiles } from "../../platform/platform.ts";
 import type { Invocation, Step } from "../tool.ts";
 import { patchToolSource } from "./apply-patch-tool.ts";
@@ -42,6 +43,8 @@ interface Fault {
 /** Files in memory whose steps are counted. */
 class Disk {
   readonly files = new Map(Object.entries(BEFORE));
+  /** The files that a killed host has left a draft of. */
+  readonly drafts = new Set<string>();
   steps = 0;
   fault: Fault | undefined;
   #dead = false;
@@ -60,13 +63,16 @@ class Disk {
       this.#step("after", false);
       return text === undefined ? undefined : { bytes: Buffer.from(text), mode: 0o644 };
     },
-    locate: async (path) => ({ path, folder: { path: "/work", id: "1" } }),
+    locate: async (path) => ({ path, folder: { path: dirname(path), id: "1" } }),
     replace: async (path, bytes) => {
       this.#step("before", true);
+      this.drafts.add(path);
       this.files.set(path, Buffer.from(bytes).toString());
       this.#step("after", false);
+      this.drafts.delete(path);
       return undefined;
     },
+    removeDrafts: async (path) => void this.drafts.delete(path),
     remove: async (path) => {
       this.#step("before", false);
       this.files.delete(path);
@@ -136,8 +142,15 @@ function stage() {
       // As it is read from a journal.
       plan = JSON.parse(JSON.stringify(step.plan));
     },
-    async perform(recorded = plan): Promise<Extract<Step, { kind: "settle" }>> {
-      const step = await perform({ ...invocation, plan: recorded }, new AbortController().signal);
+    async perform(recorded = plan, lostHosts = 0): Promise<Extract<Step, { kind: "settle" }>> {
+      const adopted = {
+        ...invocation.thread,
+        turn: { lostHosts, open: [] as const } as unknown as TurnState,
+      };
+      const step = await perform(
+        { ...invocation, thread: adopted, plan: recorded },
+        new AbortController().signal,
+      );
       if (step.kind !== "settle") throw new Error(JSON.stringify(step));
       return step;
     },
@@ -159,7 +172,7 @@ function expectWhole(content: Readonly<Record<string, string>>): void {
 }
 
 describe("a patch of six files", () => {
-  it("[PATCH-13] is finished by the next host, wherever its own dies", async () => {
+  it("[PATCH-13] is finished by the next host, without drafts, wherever its own dies", async () => {
     const steps = await countSteps();
     expect(steps).toBeGreaterThan(10);
     for (const when of ["before", "after"] as const) {
@@ -170,8 +183,9 @@ describe("a patch of six files", () => {
         await perform().catch(() => {});
         expectWhole(disk.content);
         disk.repair();
-        expect((await perform()).success, `dies ${when} step ${step}`).toBe(true);
+        expect((await perform(undefined, 1)).success, `dies ${when} step ${step}`).toBe(true);
         expect(disk.content, `dies ${when} step ${step}`).toEqual(AFTER);
+        expect([...disk.drafts]).toEqual([]);
       }
     }
   });

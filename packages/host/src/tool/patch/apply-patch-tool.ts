@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
 import type { ThreadState } from "../../core/state.ts";
 import type { FilePlace, Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
@@ -140,6 +140,7 @@ export function patchTool(ports: PatchPorts): Tool {
       const shown = shownChanges(invocation);
       const recorded = planOf(RECORDED_PLAN, invocation);
       if (recorded === undefined) return failed(invocation, shown, PLAN_DAMAGED);
+      if (isAfterCrash(invocation)) await removeDrafts(workspace, recorded);
       const left = await remainingWrites(ports, invocation, recorded);
       if (typeof left === "string") return failed(invocation, shown, left);
       const { allowed } = recorded;
@@ -183,10 +184,11 @@ async function plan(ports: PatchPorts, invocation: Invocation): Promise<LocatedP
   const { thread } = invocation;
   try {
     const text = textOf(invocation);
+    const { cwd } = thread.settings;
     if (text.includes("\0")) throw new PatchError("The patch must not contain the character NUL.");
-    const plan = await planPatch(parsePatch(text), thread.settings.cwd, (path) =>
-      readBytes(ports, thread, path),
-    );
+    // Folders are made below the working folder, but the working folder itself may have been removed on purpose.
+    if (!(await isFolder(ports, cwd))) throw new PatchError(`The working folder ${cwd} does not exist.`);
+    const plan = await planPatch(parsePatch(text), cwd, (path) => readBytes(ports, thread, path));
     // Fails if a path cannot exist, because a name is too long for example.
     const places = await Promise.all(
       plan.writes.map(({ path, after }) => ports.workspace.locate(path, { link: after === null })),
@@ -200,6 +202,12 @@ async function plan(ports: PatchPorts, invocation: Invocation): Promise<LocatedP
 
 function textOf({ args }: Invocation): string {
   return typeof args === "string" ? args : (args as { input: string }).input;
+}
+
+async function isFolder({ workspace }: PatchPorts, path: string): Promise<boolean> {
+  // The place of a file is in the nearest folder that exists.
+  const inside = await workspace.locate(join(path, "file"), { link: true });
+  return inside.folder.path === dirname(inside.path);
 }
 
 async function readBytes(ports: PatchPorts, thread: ThreadState, path: string): Promise<string | null> {
@@ -276,6 +284,20 @@ function recordedPlan(planned: LocatedPlan): RecordedPlan {
 function dispatch(planned: LocatedPlan, item?: ThreadItem): Extract<Step, { kind: "dispatch" }> {
   const plan = recordedPlan(planned);
   return { kind: "dispatch", again: true, plan, changes: plan.allowed, ...(item && { item }) };
+}
+
+function isAfterCrash({ thread }: Invocation): boolean {
+  return (thread.turn?.lostHosts ?? 0) > 0;
+}
+
+/** Removes what a killed host has left beside the files. Best effort: the patch does not depend on it. */
+async function removeDrafts(
+  workspace: WorkspaceFiles,
+  { allowed, folders = [] }: RecordedPlan,
+): Promise<void> {
+  await Promise.all(
+    allowed.map((path, nth) => workspace.removeDrafts(path, { from: folders[nth] }).catch(() => {})),
+  );
 }
 
 /** The writes of the recorded plan that are still missing, or why they are no longer possible. */

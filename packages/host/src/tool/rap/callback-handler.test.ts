@@ -6,7 +6,7 @@ import type { IncomingRequest } from "../../platform/platform.ts";
 import { CallbackHandler, type CallbackPorts } from "./callback-handler.ts";
 
 const SUBJECT = { threadId: "t", load: 1, server: "desk", callId: "c" };
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 const SECRETS = { hold() {}, save: async () => {}, forget: async () => {} };
 

@@ -3,7 +3,7 @@ import type { Log } from "../../observe/log.ts";
 import { NOTICE_MS, NoticeSender } from "./notice-sender.ts";
 import type { ToolServerSettings } from "./rap-settings.ts";
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const DESK = { name: "desk", url: "http://desk.example" } as ToolServerSettings;
 const never = new AbortController().signal;
 

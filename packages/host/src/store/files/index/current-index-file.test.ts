@@ -10,7 +10,7 @@ import type { Timers } from "../../../platform/platform.ts";
 import { CurrentIndexFile, type CurrentIndexFileOptions } from "./current-index-file.ts";
 import { IndexFile } from "./index-file.ts";
 
-const log: Log = { debug() {}, info() {}, warn() {}, error() {}, flushed: async () => {} };
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const timers: Timers = {
   after(ms, run) {
     const timer = setTimeout(run, ms);

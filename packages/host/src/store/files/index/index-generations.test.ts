@@ -29,7 +29,6 @@ const log: Log = {
   info() {},
   error() {},
   warn: (message) => void warned.push(message),
-  flushed: async () => {},
 };
 const place = (files: Partial<Files> = {}) => ({
   path: join(home, "threads.sqlite"),
