@@ -116,7 +116,13 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
         const wrap = (one: ProgramStart): ProgramStart =>
           withBubblewrap(found.path, found.arch, one, access, mounts);
         if (program.tty === undefined) return { program: wrap(program), close };
-        hasSignals ??= failureOf(platform, signalsProbe).then((failure) => failure === undefined);
+        hasSignals ??= failureOf(platform, signalsProbe)
+          .then((failure) => failure === undefined)
+          .catch(async (cause) => {
+            hasSignals = undefined;
+            await close();
+            throw cause;
+          });
         return {
           program: (await hasSignals) ? withTerminalSignals(program, access, wrap) : wrap(program),
           close,
