@@ -19,7 +19,7 @@ import {
   userConfigFiles,
 } from "./git-protection.ts";
 import type { IndexLinkReader } from "./index-gitlinks.ts";
-import type { Placeholder } from "./placeholder-files.ts";
+import { isPin, type Placeholder } from "./placeholder-files.ts";
 
 /**
  * What the user's git finds in a workspace. Commands must neither change nor create it: otherwise the user's next
@@ -158,7 +158,8 @@ export class GitGuards {
   /** Whether there is nothing at a path, or an empty folder, which may be a placeholder of another command. */
   async #isVacant(path: string): Promise<boolean> {
     if (!(await this.#files.exists(path))) return true;
-    return (await this.#files.list(path).catch(() => [path])).length === 0;
+    const entries = await this.#files.list(path).catch(() => [{ name: path }]);
+    return entries.every(({ name }) => isPin(name));
   }
 
   /** The topmost path on the way from the folder `below` to a vacant path that is vacant, too. */
