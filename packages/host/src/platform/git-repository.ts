@@ -127,6 +127,10 @@ export function configValue(config: string, section: string, key: string): strin
   )?.value;
 }
 
+/** Limits on a config file and its lines. Git itself writes no longer ones; they would cost much time to match. */
+const MAX_CONFIG = 1024 * 1024;
+const MAX_LINE = 8192;
+
 /** The entries of a git config file. Section names are in lower case. */
 export function configEntries(config: string): readonly {
   readonly section: string;
@@ -136,12 +140,28 @@ export function configEntries(config: string): readonly {
 }[] {
   let section = "";
   let subsection: string | undefined;
+  if (config.length > MAX_CONFIG) return [];
   return config.split("\n").flatMap((line) => {
+    if (line.length > MAX_LINE) return [];
     const head = /^\s*\[\s*([\w.-]+)\s*("(?:[^"\\]|\\.)*")?\s*\](.*)$/.exec(line);
     if (head !== null) [section, subsection] = [head[1]!.toLowerCase(), head[2]];
-    const entry = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(head === null ? line : head[3]!);
-    if (entry === null) return [];
-    const value = entry[2]!.replace(/^"(.*)"$/, "$1").replace(/\\(["\\])/g, "$1");
-    return [{ section, subsection, key: entry[1]!, value }];
+    const entry = /^\s*([\w-]+)\s*=(.*)$/.exec(head === null ? line : head[3]!);
+    return entry === null ? [] : [{ section, subsection, key: entry[1]!, value: parsedValue(entry[2]!) }];
   });
 }
+
+/** A value without its comment, quotes and escapes. */
+function parsedValue(text: string): string {
+  let value = "";
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at]!;
+    if (one === '"') isQuoted = !isQuoted;
+    else if (one === "\\") value += ESCAPES[text[++at] ?? ""] ?? text[at] ?? "";
+    else if (!isQuoted && (one === "#" || one === ";")) break;
+    else value += one;
+  }
+  return value.trim();
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };

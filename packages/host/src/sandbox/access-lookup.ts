@@ -6,11 +6,10 @@ import { upwards } from "../platform/parent-folders.ts";
 import type { Files } from "../platform/platform.ts";
 import { type Access, type HiddenPath, isWithin, type NetworkAccess } from "./access.ts";
 import type { OpenRepository } from "./git-command-access.ts";
-import type { GitGuards } from "./git-guard.ts";
+import type { GitGuard, GitGuards } from "./git-guard.ts";
 import type { HostRules } from "./network/host-rules.ts";
 import type { PermissionProfile } from "./permission-profile.ts";
 import { type ProfilePaths, pathsOfProfile } from "./permission-profile-paths.ts";
-import type { Placeholder } from "./placeholder-files.ts";
 import type { ConfinedCommand, SandboxPorts } from "./sandbox.ts";
 import { PUBLIC_SYSTEM_PATHS } from "./system-paths.ts";
 import { WritableRoots } from "./writable-roots.ts";
@@ -22,8 +21,8 @@ export type ConfiningPolicy = Extract<SandboxPolicy, { type: "readOnly" | "works
 interface LookupEffects {
   /** Opens the repository of a git command. */
   open(repository: GitRepository): Promise<Pick<OpenRepository, "writable" | "protected"> | undefined>;
-  /** Puts placeholders where commands must create nothing. `plain`: folders that must not become bare repositories. */
-  mask(placeholders: readonly Placeholder[], plain: readonly string[]): Promise<void>;
+  /** Puts placeholders where commands must create nothing, and notes what is to be checked afterwards. */
+  mask(guard: GitGuard): Promise<void>;
 }
 
 /** Determines what a command may access on this machine now, from its policy or its permission profile. */
@@ -87,7 +86,7 @@ export class AccessLookup {
     const repository = command.gitWritable ? await this.#openable(found, inWorkspace, writable) : undefined;
     const opened = repository && (await open(repository));
     const all = [...new Set([...writable, ...(opened?.writable ?? [])])];
-    await mask(guard.missing, guard.plain);
+    await mask(guard);
     const existing = await Promise.all(
       [
         ...workspace.flatMap((root) => PROTECTED_NAMES.map((name) => join(root, name))),

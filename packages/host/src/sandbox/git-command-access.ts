@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { GitRepository } from "../platform/git-repository.ts";
 import { GitFileSnapshot } from "./git-file-comparison.ts";
 import type { GitGuards } from "./git-guard.ts";
@@ -74,12 +73,10 @@ export class GitAccess {
     };
   }
 
-  /** A sentence about repositories that a command added to the index as links. `before`: the links before it. */
+  /** A sentence about links to nested repositories that a command added to the index. `before`: the links before it. */
   async #linkNotice(repository: GitRepository, before: readonly string[]): Promise<readonly string[]> {
-    const { files } = this.#ports.platform;
-    const links = (await this.#guards.links(repository)).filter((folder) => !before.includes(folder));
-    const exist = await Promise.all(links.map((folder) => files.exists(join(folder, ".git"))));
-    const added = links.filter((_, nth) => exist[nth]);
+    const known = new Set(before);
+    const added = (await this.#guards.links(repository)).filter((folder) => !known.has(folder));
     return added.length === 0 ? [] : [linkNotice(added)];
   }
 
@@ -133,8 +130,8 @@ function named(paths: readonly string[]): string {
 
 function linkNotice(folders: readonly string[]): string {
   return (
-    `These repositories were added to the index: ${named(folders)}. From now on \`git status\` looks into them, and ` +
-    `runs programs that their configuration names. Check it, or take them out with \`git rm --cached\`.`
+    `These nested repositories were added to the index: ${named(folders)}. From now on \`git status\` looks into ` +
+    `them, and runs programs that their configuration names. Check it, or take them out with \`git rm --cached\`.`
   );
 }
 

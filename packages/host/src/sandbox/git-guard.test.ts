@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { RepositoryStage } from "../../../../test/support/repository-stage.ts";
@@ -193,4 +193,45 @@ describe.runIf(hasSandbox)("what the user's git finds in a workspace", () => {
     const again = await stage.confined("git status");
     expect(again.notices).toEqual([]);
   });
+
+  it("[SANDBOX-12] is no target of a link at a hook, at a setting or at the user's settings", async () => {
+    const program = `printf '#!/bin/sh\\ntouch ${ran}\\n'`;
+    await mkdir(join(repository, "tools"));
+    await writeFile(join(repository, "tools", "hook"), "#!/bin/sh\n", { mode: 0o755 });
+    await writeFile(join(repository, "tools", "gitconfig"), "");
+    await mkdir(join(repository, ".git", "hooks"), { recursive: true });
+    await symlink("../../tools/hook", join(repository, ".git", "hooks", "pre-commit"));
+    await symlink(join(repository, "tools", "gitconfig"), join(stage.folder, ".gitconfig"));
+    await asEveryCommand(
+      `${program} > tools/hook; printf '${evil()}' > tools/gitconfig; mv tools x; rm -f tools/hook`,
+      { cwd: repository },
+    );
+    userRunsGit(repository);
+    stage.git(repository, "commit", "-q", "--allow-empty", "-m", "x");
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it("[SANDBOX-12] is reported if a link that git follows leads elsewhere", async () => {
+    await rename(join(repository, ".git"), join(stage.folder, "moved"));
+    await symlink(join(stage.folder, "moved"), join(repository, ".git"));
+    const { notices } = await stage.confined(`rm .git; ${layOut(".git")}`, { gitWritable: false });
+    expect(notices).toEqual([expect.stringContaining(`${join(repository, ".git")} led to`)]);
+  });
+
+  it("[SANDBOX-12] is reported if a command adds more links than are protected, or links to nothing yet", async () => {
+    const { notices } = await stage.confined(
+      `for nth in $(seq 300); do echo "160000 ${"1".repeat(40)} 0\tlink-$nth"; done | git update-index --index-info`,
+    );
+    expect(notices).toEqual([expect.stringContaining("and 290 more")]);
+  });
+
+  it.each(["# a comment", "; a comment", ""])(
+    "[SANDBOX-12] reads settings with quotes and comments (%j)",
+    async (comment) => {
+      const config = join(repository, ".git", "config");
+      await writeFile(config, `${await readFile(config, "utf8")}[core]\n\thooksPath = "ho"oks ${comment}\n`);
+      await asEveryCommand("mkdir -p hooks; echo evil > hooks/pre-commit", { cwd: repository });
+      expect(existsSync(join(repository, "hooks", "pre-commit"))).toBe(false);
+    },
+  );
 });

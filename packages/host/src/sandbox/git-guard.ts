@@ -19,7 +19,7 @@ import {
   userConfigFiles,
 } from "./git-protection.ts";
 import type { IndexLinkReader } from "./index-gitlinks.ts";
-import type { Placeholder } from "./placeholder-files.ts";
+import { isPin, type Placeholder } from "./placeholder-files.ts";
 
 /**
  * What the user's git finds in a workspace. Commands must neither change nor create it: otherwise the user's next
@@ -32,6 +32,8 @@ export interface GitGuard {
   readonly missing: readonly Placeholder[];
   /** Workspace folders that are no repository. A command can still make bare ones of them. */
   readonly plain: readonly string[];
+  /** The real paths of symlinks among `paths`. A command can still replace the symlinks. */
+  readonly followed: ReadonlyMap<string, string>;
 }
 
 type GuardFiles = Pick<Files, "readText" | "exists" | "list" | "realPath">;
@@ -64,19 +66,26 @@ export class GitGuards {
     const paths = new Set<string>();
     const missing = new Map<string, Placeholder>();
     const plain: string[] = [];
+    const followed = new Map<string, string>();
     const guard: Guard = async (path, below, text = null) => {
       if (paths.has(path) || !isWritable(path)) return;
       const isVacant = await this.#isVacant(path).catch(() => undefined);
-      // What this user may not look at, their commands may not change, either.
-      if (isVacant === undefined) return;
+      // A command could open a folder again that it has closed to the user, so that folder itself is protected.
+      if (isVacant === undefined) return void paths.add(await this.#closedFolder(path));
       paths.add(path);
-      if (!isVacant) return;
+      if (!isVacant) {
+        const real = await this.#files.realPath(path);
+        if (real !== path) followed.set(path, real);
+        return;
+      }
       const top = await this.#topmostVacant(path, below);
       missing.set(top, { path: top, text: top === path ? text : null });
     };
+    const configs = await userConfigFiles(this.#files, this.#userHome);
     // In a temporary folder, the user's home is not somebody's workspace: what is missing there is not masked.
     if (roots.some((root) => isWithin(this.#userHome, root)))
-      await this.#guardConfigs(await userConfigFiles(this.#files, this.#userHome), undefined, guard);
+      await this.#guardConfigs(configs, undefined, guard);
+    for (const { path, text } of configs) if (text !== undefined) await this.#guardTarget(path, guard);
     for (const root of roots)
       for (const folder of upwards(root).filter(isWritable)) {
         await guard(join(folder, ".git"), folder);
@@ -95,7 +104,18 @@ export class GitGuards {
         const isInRepository = (await findDotGit(this.#files, dirname(folder)))?.head !== undefined;
         if (isInRepository && !(await this.#isVacant(folder))) await guard(join(folder, "HEAD"), folder);
       }
-    return { paths: [...paths], missing: [...missing.values()], plain };
+    return { paths: [...paths], missing: [...missing.values()], plain, followed };
+  }
+
+  /** Sentences about what has changed since the guard was determined, and was not prevented. */
+  async changes({ plain, followed }: GitGuard): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const folder of plain)
+      if ((await this.#bareRepository(folder)) !== undefined) found.push(bareNotice(folder));
+    for (const [path, real] of followed)
+      if ((await this.#files.realPath(path).catch(() => undefined)) !== real)
+        found.push(followedNotice(path, real));
+    return found;
   }
 
   /** Folders of the working tree that git takes for nested repositories, because its index has links to them. */
@@ -104,20 +124,15 @@ export class GitGuards {
     const isSha256 = configValue(config, "extensions", "objectFormat")?.toLowerCase() === "sha256";
     const found: string[] = [];
     for (const link of await this.#links.of(gitDir, isSha256)) {
-      if (found.length >= MAX_LINKS) break;
       const folder = join(worktree, link);
       // Git refuses such a path. Nothing outside of the working tree is touched because of an index.
       if (!isWithin(folder, worktree) || folder === worktree) continue;
       found.push(folder);
-      const nested = depth < MAX_DEPTH ? await readDotGit(this.#files, folder) : undefined;
+      const nested =
+        depth < MAX_DEPTH && found.length < MAX_LINKS ? await readDotGit(this.#files, folder) : undefined;
       if (nested?.repository !== undefined) found.push(...(await this.links(nested.repository, depth + 1)));
     }
     return found;
-  }
-
-  /** Whether a folder itself is a repository, as git judges it. */
-  async isBare(folder: string): Promise<boolean> {
-    return (await this.#bareRepository(folder)) !== undefined;
   }
 
   async #guardRepository(repository: GitRepository, guard: Guard): Promise<void> {
@@ -134,7 +149,11 @@ export class GitGuards {
     if (hooks !== undefined) await guard(hooks, worktree);
     for (const program of programs(configs, repository, this.#userHome))
       if (isWithin(program, worktree)) await guard(program, worktree);
-    for (const folder of await this.links(repository)) await guard(join(folder, ".git"), worktree);
+    for (const folder of [join(commonDir, "hooks"), ...(hooks === undefined ? [] : [hooks])])
+      for (const { name } of await this.#files.list(folder).catch(() => []))
+        await this.#guardTarget(join(folder, name), guard);
+    for (const folder of (await this.links(repository)).slice(0, MAX_LINKS))
+      await guard(join(folder, ".git"), worktree);
   }
 
   async #guardConfigs(
@@ -145,6 +164,19 @@ export class GitGuards {
     const tops = [...(worktree === undefined ? [] : [worktree]), this.#userHome];
     for (const { path } of configs)
       await guard(path, tops.find((top) => isWithin(path, top)) ?? dirname(path), OTHER_CONTENT);
+  }
+
+  /** Protects what a symlink leads to. */
+  async #guardTarget(path: string, guard: Guard): Promise<void> {
+    const real = await this.#files.realPath(path).catch(() => path);
+    if (real !== path) await guard(real, dirname(real), OTHER_CONTENT);
+  }
+
+  /** The innermost folder on the way to a path that can be looked at; those below it cannot. */
+  async #closedFolder(path: string): Promise<string> {
+    const parent = dirname(path);
+    const isSeen = await this.#files.exists(parent).catch(() => false);
+    return isSeen || parent === path ? parent : this.#closedFolder(parent);
   }
 
   async #bareRepository(folder: string): Promise<GitRepository | undefined> {
@@ -158,7 +190,8 @@ export class GitGuards {
   /** Whether there is nothing at a path, or an empty folder, which may be a placeholder of another command. */
   async #isVacant(path: string): Promise<boolean> {
     if (!(await this.#files.exists(path))) return true;
-    return (await this.#files.list(path).catch(() => [path])).length === 0;
+    const entries = await this.#files.list(path).catch(() => [{ name: path }]);
+    return entries.every(({ name }) => isPin(name));
   }
 
   /** The topmost path on the way from the folder `below` to a vacant path that is vacant, too. */
@@ -167,4 +200,15 @@ export class GitGuards {
     if (parent === below || !isWithin(parent, below) || !(await this.#isVacant(parent))) return path;
     return this.#topmostVacant(parent, below);
   }
+}
+
+function bareNotice(folder: string): string {
+  return (
+    `${folder} has become a git repository itself: it contains HEAD, objects and refs. Git commands there run ` +
+    `programs that ${join(folder, "config")} names. Check it, or remove HEAD.`
+  );
+}
+
+function followedNotice(path: string, real: string): string {
+  return `${path} led to ${real} and does not any more. Git runs programs that it names: check it before the next git command.`;
 }

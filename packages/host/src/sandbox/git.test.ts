@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { POLICY, RepositoryStage } from "../../../../test/support/repository-stage.ts";
 import { hasSandbox } from "../../../../test/support/sandbox-here.ts";
+import { isPin } from "./placeholder-files.ts";
 import { createSandbox } from "./sandbox.ts";
 
 let stage: RepositoryStage;
@@ -241,15 +242,49 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
         gitWritable,
         // A second command finds the placeholder of the first one.
         meanwhile: async () => {
-          expect(await readdir(join(cwd, ".git"))).toEqual([]);
+          expect((await readdir(join(cwd, ".git"))).filter((name) => !isPin(name))).toEqual([]);
           const second = await confined("touch .git/HEAD", { cwd, gitWritable });
           expect(second.output).toContain("Read-only file system");
-          expect(await readdir(join(cwd, ".git"))).toEqual([]);
+          expect((await readdir(join(cwd, ".git"))).filter((name) => !isPin(name))).toEqual([]);
         },
       });
       expect(output).toContain("made");
       expect(await readdir(cwd)).toEqual(["sub"]);
     }
+  });
+
+  it("[SANDBOX-7] keeps a placeholder that a host with another home still needs", async () => {
+    const cwd = join(folder, "plain");
+    await mkdir(cwd);
+    const home = join(folder, "home2");
+    await mkdir(home);
+    const other = createSandbox({ platform: stage.platform, home });
+    const touched: string[] = [];
+    // The second command begins while the first one runs, and goes on when that has ended.
+    let second: Promise<unknown> | undefined;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    await confined("echo ready; read go", {
+      cwd,
+      meanwhile: () =>
+        new Promise((begun) => {
+          second = confined("echo ready; read go; touch .git/HEAD; mv .git x; touch .git", {
+            cwd,
+            in: other,
+            meanwhile: async () => {
+              begun();
+              await ended;
+              touched.push(...(await readdir(cwd)));
+            },
+          });
+        }),
+    });
+    end();
+    expect(await second).toMatchObject({ output: expect.stringContaining("Read-only file system") });
+    expect(touched).toEqual([".git"]);
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   it("[SANDBOX-11] leaves an empty .git of the user where it is", async () => {

@@ -63,6 +63,18 @@ it("finds none where there is no index, or none that git would read", async () =
   }
 });
 
+it("finds links behind paths of any length", async () => {
+  const { folder, git } = await repositoryWith("-c", "index.version=4");
+  const entry = (path: string): string => `160000 ${"1".repeat(40)} 0\t${path}\n`;
+  execFileSync("git", ["-c", "index.version=4", "update-index", "--index-info"], {
+    cwd: folder,
+    input: entry(`${"b/".repeat(5000)}c`) + entry("b0"),
+  });
+  expect(git("ls-files", "--stage")).toContain("b0");
+  const reader = new IndexLinkReader(nodePlatform());
+  expect(sorted(await reader.of(join(folder, ".git"), false))).toEqual(sorted([...LINKS, "b0"]));
+});
+
 it("rejects an index that is cut off anywhere before its extensions", async () => {
   const { folder } = await repositoryWith("-c", "index.version=4");
   const bytes = await readFile(join(folder, ".git", "index"));

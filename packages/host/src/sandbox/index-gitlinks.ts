@@ -9,6 +9,8 @@ const TYPE = 0o170000;
 const STAT_BYTES = 40;
 const MODE_AT = 24;
 const HEADER_BYTES = 12;
+/** Limit on the paths of links. Linux opens no longer ones. */
+const MAX_PATH_BYTES = 4096;
 /** Limit on the size of an index: about a million files. */
 const MAX_INDEX_BYTES = 128 * 1024 * 1024;
 
@@ -28,7 +30,9 @@ export function parseIndexLinks(bytes: Uint8Array, hashBytes: number): IndexLink
   const [version, count] = [index.readUInt32BE(4), index.readUInt32BE(8)];
   if (version < 2 || version > 4) throw new Error(`git index of version ${version}`);
   const links: string[] = [];
-  let path = Buffer.alloc(0);
+  // The path of the previous entry, for version 4.
+  let path = Buffer.alloc(MAX_PATH_BYTES);
+  let length = 0;
   let at = HEADER_BYTES;
   for (let nth = 0; nth < count; nth++) {
     const isLink = (index.readUInt32BE(at + MODE_AT) & TYPE) === GITLINK;
@@ -39,8 +43,11 @@ export function parseIndexLinks(bytes: Uint8Array, hashBytes: number): IndexLink
       let removed = index[name]! & 0x7f;
       while ((index[name++]! & 0x80) !== 0) removed = ((removed + 1) << 7) | (index[name]! & 0x7f);
       const end = endOf(index, name);
-      path = Buffer.concat([path.subarray(0, path.length - removed), index.subarray(name, end)]);
-      if (isLink) links.push(path.toString("utf8"));
+      length -= removed;
+      if (!(length >= 0)) throw new Error("a path in the git index is wrong");
+      if (length + end - name > path.length) path = Buffer.concat([path], 2 * (length + end - name));
+      length += index.copy(path, length, name, end);
+      if (isLink && length <= MAX_PATH_BYTES) links.push(path.toString("utf8", 0, length));
       at = end + 1;
     } else {
       const end = endOf(index, name);

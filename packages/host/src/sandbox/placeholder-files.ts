@@ -17,6 +17,18 @@ export interface Placeholder {
 /** In the record of an empty folder: that a host created it, so that it is not the user's own. */
 const CREATED = "created";
 
+/**
+ * Whether an entry of a placeholder folder is a host's pin: an empty folder, which keeps hosts with other homes from
+ * removing the placeholder. Git ignores empty folders.
+ */
+export function isPin(name: string): boolean {
+  return /^\.bobbin-[0-9a-f-]{36}$/.test(name);
+}
+
+function pinOf(path: string, host: string): string {
+  return join(path, `.bobbin-${host}`);
+}
+
 type PlaceholderPlatform = Pick<Platform, "files" | "workspace" | "liveness" | "ids">;
 
 /**
@@ -36,20 +48,30 @@ export class PlaceholderFiles {
     this.#folder = join(home, PLACEHOLDERS_FOLDER);
   }
 
-  /** Creates the files that do not exist. Each call must be matched by `release` with the same placeholders. */
+  /**
+   * Creates the files that do not exist. Each call that succeeds must be matched by `release` with the same
+   * placeholders.
+   */
   async hold(placeholders: readonly Placeholder[]): Promise<void> {
     if (placeholders.length === 0) return;
     const host = await this.#announce();
     await this.#exclusively(async () => {
-      for (const placeholder of placeholders) {
-        const count = this.#counts.get(placeholder.path) ?? 0;
-        this.#counts.set(placeholder.path, count + 1);
-        if (count > 0) continue;
-        await this.#platform.files.claim(
-          join(this.#entry(placeholder.path), host),
-          JSON.stringify(placeholder),
-        );
-        await this.#place(placeholder);
+      const held: Placeholder[] = [];
+      try {
+        for (const placeholder of placeholders) {
+          held.push(placeholder);
+          const count = this.#counts.get(placeholder.path) ?? 0;
+          this.#counts.set(placeholder.path, count + 1);
+          if (count > 0) continue;
+          await this.#platform.files.claim(
+            join(this.#entry(placeholder.path), host),
+            JSON.stringify(placeholder),
+          );
+          await this.#place(placeholder, host);
+        }
+      } catch (cause) {
+        await this.#giveBack(held, host);
+        throw cause;
       }
     });
   }
@@ -57,17 +79,20 @@ export class PlaceholderFiles {
   async release(placeholders: readonly Placeholder[]): Promise<void> {
     if (placeholders.length === 0) return;
     const host = await this.#announce();
-    await this.#exclusively(async () => {
-      for (const placeholder of placeholders) {
-        const count = (this.#counts.get(placeholder.path) ?? 1) - 1;
-        if (count > 0) this.#counts.set(placeholder.path, count);
-        else {
-          this.#counts.delete(placeholder.path);
-          await this.#platform.files.remove(join(this.#entry(placeholder.path), host));
-          await this.#removeUnused(this.#entry(placeholder.path), placeholder);
-        }
+    await this.#exclusively(() => this.#giveBack(placeholders, host));
+  }
+
+  async #giveBack(placeholders: readonly Placeholder[], host: string): Promise<void> {
+    for (const placeholder of placeholders) {
+      const count = (this.#counts.get(placeholder.path) ?? 1) - 1;
+      if (count > 0) this.#counts.set(placeholder.path, count);
+      else {
+        this.#counts.delete(placeholder.path);
+        await this.#unpin(placeholder, host);
+        await this.#platform.files.remove(join(this.#entry(placeholder.path), host));
+        await this.#removeUnused(this.#entry(placeholder.path), placeholder);
       }
-    });
+    }
   }
 
   /** Releases the lock. Placeholder files still in use are left for the next host to remove. */
@@ -84,7 +109,7 @@ export class PlaceholderFiles {
     await this.#exclusively(async () => {
       for (const { name } of entries) {
         const entry = join(this.#folder, name);
-        const [claim] = await files.list(entry);
+        const [claim] = (await files.list(entry)).filter((one) => one.name !== CREATED);
         const text = claim === undefined ? undefined : await files.claimed(join(entry, claim.name));
         if (text !== undefined) await this.#removeUnused(entry, JSON.parse(text) as Placeholder);
       }
@@ -94,27 +119,39 @@ export class PlaceholderFiles {
     });
   }
 
-  async #place(placeholder: Placeholder): Promise<void> {
+  async #place(placeholder: Placeholder, host: string): Promise<void> {
     const { path, text } = placeholder;
+    const { files, workspace } = this.#platform;
     const isAllowed = (real: string): boolean => real === path;
-    if (text === null) {
-      // The record comes first: a folder without one would stay if the host died.
-      const record = join(this.#entry(path), CREATED);
-      if (await this.#platform.files.exists(path)) return;
-      await this.#platform.files.claim(record, JSON.stringify(placeholder));
-      if (!(await this.#platform.workspace.makeFolder(path, { isAllowed })))
-        await this.#platform.files.remove(record);
+    const exists = await files.exists(path);
+    if (text !== null) {
+      if (exists) return;
+      await workspace.replace(path, new TextEncoder().encode(text), { mode: 0o644, isAllowed });
       return;
     }
-    if (await this.#platform.files.exists(path)) return;
-    await this.#platform.workspace.replace(path, new TextEncoder().encode(text), { mode: 0o644, isAllowed });
+    // The record comes first: a folder without one would stay if the host died.
+    const record = join(this.#entry(path), CREATED);
+    const isPinned = exists && (await files.list(path).catch(() => [])).some(({ name }) => isPin(name));
+    if (!exists || isPinned) await files.claim(record, JSON.stringify(placeholder));
+    if (!exists && !(await workspace.makeFolder(path, { isAllowed }))) await files.remove(record);
+    const pin = pinOf(path, host);
+    await workspace.makeFolder(pin, { isAllowed: (real) => real === pin });
+  }
+
+  async #unpin({ path, text }: Placeholder, host: string): Promise<void> {
+    const pin = pinOf(path, host);
+    if (text === null)
+      await this.#platform.workspace.removeFolder(pin, { isAllowed: (real) => real === pin });
   }
 
   /** Removes a placeholder file and its record, unless a host that is alive uses it. */
-  async #removeUnused(entry: string, { path, text }: Placeholder): Promise<void> {
+  async #removeUnused(entry: string, placeholder: Placeholder): Promise<void> {
+    const { path, text } = placeholder;
     const { files, liveness, workspace } = this.#platform;
-    for (const { name } of await files.list(entry))
+    const claims = (await files.list(entry)).filter(({ name }) => name !== CREATED);
+    for (const { name } of claims)
       if (name === (await this.#host) || (await liveness.alive(this.#lockOf(name)))) return;
+    for (const { name } of claims) await this.#unpin(placeholder, name);
     const isAllowed = (real: string): boolean => real === path;
     if (text === null) {
       if (await files.exists(join(entry, CREATED))) await workspace.removeFolder(path, { isAllowed });

@@ -9,6 +9,8 @@ interface Machine {
   readonly files?: Readonly<Record<string, string>>;
   /** The error output of bubblewrap; null if it works. */
   fails?: string | null;
+  /** The code of the error with which no program can be started. */
+  lacks?: string;
 }
 
 /** A sandbox on a fake machine. */
@@ -28,6 +30,7 @@ function on(machine: Machine) {
     workspace: { hold: async () => undefined },
     spawn: async (start: ProgramStart): Promise<Partial<RunningProgram>> => {
       starts.push(start);
+      if (machine.lacks !== undefined) throw Object.assign(new Error("spawn"), { code: machine.lacks });
       const said = machine.fails ?? null;
       return {
         output: (async function* () {
@@ -52,6 +55,14 @@ describe("the probe of the sandbox", () => {
     expect(await sandbox.problem()).toBeNull();
     expect(starts).toHaveLength(1);
     expect(starts[0]!.argv).toEqual(["/usr/bin/bwrap", "--args", "3", "--", "true"]);
+  });
+
+  it("is tried again at once if no program could be started", async () => {
+    const machine: { lacks?: string } = { lacks: "EMFILE" };
+    const { sandbox } = on(machine);
+    expect((await sandbox.problem())?.reason).toContain("cannot start a program now");
+    delete machine.lacks;
+    expect(await sandbox.problem()).toBeNull();
   });
 
   it("prefers the system's bubblewrap to one in a folder that its user can write", async () => {

@@ -24,7 +24,7 @@ const SYSTEM_FOLDERS = [
   "/run/current-system/sw/bin",
 ];
 
-/** Caches the result of a probe. */
+/** Caches the result of a probe, unless the host could not even start the program. */
 export function cachedProbe<T extends object>(
   clock: Pick<Clock, "monotonic">,
   attempt: () => Promise<T | SandboxProblem>,
@@ -33,10 +33,21 @@ export function cachedProbe<T extends object>(
   let failedAt: number | undefined;
   return () => {
     if (failedAt !== undefined && clock.monotonic() - failedAt >= RETRY_MS) result = undefined;
-    result ??= attempt().then((found) => {
-      failedAt = "reason" in found ? clock.monotonic() : undefined;
-      return found;
-    });
+    result ??= attempt().then(
+      (found) => {
+        failedAt = "reason" in found ? clock.monotonic() : undefined;
+        return found;
+      },
+      (cause: unknown) => {
+        result = undefined;
+        if (!isShortage(cause)) throw cause;
+        return {
+          reason: `the host cannot start a program now: ${messageOf(cause)}`,
+          advice:
+            "Try again when other commands and connections have ended, or raise the limits (ulimit -n, ulimit -u).",
+        };
+      },
+    );
     return result;
   };
 }
@@ -106,7 +117,16 @@ function trueProgram({ env }: ProbePlatform): ProgramStart {
   return { argv: ["true"], cwd: "/", env: { PATH: env["PATH"] ?? "/usr/bin:/bin" }, stdin: "closed" };
 }
 
-/** Runs a program and returns the first line of its error output; undefined if it succeeds. */
+/** Whether an error says that the machine lacks something for a moment, and nothing about the program. */
+function isShortage(cause: unknown): boolean {
+  const { code } = cause as { readonly code?: unknown };
+  return code === "EMFILE" || code === "ENFILE" || code === "EAGAIN" || code === "ENOMEM";
+}
+
+/**
+ * Runs a program and returns the first line of its error output; undefined if it succeeds. Throws if the machine lacks
+ * what it takes to start any program.
+ */
 export async function failureOf(
   { spawn }: ProbePlatform,
   program: ProgramStart,
@@ -120,6 +140,7 @@ export async function failureOf(
     if (code === 0) return undefined;
     return failure.trim().split("\n", 1)[0] || `it ended with ${signal ?? `exit code ${code}`}`;
   } catch (cause) {
+    if (isShortage(cause)) throw cause;
     return messageOf(cause);
   }
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { SandboxPolicy } from "@bobbin/protocol";
 import { fault } from "../errors.ts";
 import type { Platform, ProgramStart } from "../platform/platform.ts";
@@ -6,7 +5,7 @@ import type { Access } from "./access.ts";
 import { AccessLookup, type ConfiningPolicy } from "./access-lookup.ts";
 import { withBubblewrap } from "./bubblewrap.ts";
 import { GitAccess, type OpenRepository } from "./git-command-access.ts";
-import { GitGuards } from "./git-guard.ts";
+import { type GitGuard, GitGuards } from "./git-guard.ts";
 import { withoutAutomaticUpstream } from "./git-upstream.ts";
 import { holdMounts } from "./held-mounts.ts";
 import { IndexLinkReader } from "./index-gitlinks.ts";
@@ -116,7 +115,13 @@ async function findWrap({ platform }: SandboxPorts): Promise<Wrap | SandboxProbl
         const wrap = (one: ProgramStart): ProgramStart =>
           withBubblewrap(found.path, found.arch, one, access, mounts);
         if (program.tty === undefined) return { program: wrap(program), close };
-        hasSignals ??= failureOf(platform, signalsProbe).then((failure) => failure === undefined);
+        hasSignals ??= failureOf(platform, signalsProbe)
+          .then((failure) => failure === undefined)
+          .catch(async (cause) => {
+            hasSignals = undefined;
+            await close();
+            throw cause;
+          });
         return {
           program: (await hasSignals) ? withTerminalSignals(program, access, wrap) : wrap(program),
           close,
@@ -157,11 +162,14 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       let opened: OpenRepository | undefined;
       let closeMounts: (() => Promise<void>) | undefined;
       let masks: readonly Placeholder[] = [];
-      let plainFolders: readonly string[] = [];
+      let guarded: GitGuard | undefined;
       const release = async (): Promise<readonly string[]> => {
         await closeMounts?.();
         await git.unmask(masks);
-        return [...((await opened?.close()) ?? []), ...(await bareNotices(guards, plainFolders))];
+        return [
+          ...((await opened?.close()) ?? []),
+          ...(guarded === undefined ? [] : await guards.changes(guarded)),
+        ];
       };
       try {
         const access = await lookup.of(command, policy, profile, {
@@ -170,9 +178,9 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
             opened = await git.open(repository).catch(() => undefined);
             return opened;
           },
-          async mask(placeholders, plain) {
-            plainFolders = plain;
-            masks = await git.mask(placeholders);
+          async mask(guard) {
+            guarded = guard;
+            masks = await git.mask(guard.missing);
           },
         });
         const started = opened === undefined ? program : withoutAutomaticUpstream(program);
@@ -201,17 +209,6 @@ function sandboxOf(ports: SandboxPorts, find: () => Promise<Wrap | SandboxProble
       return typeof found === "function" ? null : found;
     },
   };
-}
-
-/** Sentences about folders that have become bare repositories. */
-async function bareNotices(guards: GitGuards, plain: readonly string[]): Promise<readonly string[]> {
-  const bare = await Promise.all(plain.map((folder) => guards.isBare(folder)));
-  return plain
-    .filter((_, nth) => bare[nth])
-    .map(
-      (folder) =>
-        `${folder} has become a git repository itself: it contains HEAD, objects and refs. Git commands there run programs that ${join(folder, "config")} names. Check it, or remove HEAD.`,
-    );
 }
 
 /**

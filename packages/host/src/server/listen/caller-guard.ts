@@ -63,7 +63,7 @@ export class CallerGuard {
 const GONE: Refusal = {
   status: 403,
   code: "callerGone",
-  message: "the process that opened this connection has closed it",
+  message: "the process that opened this connection has closed it; connect again, and keep the socket open",
 };
 
 const OTHER_USER: Refusal = {
@@ -76,7 +76,9 @@ const OTHER_USER: Refusal = {
 const UNKNOWN: Refusal = {
   status: 403,
   code: "callerUnknown",
-  message: "this system does not tell whether a command of this host is connecting",
+  message:
+    "this system does not tell whether a command of this host is connecting to the host's own socket; give the host a " +
+    "listener for clients, for example --listen unix://",
 };
 
 const UNTOLD: Refusal = {
