@@ -106,6 +106,8 @@ export const toolLines = {
   "GRANT-2":
     "A revocation is durable before clients see it, and clients that follow the thread are notified.",
   "EXEC-13": "A command that only applies a patch is applied as one.",
+  "EXEC-18":
+    "The results of `exec_command`, `write_stdin` and `apply_patch` have the form that models know from the Codex CLI.",
   "EXEC-14":
     "`apply_patch` is a program for commands: a patch between other commands is applied in their sandbox.",
 

@@ -614,6 +614,27 @@ describe("what the model calls", () => {
     }
   });
 
+  it("[VIEW-1] view_image takes a detail, and gives the original size to models that accept it", async () => {
+    const view = (args: object, id: string) => responses.call("view_image", JSON.stringify(args), id);
+    for (const [name, offered, seen] of [
+      ["mock-model", undefined, "high"],
+      ["gpt-5.5", ["high", "original"], "original"],
+    ] as const) {
+      const model = await MockModel.start();
+      const { home, cwd } = await modelHome("responses", model.url);
+      await writeFile(join(cwd, "dot.png"), DOT_PNG);
+      const wrong = { path: "dot.png", detail: "low" };
+      model.reply(call(view({ path: "dot.png", detail: "original" }, "a"), view(wrong, "b")), say("seen"));
+      const { client } = await stdioHost({ home });
+      await client.turn(await client.startThread({ cwd, model: name }), "look");
+      const spec = model.asked[0]!.body.tools.find((tool: { name?: string }) => tool.name === "view_image");
+      expect(spec.parameters.properties.detail?.enum).toEqual(offered);
+      const [shown, refused] = outputs(model, 1).map(({ output }: { output: unknown }) => output);
+      expect(shown).toEqual([expect.objectContaining({ type: "input_image", detail: seen })]);
+      expect(refused).toMatch(/do not fit view_image: detail/);
+    }
+  });
+
   it("[VIEW-1] view_image gives the model an image, on every API, or says why not", async () => {
     const png = DOT_PNG;
     const data = png.toString("base64");
