@@ -1,4 +1,5 @@
 export * from "./account.ts";
+export * from "./app.ts";
 export * from "./approval.ts";
 export * from "./auto-review.ts";
 export * from "./command-exec.ts";
