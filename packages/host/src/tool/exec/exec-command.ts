@@ -58,7 +58,9 @@ export function execCommand(
         return refusal(
           `${MAX_COMMANDS} commands are running already. Wait for one of them, or end one with write_stdin.`,
         );
-      return decideCommand(ports, invocation);
+      return decideCommand(ports, invocation, (problem) =>
+        notes.warnUnconfined(invocation.thread.facts.id, problem),
+      );
     },
     heard: (invocation, question, answer) => decideAfterAnswer(ports, invocation, question, answer),
     perform: (invocation, signal, live) =>
