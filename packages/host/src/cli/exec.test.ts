@@ -26,6 +26,13 @@ describe("bobbin exec", () => {
     );
   });
 
+  it("shows a warning of a tool server once", async () => {
+    const server = 'rap_servers.dice.url="http://127.0.0.1:1"';
+    const { stderr } = await program.run(["exec", "-c", server, "hello"]);
+    expect(stderr.match(/Tool server dice is not available/g)).toHaveLength(1);
+    expect(stderr).toMatch(/^warning: Tool server dice/m);
+  });
+
   it("streams the answer as it comes", async () => {
     const child = program.start(["exec", "say it slowly"]);
     const end = ended(child);

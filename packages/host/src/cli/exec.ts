@@ -114,7 +114,8 @@ async function run(
   const why = answerFile === undefined ? undefined : await unwritable(answerFile);
   if (why !== undefined) return refuse(`--output-last-message ${answerFile}: cannot be written: ${why}`);
   const work = await readWork(options, images, refuse, signal);
-  const log = logFor(process.env, "warn", (text) => stderr.write(text));
+  // The report shows warnings of the thread: the log would show them again.
+  const log = logFor(process.env, "error", (text) => stderr.write(text));
   const report = options.json
     ? new JsonReport((event) => stdout.line(JSON.stringify(event)))
     : new TextReport(stdout, stderr, { sessionLine: true });
