@@ -6,6 +6,8 @@ export const toolLines = {
     "Dynamic tools are offered to the model with their namespaces; deferred ones are not shown, and can be called.",
   "DYN-3": "Tools with bad names, schemas or namespaces are refused when they are offered.",
   "DYN-4": "A tool that fails, or an answer that cannot be read, goes back to the model as a failure.",
+  "RAW-1":
+    "`experimentalRawEvents` of `thread/start` yields `rawResponseItem/completed` for each item of the conversation.",
   "DYN-7": "A search finds deferred dynamic tools, as it finds MCP tools that are not listed.",
   "DYN-6":
     "A dynamic tool gets arguments with the numbers that the model wrote, on every connection and after a restart.",

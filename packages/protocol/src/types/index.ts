@@ -30,6 +30,7 @@ export * from "./plugin-share.ts";
 export * from "./process.ts";
 export * from "./prompt.ts";
 export * from "./rap.ts";
+export * from "./raw-response.ts";
 export * from "./review.ts";
 export * from "./rpc.ts";
 export * from "./rules.ts";
