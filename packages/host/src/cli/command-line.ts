@@ -92,6 +92,9 @@ function inherit(command: Command, parent = command.parent!.name()): void {
 }
 
 const EXAMPLES = `
+The home has the configuration and the threads. It is BOBBIN_HOME, else bobbin/
+in CODEX_HOME (config.toml is then that of CODEX_HOME), else ~/.bobbin.
+
 Examples:
   bobbin doctor                                    check this machine
   bobbin chat                                      talk with a model

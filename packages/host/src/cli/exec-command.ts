@@ -103,9 +103,9 @@ Without a preset, you are asked for approvals on the terminal. If there is no
 terminal, they are declined. Answers given in your place are printed on stderr,
 and with --json as an event "question.decided".
 
-The turn runs on the host that runs on this home (BOBBIN_HOME, else
-CODEX_HOME/bobbin, else ~/.bobbin). If none runs, and with -c, --profile or
---strict-config, it runs on a host of its own that ends with the turn.
+The turn runs on the host that runs on this home (see bobbin --help). If none
+runs, and with -c, --profile or --strict-config, it runs on a host of its own
+that ends with the turn.
 
 Exit code: 0 if the turn completed, 1 if it failed, 2 if the command line is
 wrong, 3 if the answer does not match --output-schema, 130 after Ctrl-C (once
