@@ -114,7 +114,7 @@ describe.skipIf(folder === undefined)(`${PACKAGE} ${VERSION}`, () => {
     const cwd = await realpath(await freshFolder("project"));
     const { ai, model } = await open({ cwd, sandboxMode: "workspace-write", approvalMode: "never" });
     const { text } = await ai.generateText({ model, prompt: "write a.txt: slowly" });
-    expect(text).toContain("The patch was applied.");
+    expect(text).toContain("Success. Updated the following files:");
     expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("slowly\n");
   });
 

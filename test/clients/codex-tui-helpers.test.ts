@@ -26,7 +26,7 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     await terminal.shows(`Thread: ${other}`);
     await terminal.press("y");
     await eventually(() => existsSync(join(cwd, "notes.txt")), "the patch is applied");
-    await terminal.shows("The patch was applied.");
+    await terminal.shows("Success. Updated the following files:");
     for (const [method, outcomes] of await calls(host)) expect(outcomes, method).not.toContain("error");
   });
 });

@@ -38,7 +38,7 @@ describe.skipIf(!hasTui)("the Codex TUI", () => {
     await terminal.shows("Conversation interrupted");
     expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
     await ask("two", "y");
-    await terminal.shows("The patch was applied.");
+    await terminal.shows("Success. Updated the following files:");
     expect(await content()).toBe("two\n");
     await ask("three", "a");
     await eventually(async () => (await content()) === "three\n", "the patch is applied");

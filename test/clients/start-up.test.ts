@@ -103,6 +103,11 @@ describe("a client that starts", () => {
     ]);
     expect(await client.call("mcpServerStatus/list", {})).toEqual({ data: [], nextCursor: null });
     expect(await client.call("plugin/list", {})).toMatchObject({ marketplaces: [] });
+    expect(await client.call("plugin/installed", {})).toEqual({
+      marketplaces: [],
+      marketplaceLoadErrors: [],
+    });
+    expect(await client.call("app/list", {})).toEqual({ data: [], nextCursor: null });
     const first = await client.call("permissionProfile/list", { limit: 2 });
     const rest = await client.call("permissionProfile/list", { cursor: first.nextCursor });
     expect([...first.data, ...rest.data].map(({ id }: { id: string }) => id)).toEqual([

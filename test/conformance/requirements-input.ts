@@ -33,6 +33,7 @@ export const inputLines = {
   "GOAL-7": "Whoever resumes a thread is told its goal, or that it has none.",
   "GOAL-8": "A fork takes the goal only if asked to, and goes on with it after its first turn.",
 
+  "GOAL-10": "It starts no turn in Plan mode, and goes on when that mode is left.",
   "GOAL-9": "A thread with a goal and no message is listed and found by what it is for, also cold.",
 
   // What a provider says besides its answer.

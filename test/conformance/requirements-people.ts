@@ -143,6 +143,10 @@ export const peopleLines = {
     "`bobbin exec --resume` and `--last` go on with a thread, also with one that a running host has loaded.",
   "CLI-10":
     "`bobbin exec` checks the answer against `--output-schema`, and the file of `-o` before the turn.",
+  "CLI-11":
+    "`bobbin exec resume` and `fork` go on with the thread that they name; other words of a command line are never sent as a prompt by mistake.",
+  "CLI-12":
+    "`bobbin exec` takes the options, and prints the events, that scripts and the TypeScript SDK know of `codex exec`.",
   "CLI-4":
     "`bobbin exec` says what it decided in the user's place (approvals, questions, authorizations), and which flag changes it.",
 

@@ -6,6 +6,9 @@ export const toolLines = {
     "Dynamic tools are offered to the model with their namespaces; deferred ones are not shown, and can be called.",
   "DYN-3": "Tools with bad names, schemas or namespaces are refused when they are offered.",
   "DYN-4": "A tool that fails, or an answer that cannot be read, goes back to the model as a failure.",
+  "RAW-1":
+    "`experimentalRawEvents` of `thread/start` yields `rawResponseItem/completed` for each item of the conversation.",
+  "DYN-7": "A search finds deferred dynamic tools, as it finds MCP tools that are not listed.",
   "DYN-6":
     "A dynamic tool gets arguments with the numbers that the model wrote, on every connection and after a restart.",
   "DYN-5": "A client that is gone in the middle of a call can come back, resume and answer.",
@@ -113,6 +116,8 @@ export const toolLines = {
   "GRANT-2":
     "A revocation is durable before clients see it, and clients that follow the thread are notified.",
   "EXEC-13": "A command that only applies a patch is applied as one.",
+  "EXEC-18":
+    "The results of `exec_command`, `write_stdin` and `apply_patch` have the form that models know from the Codex CLI.",
   "EXEC-14":
     "`apply_patch` is a program for commands: a patch between other commands is applied in their sandbox.",
 

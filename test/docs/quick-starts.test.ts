@@ -134,7 +134,7 @@ describe("the quick start of", () => {
     const [, text, url] = /^curl --data "(.*)" (\S+)\n$/.exec(shell.here(line))!;
     const ask = async (body: string) => await (await fetch(url!, { method: "POST", body })).text();
     expect(await ask(text!)).toContain(`You said: ${text}`);
-    expect(await ask("run: touch file")).not.toContain("exit code 0");
+    expect(await ask("run: touch file")).not.toContain("exited with code 0");
   });
 
   it("[DOCS-10] a tool server has its tool called", async () => {

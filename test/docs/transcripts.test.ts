@@ -72,8 +72,9 @@ async function play(one: Snippet): Promise<void> {
     await prepare(command, reader);
     if (output.some((line) => line.startsWith("> "))) await runOnTerminal(reader, command, output, one.at);
     else {
-      // A helper has another name each time.
-      const printed = (await reader.run(command)).text.replace(/^\[\w+\]/gm, "[Muslin]");
+      const { text } = await reader.run(command);
+      // A helper has another name each time. The line with the session's id is not shown on terminals.
+      const printed = text.replace(/^\[\w+\]/gm, "[Muslin]").replace(/^session id: .*\n/gm, "");
       expect(printed, `${one.at}: ${command}`).toMatch(outputPattern(output));
     }
   }

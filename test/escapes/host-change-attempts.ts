@@ -59,6 +59,7 @@ async function comesThroughLink(
 async function patch({ folder: top }: Stage, folder: string, nth: number): Promise<void> {
   const files = nodeFiles();
   const tool = patchTool({
+    clock: { monotonic: () => 0 },
     workspace: nodeWorkspace,
     files,
     filesOf: () => files,

@@ -46,7 +46,7 @@ describe("a command that asks, with auto review", () => {
       "turn completed",
     ]);
     expect(existsSync(file)).toBe(true);
-    expect(cast.lastOutput).toMatch(/exit code 0[\s\S]*ran/);
+    expect(cast.lastOutput).toMatch(/exited with code 0[\s\S]*ran/);
     const action = {
       type: "command",
       source: "unifiedExec",

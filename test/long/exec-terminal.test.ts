@@ -42,7 +42,7 @@ describe("a user at the terminal", () => {
     await run.type("y\n");
     expect(await run.ended).toEqual({ code: 0, signal: null });
     expect(await readFile(file, "utf8")).toBe("Hello!\n");
-    expect(run.shown).toContain("The patch was applied.");
+    expect(run.shown).toContain("Success. Updated the following files:");
   });
 
   it("[TRUST-3] is asked once whether a folder with rules is trusted, and they count then", async () => {
@@ -131,7 +131,7 @@ describe("a user at the terminal", () => {
     expect(first.run.shown).toContain("  [p] yes, and always for commands that begin with `echo hello`\n");
     await first.run.type("p\n");
     expect((await first.run.ended).code).toBe(0);
-    expect(first.run.shown).toContain("exit code 0.");
+    expect(first.run.shown).toContain("exited with code 0");
     const second = await exec(home, asked("echo hello"));
     expect((await second.run.ended).code).toBe(0);
     expect(second.run.shown).not.toContain("[y]");

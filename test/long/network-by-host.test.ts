@@ -342,7 +342,7 @@ describe.runIf(hasSandbox && hasLocalName)("a command that connects to a host", 
     expect(model.asked).toHaveLength(1);
     client.send({ id: question.id, result: { decision: "accept" } });
     await client.turnCompleted(turnId);
-    expect(outputOf(model)).toMatch(/exit code 0[\s\S]*hello from outside/);
+    expect(outputOf(model)).toMatch(/exited with code 0[\s\S]*hello from outside/);
   });
 
   it("[NETWORK-1] refuses under `never`, without a question", async () => {

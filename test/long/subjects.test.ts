@@ -144,6 +144,8 @@ const expected: Record<MethodName, Expected> = {
   "prompts/list": { answered: {} },
   "prompts/read": { told: "promptNotFound", params: () => ({ name: "own" }) },
   "hooks/list": { answered: {} },
+  "app/list": { answered: {} },
+  "plugin/installed": { answered: {} },
   "plugin/list": { answered: {} },
   "mcpServerStatus/list": { answered: {} },
   "mcpServer/tool/call": { ofThread: { server: "s", tool: "t" } },
@@ -360,6 +362,8 @@ const HARMLESS = new Set([
   "thread/list",
   "config/read",
   "permissionProfile/list",
+  "app/list",
+  "plugin/installed",
   "plugin/list",
   "windowsSandbox/setupStart",
 ]);

@@ -53,7 +53,7 @@ describe("somebody at the terminal", () => {
     expect(run.shown).toContain(`Change this file?\n  add ${join(cwd, "notes.txt")}\n  +Hello!\n`);
     expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
     await run.type("y\r");
-    await run.shows("The patch was applied.");
+    await run.shows("Success. Updated the following files:");
     expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("Hello!\n");
     await prompted(run, 1);
     await run.type("ask: Tea or coffee? | Tea | Coffee\r");

@@ -55,7 +55,7 @@ const KINDS: Readonly<Record<keyof Omit<Answers, "tokenRefresh">, Kind>> = {
         return "accept";
       },
     }),
-    answered: /patch was applied|Success/i,
+    answered: /Success/,
     refused: /rejected|declined|not applied/i,
   },
   permissions: {

@@ -42,7 +42,7 @@ describe("a command that asks", () => {
       "turn completed",
     ]);
     expect(existsSync(file)).toBe(true);
-    expect(outputOf(model)).toMatch(/exit code 0[\s\S]*ran/);
+    expect(outputOf(model)).toMatch(/exited with code 0[\s\S]*ran/);
   });
 
   it.each([
@@ -216,7 +216,7 @@ describe("a command in the sandbox", () => {
     await client.turn(threadId, "go");
     expect(outputOf(model, 1)).toMatch(/hello[\s\S]*Read-only file system/);
     expect(existsSync(join(cwd, "b.txt"))).toBe(false);
-    expect(outputOf(model, 2)).toMatch(/exit code 1[\s\S]*(No such file|Permission denied)/);
+    expect(outputOf(model, 2)).toMatch(/exited with code 1[\s\S]*(No such file|Permission denied)/);
   });
 
   it("[EXEC-12] can read the whole of a truncated output", async () => {
@@ -229,7 +229,7 @@ describe("a command in the sandbox", () => {
     model.reply(run({ cmd: `tail -1 ${path}` }, "call_2"), say("done"));
     const before = model.asked.length;
     await client.turn(threadId, "look");
-    expect(outputOf(model, before + 1)).toMatch(/exit code 0[\s\S]*\n20000\n/);
+    expect(outputOf(model, before + 1)).toMatch(/exited with code 0[\s\S]*\n20000\n/);
   });
 });
 
@@ -269,10 +269,14 @@ describe("a patch in a command", () => {
       WRITES_THERE_ONLY,
     );
     await client.turn(threadId, "go");
-    expect(outputOf(model, 1)).toMatch(/exit code 0[\s\S]*first\nThe patch was applied\.\nA new\.txt\n/);
-    expect(outputOf(model, 2)).toMatch(/exit code 0[\s\S]*The patch was applied\.\nA b\.txt\n/);
-    expect(outputOf(model, 3)).toMatch(/exit code 1[\s\S]*apply_patch: .*new\.txt/);
-    expect(outputOf(model, 4)).toMatch(/exit code 1[\s\S]*apply_patch: .*read-only file system/);
+    expect(outputOf(model, 1)).toMatch(
+      /exited with code 0[\s\S]*first\nSuccess\. Updated the following files:\nA new\.txt\n/,
+    );
+    expect(outputOf(model, 2)).toMatch(
+      /exited with code 0[\s\S]*Success\. Updated the following files:\nA b\.txt\n/,
+    );
+    expect(outputOf(model, 3)).toMatch(/exited with code 1[\s\S]*apply_patch: .*new\.txt/);
+    expect(outputOf(model, 4)).toMatch(/exited with code 1[\s\S]*apply_patch: .*read-only file system/);
     expect(await readFile(join(cwd, "new.txt"), "utf8")).toBe("hällo\n");
     expect(await filesBelow(cwd)).toEqual(["b.txt", "new.txt"]);
     expect(existsSync(join(outside, "a.txt"))).toBe(false);
@@ -286,7 +290,7 @@ describe("a patch in a command", () => {
       { PATH: await freshFolder("empty") },
     );
     await client.turn(threadId, "go");
-    expect(outputOf(model)).toMatch(/exit code 0/);
+    expect(outputOf(model)).toMatch(/exited with code 0/);
     expect(await filesBelow(cwd)).toEqual(["a.txt"]);
   });
 });

@@ -42,7 +42,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     model.reply(...commands.map((cmd, nth) => run({ cmd }, `call_${nth}`)), say("done"));
     await client.turn(threadId, "go");
     for (const [nth, cmd] of commands.entries())
-      expect(outputOf(model, nth + 1), cmd).toContain("ended with exit code 0");
+      expect(outputOf(model, nth + 1), cmd).toContain("exited with code 0");
     const log = git(cwd, "log", "--format=%s", "main").trim().split("\n");
     expect(log.sort()).toEqual(["first", "merged", "on the feature", "second", "third"]);
     expect(git(join(cwd, "tree"), "branch", "--show-current")).toBe("feature\n");
@@ -60,7 +60,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     client.send({ id: (await asked(client, { nth: 2 })).id, result: { decision: "accept" } });
     await client.turnCompleted(turnId);
     expect(outputOf(model, 1)).toContain("the user declined it");
-    expect(outputOf(model, 2)).toContain("ended with exit code 0");
+    expect(outputOf(model, 2)).toContain("exited with code 0");
     expect(git(cwd, "remote")).toBe("fork\n");
   });
 
@@ -88,7 +88,7 @@ describe.runIf(hasSandbox)("git in the sandbox", () => {
     expect(second.params.command).toContain("git switch --track");
     client.send({ id: second.id, result: { decision: "accept" } });
     await client.turnCompleted(turnId);
-    expect(outputOf(model, 1)).toMatch(/exit code 0[\s\S]*Switched to a new branch 'feature'/);
+    expect(outputOf(model, 1)).toMatch(/exited with code 0[\s\S]*Switched to a new branch 'feature'/);
     expect(outputOf(model, 1)).toContain("The branch feature has no upstream, because the sandbox protects");
     expect(outputOf(model, 1)).not.toMatch(/error:|set up to track/);
     expect(outputOf(model, 4)).toMatch(/set up to track/);

@@ -42,7 +42,7 @@ describe("a command that writes without pause", () => {
     expect(most - before).toBeLessThan(128 * MiB);
     expect(outputOf(model)).toMatch(
       new RegExp(
-        `exit code 0[\\s\\S]*\\n1\\n2\\n[\\s\\S]*the beginning of the output is in [\\s\\S]*\\n${LINES}\\n$`,
+        `exited with code 0[\\s\\S]*\\n1\\n2\\n[\\s\\S]*the beginning of the output is in [\\s\\S]*\\n${LINES}\\n$`,
       ),
     );
     slow.resume();

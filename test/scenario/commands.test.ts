@@ -108,14 +108,16 @@ describe("a command of the model", () => {
     expect(item).toMatchObject({ id: "call_1", exitCode: 0, aggregatedOutput: "hi\na.txt\n" });
     expect(item.durationMs).toBeGreaterThanOrEqual(0);
     expect(deltas(client)).toBe("hi\na.txt\n");
-    expect(outputOf(model, 1)).toMatch(/ended with exit code 0\.\n[\s\S]*Output:\nhi\na\.txt\n$/);
+    expect(outputOf(model, 1)).toMatch(
+      /^Chunk ID: [0-9a-f]{6}\nWall time: \d+\.\d{4} seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\nhi\na\.txt\n$/,
+    );
   });
 
   it("[EXEC-2] that fails is shown as failed, with its exit code", async () => {
     const { model, client, threadId } = await stage([run({ cmd: "echo no >&2; exit 3" }), say("done")]);
     await client.turn(threadId, "run it");
     expect(items(client)).toMatchObject([{ status: "failed", exitCode: 3, aggregatedOutput: "no\n" }]);
-    expect(outputOf(model, 1)).toContain("exit code 3");
+    expect(outputOf(model, 1)).toContain("exited with code 3");
   });
 
   it("[EXEC-2] that cannot be started is shown as failed, with the reason", async () => {
@@ -126,8 +128,8 @@ describe("a command of the model", () => {
     ]);
     await client.turn(threadId, "run it");
     expect(items(client)).toMatchObject([{ status: "failed" }, { status: "failed" }]);
-    expect(outputOf(model, 1)).toMatch(/cannot be started.*ENOENT/);
-    expect(outputOf(model, 2)).toMatch(/cannot be started.*\/nowhere/);
+    expect(outputOf(model, 1)).toMatch(/exec_command failed: .*ENOENT/);
+    expect(outputOf(model, 2)).toMatch(/exec_command failed: .*\/nowhere/);
   });
 
   it("[EXEC-3] gets no secret of the host, and no variable that looks like one", async () => {
@@ -204,7 +206,7 @@ describe("a background terminal", () => {
     ]);
     await client.turn(threadId, "run it");
     const processId = await terminalId(client, threadId);
-    expect(outputOf(model, 1)).toContain(`still running with session ID ${processId}.`);
+    expect(outputOf(model, 1)).toContain(`\nProcess running with session ID ${processId}\n`);
     expect(items(client)).toEqual([]);
     model.reply(
       write({ session_id: Number(processId), chars: "hello\n", yield_time_ms: 10_000 }, "call_2"),
@@ -227,8 +229,8 @@ describe("a background terminal", () => {
     const completed = frames.find(({ params }) => params?.item?.id === "call_1")!;
     const started = client.told("item/started").find(({ params }) => params.item.id === "call_1")!;
     expect(completed.params.turnId).toBe(started.params.turnId);
-    expect(outputOf(model, asked + 1)).toMatch(/exit code 4[\s\S]*got:hello/);
-    expect(outputOf(model, asked + 2)).toMatch(/No command runs with the session ID/);
+    expect(outputOf(model, asked + 1)).toMatch(/exited with code 4[\s\S]*got:hello/);
+    expect(outputOf(model, asked + 2)).toMatch(/write_stdin failed: Unknown process id/);
     expect((await client.call("thread/backgroundTerminals/list", { threadId })).data).toEqual([]);
     // A page of the history shows the item as it ended, in the turn that it began in.
     const { data } = await client.call("thread/turns/list", {

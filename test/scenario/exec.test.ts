@@ -75,7 +75,7 @@ it("[HELPER-18] shows what a helper does, and its answer", async () => {
   const exec = (...words: readonly string[]) => runBobbin(["exec", "-C", cwd, "--full-auto", ...words]);
   const ran = await exec("help: write notes.txt: from a helper");
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^The helper says:\n\n/) });
-  expect(ran.stdout).toContain("The patch was applied.");
+  expect(ran.stdout).toContain("Success. Updated the following files:");
   const [, name] = /^\[(\w+)\] write notes\.txt: from a helper$/m.exec(ran.stderr)!;
   expect(ran.stderr).toContain(`[${name}] completed: ${join(cwd, "notes.txt")}\n[${name}] completed\n`);
   const json = await exec("--json", "help: Count the files here.");

@@ -56,7 +56,9 @@ it("[OFFLINE-1] writes a file that is asked for in words, once it is approved", 
   );
   expect(existsSync(file)).toBe(false);
   const accepted = await answered(client, threadId, write, approval, () => ({ decision: "accept" }));
-  expect(accepted).toMatch(/^`apply_patch` gave this:\n\n```\nThe patch was applied\.\nA .*notes\.txt\n```$/);
+  expect(accepted).toMatch(
+    /^`apply_patch` gave this:\n\n```\nExit code: 0\nWall time: .* seconds\nOutput:\nSuccess\. Updated the following files:\nA notes\.txt\n```$/,
+  );
   expect(await readFile(file, "utf8")).toBe("Hello!\n");
 });
 
@@ -64,7 +66,7 @@ it("[OFFLINE-1] applies a patch without asking where that is allowed", async () 
   const { client, cwd, threadId } = await stage(['sandbox_mode = "workspace-write"']);
   await writeFile(join(cwd, "a.txt"), "one\ntwo\n");
   const said = await answerTo(client, threadId, "patch:\n*** Update File: a.txt\n@@\n one\n-two\n+TWO");
-  expect(said).toContain("The patch was applied.");
+  expect(said).toContain("Success. Updated the following files:");
   expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\nTWO\n");
   expect(await answerTo(client, threadId, "patch: nonsense")).toContain("`apply_patch` failed:");
 });
@@ -106,7 +108,7 @@ it("[OFFLINE-1] runs a command, and asks about one that removes files", async ()
   await mkdir(join(cwd, "old"));
   const ran = await answerTo(client, threadId, "run: echo hello-$((1+1))");
   expect(ran).toMatch(
-    /^`exec_command` gave this:\n\n```\nThe command ended with exit code 0\.\n.*hello-2\n```$/s,
+    /^`exec_command` gave this:\n\n```\nChunk ID: [0-9a-f]{6}\nWall time: .* seconds\nProcess exited with code 0\n.*hello-2\n```$/s,
   );
   const method = "item/commandExecution/requestApproval";
   const declined = await answered(client, threadId, "run: rm -rf old", method, () => ({
@@ -117,6 +119,6 @@ it("[OFFLINE-1] runs a command, and asks about one that removes files", async ()
   const accepted = await answered(client, threadId, "run: rm -rf old", method, () => ({
     decision: "accept",
   }));
-  expect(accepted).toContain("exit code 0");
+  expect(accepted).toContain("exited with code 0");
   expect(existsSync(join(cwd, "old"))).toBe(false);
 });

@@ -67,6 +67,33 @@ describe("a patch within what may be written", () => {
     expect(await filesBelow(cwd)).toEqual(["a.txt", "sub/new.txt"]);
   });
 
+  it("[EXEC-18] has its result in the form of the Codex CLI", async () => {
+    const changes = patchOf(
+      "*** Delete File: old.txt",
+      "*** Update File: a.txt",
+      "*** Move to: b.txt",
+      "@@",
+      "-two",
+      "+TWO",
+      "*** Add File: sub/new.txt",
+      "+hello",
+    );
+    const wrong = patchOf("*** Update File: b.txt", "@@", "-four", "+FOUR");
+    const { model, client, threadId, cwd } = await stage([
+      patchCall(changes, "one"),
+      patchCall(wrong, "two"),
+      patchCall("*** Begin Patch\n", "three"),
+      say("done"),
+    ]);
+    await writeFile(join(cwd, "old.txt"), "old\n");
+    await client.turn(threadId, "change it");
+    expect(outputOf(model, 1)).toMatch(
+      /^Exit code: 0\nWall time: \d+\.\d seconds\nOutput:\nSuccess\. Updated the following files:\nA sub\/new\.txt\nM b\.txt\nD old\.txt\n$/,
+    );
+    expect(outputOf(model, 2)).toMatch(/^apply_patch verification failed: Hunk 1 of b\.txt/);
+    expect(outputOf(model, 3)).toMatch(/^apply_patch verification failed: /);
+  });
+
   it("[PATCH-1] comes as text from a model that was trained with it, and as a function call from any other", async () => {
     const { model, client, threadId, cwd } = await stage([
       stream(responses.stream(responses.customCall("apply_patch", UPDATE))),
@@ -167,8 +194,8 @@ describe.runIf(hasSandbox)("a patch of a thread with a profile of people's own",
     await mkdir(join(cwd, "vendor"));
     await writeFile(join(cwd, "secret.env"), "x\n");
     await client.turn(threadId, "change them");
-    expect(outputOf(model, 1)).toContain("The patch was applied.");
-    expect(outputOf(model, 2)).toContain("The patch was applied.");
+    expect(outputOf(model, 1)).toContain("Success. Updated the following files:");
+    expect(outputOf(model, 2)).toContain("Success. Updated the following files:");
     expect(outputOf(model, 3)).toContain("may not be written in this sandbox");
     expect(outputOf(model, 4)).toContain("There is no file");
     expect(await filesBelow(cwd)).toEqual(["a.txt", "plain.txt", "secret.env"]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { spawnHost } from "../support/host-process.ts";
 import { MockModel, type Reply, responses, stream } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
-import { say } from "../support/model-replies.ts";
+import { callTool, say } from "../support/model-replies.ts";
 import { deltas, story } from "../support/story.ts";
 import type { Received, WireClient } from "../support/wire-client.ts";
 
@@ -14,6 +14,9 @@ const mode = (kind: string, more: object = {}) => ({
   mode: kind,
   settings: { model: "mock-model", reasoning_effort: null, developer_instructions: null, ...more },
 });
+
+/** The model calls the goal complete, and is asked once more. */
+const finishGoal = callTool("update_goal", { status: "complete" });
 
 interface Stage {
   readonly home: string;
@@ -55,6 +58,19 @@ const developer = (model: MockModel, nth: number): string =>
     .join("\n");
 
 describe("plan mode", () => {
+  it("[GOAL-10] keeps a goal waiting until it is left", async () => {
+    const { client, threadId, model } = await stage(say("A plan"), finishGoal, say("Done"));
+    await turn(client, threadId, mode("plan"));
+    await client.call("thread/goal/set", { threadId, objective: "write the book" });
+    const { goal } = await client.call("thread/goal/get", { threadId });
+    expect(goal.status).toBe("active");
+    expect((await client.call("thread/read", { threadId })).thread.status).toEqual({ type: "idle" });
+    expect(client.count("turn/started")).toBe(1);
+    await client.call("thread/settings/update", { threadId, collaborationMode: mode("default") });
+    await client.until(() => client.count("turn/completed") === 2, "the goal's turn");
+    expect(model.asked).toHaveLength(3);
+  });
+
   it("[MODE-1] is listed, set by a turn and by the settings, notified, and stored", async () => {
     const { home, model, client, threadId, kill } = await stage(say("Hm"));
     expect((await client.call("collaborationMode/list", {})).data).toEqual([

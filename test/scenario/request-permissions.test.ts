@@ -43,7 +43,7 @@ describe("request_permissions", () => {
       });
       await client.turnCompleted(turnId);
       expect(outputOf(model, 1)).toBe(`Granted for this ${scope}: writing to ${outside}.`);
-      expect(outputOf(model, 2)).toContain("The patch was applied");
+      expect(outputOf(model, 2)).toContain("Success. Updated the following files:");
       expect(client.told("item/fileChange/requestApproval")).toEqual([]);
 
       model.reply(patch(join(outside, "b.txt"), "call_3"), say("done"));

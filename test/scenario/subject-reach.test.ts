@@ -149,7 +149,7 @@ describe("a thread of a subject with a folder", () => {
     };
     await symlink(at("outside"), at("work", "door"));
     await writeFile(at("outside", "old.txt"), "old\n");
-    expect(await attempt("*** Add File: mine.txt", "+x")).toContain("The patch was applied.");
+    expect(await attempt("*** Add File: mine.txt", "+x")).toContain("Success. Updated the following files:");
     for (const name of [
       at("outside", "new.txt"),
       "../outside/new.txt",

@@ -161,8 +161,9 @@ describe("a tool that lives in the client", () => {
       "multi_agent_v1",
       "lookup",
       "crm",
+      "tool_search",
     ]);
-    expect(tools.at(-1)).toMatchObject({
+    expect(tools.at(-2)).toMatchObject({
       type: "namespace",
       description: "Customers.",
       tools: [{ name: "find" }],
@@ -178,6 +179,47 @@ describe("a tool that lives in the client", () => {
       description: "Tools in the past namespace.",
       tools: [{ name: "old" }],
     });
+  });
+
+  it.each([
+    ["a function", "mock-model"],
+    ["the search of the model", "gpt-5.5"],
+  ])("[DYN-7] that is deferred is found by %s, and is shown from then on", async (_how, name) => {
+    const crm = (tool: string, description: string) => ({
+      ...{ type: "function", name: tool, description, inputSchema: { type: "object" }, deferLoading: true },
+    });
+    const dynamicTools = [
+      {
+        type: "namespace",
+        name: "crm",
+        description: "Customers.",
+        tools: [crm("find_customer", "Finds one by name."), crm("send_invoice", "Mails a bill.")],
+      },
+    ];
+    const query = { query: "mail an invoice" };
+    const search =
+      name === "mock-model"
+        ? responses.call("tool_search", JSON.stringify(query), "call_s")
+        : responses.toolSearch(query, "call_s");
+    const { model, client, threadId } = await stage(
+      [call(search), call(responses.call("send_invoice", "{}", "call_i", "crm")), say("sent")],
+      { model: name, dynamicTools },
+    );
+    const turnId = await client.say(threadId, "send it");
+    const { id, params } = await asked(client, "item/tool/call");
+    expect(params).toMatchObject({ namespace: "crm", tool: "send_invoice" });
+    answerCall(client, id);
+    await client.turnCompleted(turnId);
+    const listed = (nth: number) => JSON.stringify(model.asked[nth]!.body.tools);
+    expect(listed(0)).toContain("tool_search");
+    expect(listed(0)).toContain("2 tools of crm");
+    expect(listed(0)).not.toContain("send_invoice");
+    const found = JSON.stringify(model.asked[1]!.body.input.at(-1));
+    expect(found).toContain("send_invoice");
+    expect(found).not.toContain("find_customer");
+    // A model with a search of its own reads the definition in the result.
+    expect(listed(1).includes("send_invoice")).toBe(name === "mock-model");
+    expect(outputs(model, 2).at(-1)!.output).toEqual([{ type: "input_text", text: "It is open." }]);
   });
 
   it("[DYN-3] is refused with the reason", async () => {
@@ -611,6 +653,27 @@ describe("what the model calls", () => {
       const seen = outputs(model, 1).map(({ output }: { output: unknown }) => Array.isArray(output));
       expect(seen, mode).toEqual([isSeen, isSeen, true]);
       await host.kill();
+    }
+  });
+
+  it("[VIEW-1] view_image takes a detail, and gives the original size to models that accept it", async () => {
+    const view = (args: object, id: string) => responses.call("view_image", JSON.stringify(args), id);
+    for (const [name, offered, seen] of [
+      ["mock-model", undefined, "high"],
+      ["gpt-5.5", ["high", "original"], "original"],
+    ] as const) {
+      const model = await MockModel.start();
+      const { home, cwd } = await modelHome("responses", model.url);
+      await writeFile(join(cwd, "dot.png"), DOT_PNG);
+      const wrong = { path: "dot.png", detail: "low" };
+      model.reply(call(view({ path: "dot.png", detail: "original" }, "a"), view(wrong, "b")), say("seen"));
+      const { client } = await stdioHost({ home });
+      await client.turn(await client.startThread({ cwd, model: name }), "look");
+      const spec = model.asked[0]!.body.tools.find((tool: { name?: string }) => tool.name === "view_image");
+      expect(spec.parameters.properties.detail?.enum).toEqual(offered);
+      const [shown, refused] = outputs(model, 1).map(({ output }: { output: unknown }) => output);
+      expect(shown).toEqual([expect.objectContaining({ type: "input_image", detail: seen })]);
+      expect(refused).toMatch(/do not fit view_image: detail/);
     }
   });
 

@@ -80,7 +80,7 @@ describe("a patch while the disk is full", () => {
       );
       world.check(() => {
         assert.deepEqual(contents(world), [NEW, NEW, NEW, NEW]);
-        assert.match(output, /The patch was applied/);
+        assert.match(output, /Success\. Updated the following files:/);
         assert.equal(diffs.length, 1);
         assert.match(diffs[0]!, /^# Not in this diff: .*ENOSPC/);
       });

@@ -7,13 +7,14 @@ import type {
   Params,
   RequestId,
   Result,
+  ReviewTarget,
   ServerRequestName,
   ServerRequestParams,
   ServerRequestResult,
   UserInput,
 } from "@bobbin/protocol";
 import { Peer, type RequestOptions, RpcError } from "@bobbin/rpc";
-import { type Notification, runTurn, type TurnOptions } from "./run-turn.ts";
+import { type Notification, runReview, runTurn, type TurnOptions } from "./run-turn.ts";
 import type { OpenTransport, Transport } from "./transport.ts";
 
 const METHOD_NOT_FOUND = -32601;
@@ -187,6 +188,22 @@ export class BobbinClient {
     options: TurnOptions = {},
   ): AsyncGenerator<Notification, void, undefined> {
     return runTurn(this, threadId, input, options);
+  }
+
+  /**
+   * Starts a review of changes and yields the notifications of its turn, like `runTurn`.
+   *
+   * @example
+   * for await (const { method, params } of client.runReview(thread.id, { type: "uncommittedChanges" })) {
+   *   if (method === "item/completed" && params.item.type === "agentMessage") console.log(params.item.text);
+   * }
+   */
+  runReview(
+    threadId: string,
+    target: ReviewTarget,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<Notification, void, undefined> {
+    return runReview(this, threadId, target, signal);
   }
 
   /**

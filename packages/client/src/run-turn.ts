@@ -1,4 +1,11 @@
-import type { NotificationName, NotificationParams, Params, UserInput } from "@bobbin/protocol";
+import type {
+  NotificationName,
+  NotificationParams,
+  Params,
+  ReviewTarget,
+  Turn,
+  UserInput,
+} from "@bobbin/protocol";
 import { NoAnswerError } from "@bobbin/rpc";
 import type { BobbinClient } from "./client.ts";
 
@@ -13,11 +20,32 @@ export interface TurnOptions extends Omit<Params<"turn/start">, "threadId" | "in
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function* runTurn(
+export function runTurn(
   client: BobbinClient,
   threadId: string,
   input: string | readonly UserInput[],
   { signal, ...settings }: TurnOptions,
+): AsyncGenerator<Notification, void, undefined> {
+  const start = () => client.request("turn/start", { ...settings, threadId, input: inputOf(input) });
+  return startedTurn(client, threadId, start, signal);
+}
+
+export function runReview(
+  client: BobbinClient,
+  threadId: string,
+  target: ReviewTarget,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Notification, void, undefined> {
+  const start = () => client.request("review/start", { threadId, target });
+  return startedTurn(client, threadId, start, signal);
+}
+
+/** Starts a turn and yields its notifications, until its end. */
+async function* startedTurn(
+  client: BobbinClient,
+  threadId: string,
+  start: () => Promise<{ readonly turn: Turn }>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Notification, void, undefined> {
   signal?.throwIfAborted();
 
@@ -36,7 +64,7 @@ export async function* runTurn(
   });
   let stopInterrupting = () => {};
   try {
-    const { turn } = await client.request("turn/start", { ...settings, threadId, input: inputOf(input) });
+    const { turn } = await start();
     stopInterrupting = whenAborted(signal, () => {
       // Fails if the turn has just ended. That is fine.
       client.request("turn/interrupt", { threadId, turnId: turn.id }).catch(() => {});

@@ -12,6 +12,7 @@ import type { ClientAnswerRouting } from "./thread/client-answer-routing.ts";
 import type { HelperEffectPerformer } from "./thread/helper-effect-performer.ts";
 import type { Idle } from "./thread/idle-unload.ts";
 import type { ThreadObserver } from "./thread/observers.ts";
+import type { RawResponseItems } from "./thread/raw-response-items.ts";
 import type { Secrets } from "./thread/request-secrets.ts";
 import { turnCounter } from "./thread/thread-metrics.ts";
 import { logTurns } from "./thread/turn-log-lines.ts";
@@ -32,6 +33,7 @@ interface ObservedParts {
   readonly hooks: Hooks;
   readonly observing: ObservingHooks;
   readonly notifier: UserNotifier;
+  readonly rawItems: RawResponseItems;
   readonly questions: ClientAnswerRouting;
   readonly idle: Idle;
   readonly log: Log;
@@ -43,7 +45,7 @@ interface ObservedParts {
 /** All observers of threads, in the order in which they are called after a commit. */
 export function composeObservers(parts: ObservedParts): readonly ThreadObserver[] {
   const { configs, modelHistories, toolbox, runners, metrics, usage, secrets, supervisor } = parts;
-  const { hooks, observing, notifier, questions, idle, children, helpers, log } = parts;
+  const { hooks, observing, notifier, rawItems, questions, idle, children, helpers, log } = parts;
   return [
     {
       loaded: (_actor, state) => configs.bind(state),
@@ -72,6 +74,7 @@ export function composeObservers(parts: ObservedParts): readonly ThreadObserver[
       unloaded: ({ id }) => hooks.unload(id),
     },
     notifier,
+    rawItems,
     presence(questions, idle),
   ];
 }

@@ -23,6 +23,7 @@ import { ClientAnswerRouting } from "./thread/client-answer-routing.ts";
 import type { HelperThreadAccess } from "./thread/helper-thread-access.ts";
 import { Idle } from "./thread/idle-unload.ts";
 import { withInheritedGrants } from "./thread/inherited-grants.ts";
+import { RawResponseItems } from "./thread/raw-response-items.ts";
 import { Registry, type RegistryPorts } from "./thread/registry.ts";
 import type { Secrets } from "./thread/request-secrets.ts";
 import { commandShell } from "./tool/consent/shell-syntax.ts";
@@ -70,6 +71,7 @@ interface ThreadParts {
 export interface ComposedThreads {
   readonly registry: Registry;
   readonly idle: Idle;
+  readonly rawItems: RawResponseItems;
   readonly questions: ClientAnswerRouting;
   readonly helperThreads: HelperThreadAccess;
   readonly runnerPorts: RunnerPorts;
@@ -80,6 +82,7 @@ export function composeThreads(parts: ThreadParts): ComposedThreads {
   const { platform, log, metrics, supervisor, connections, store, secrets, config, configs } = parts;
   const { modelHistories, toolbox, hooks, observing, notifier, reachLookup } = parts;
   const questions = new ClientAnswerRouting(platform.clock);
+  const rawItems = new RawResponseItems(platform.clock);
   const idle: Idle = new Idle({
     clock: platform.clock,
     timers: platform.timers,
@@ -133,6 +136,7 @@ export function composeThreads(parts: ThreadParts): ComposedThreads {
       hooks,
       observing,
       notifier,
+      rawItems,
       questions,
       idle,
       log,
@@ -163,5 +167,5 @@ export function composeThreads(parts: ThreadParts): ComposedThreads {
     journal: store.journal,
     filesOf: (thread) => parts.visibleTo(thread).files,
   });
-  return { registry, idle, questions, helperThreads, runnerPorts };
+  return { registry, idle, rawItems, questions, helperThreads, runnerPorts };
 }

@@ -45,6 +45,7 @@ import { McpServerOauthLoginCompletedNotification, McpServerStatusUpdatedNotific
 import { ModelReroutedNotification } from "./types/model.ts";
 import { ProcessExitedNotification, ProcessOutputDeltaNotification } from "./types/process.ts";
 import { ThreadViewUpdatedNotification } from "./types/rap.ts";
+import { RawResponseItemCompletedNotification } from "./types/raw-response.ts";
 import { SkillsChangedNotification } from "./types/skill.ts";
 import { ThreadGoalClearedNotification, ThreadGoalUpdatedNotification } from "./types/thread-goal.ts";
 import {
@@ -94,6 +95,11 @@ export const notifications = {
   "turn/diff/updated": durable(TurnDiffUpdatedNotification),
   "item/started": durable(ItemStartedNotification),
   "item/completed": durable(ItemCompletedNotification),
+  // The Codex CLI sends it, too, but leaves it out of its JSON Schema.
+  "rawResponseItem/completed": live(RawResponseItemCompletedNotification, {
+    stability: "experimental",
+    ours: true,
+  }),
   "item/autoApprovalReview/started": durable(ItemGuardianApprovalReviewStartedNotification),
   "item/autoApprovalReview/completed": durable(ItemGuardianApprovalReviewCompletedNotification),
   guardianWarning: durable(GuardianWarningNotification),

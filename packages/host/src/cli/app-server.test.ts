@@ -66,6 +66,8 @@ async function serve(home: string, options: RunOptions = {}, args: readonly stri
   };
 }
 
+const SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef";
+
 describe("the banner", () => {
   it("says where it listens, where its home is, and what answers", async () => {
     const home = await freshHome();
@@ -75,6 +77,43 @@ describe("the banner", () => {
     );
     expect(banner).toContain(`codex --remote ${url}`);
     await stop();
+  });
+
+  it("names an address and a token with which a client on this machine connects", async () => {
+    const home = await freshHome();
+    const file = join(home, "the token");
+    await writeFile(file, SECRET, { mode: 0o600 });
+    const auth = ["--ws-auth", "capability-token", "--ws-token-file", file];
+    const { banner, url, stop } = await serve(home, {}, ["--listen", "ws://0.0.0.0:0", ...auth]);
+    expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:/);
+    expect(banner).toMatch(/address {2}ws:\/\/0\.0\.0\.0:\d+, and every other address of this machine\n/);
+    expect(banner).toContain(
+      `BOBBIN_TOKEN="$(cat '${file}')" \\\n      codex --remote ${url} --remote-auth-token-env BOBBIN_TOKEN\n`,
+    );
+    await stop();
+    const secret = join(home, "secret");
+    await writeFile(secret, SECRET, { mode: 0o600 });
+    const signed = ["--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", secret];
+    const second = await serve(home, {}, [...signed, "--ws-issuer", "me"]);
+    expect(second.banner).toContain(
+      `BOBBIN_TOKEN="$(bin/bobbin token sign --host-user --secret-file ${secret} --issuer me)"`,
+    );
+    await second.stop();
+  });
+
+  it("[START-1] shows every mistake of config.toml, and keeps its indent", async () => {
+    const home = await freshHome();
+    await writeFile(join(home, "config.toml"), 'model = 3\nsandbox_mode = "no"\napproval_policy = 7\n');
+    const { banner, stop } = await serve(home);
+    const lines = banner.split("\n").filter((line) => /(model|sandbox_mode|approval_policy): /.test(line));
+    expect(lines.filter((line) => /^( {4}✗ config | {13})\S/.test(line))).toHaveLength(3);
+    await stop();
+    await writeFile(join(home, "config.toml"), "[a\nb = = 3\n");
+    const broken = await serve(home);
+    expect(broken.banner).toMatch(
+      / {4}✗ config .*Error parsing TOML.*\n {13}\S.*\n {13}\s*\^\n {13}\S.*\n {13}→ /,
+    );
+    await broken.stop();
   });
 
   it("[START-1] says that the home cannot be written to, and what to do", async () => {

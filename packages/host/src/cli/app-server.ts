@@ -163,7 +163,7 @@ export async function appServer(options: AppServerOptions): Promise<void> {
       // With authentication, the link contains a token: it is printed for a person at a terminal, but not into a log.
       const isPrivate = process.stderr.isTTY || options.wsAuth === undefined;
       const link = isPrivate ? opened.openConsole() : undefined;
-      say(welcomeMessage(opened.listeners, home, config, problems, link));
+      say(welcomeMessage(opened.listeners, home, config, problems, options, link));
     } else if (!watched)
       for (const [about, problem] of Object.entries(problems)) log.warn("not ready", { about, ...problem });
   }

@@ -3,12 +3,12 @@ import { text } from "node:stream/consumers";
 import { nodeWorkspace } from "../platform/node-workspace-files.ts";
 import { applyPlan, MAX_FILE_BYTES } from "../tool/patch/apply-plan.ts";
 import { parsePatch } from "../tool/patch/parse-patch.ts";
-import { planPatch } from "../tool/patch/plan-patch.ts";
+import { patchReport, planPatch } from "../tool/patch/plan-patch.ts";
 
 /** Applies the patch in the first argument, or from standard input if there is none. */
 async function run([argument]: readonly string[]): Promise<string> {
   const files = parsePatch(argument ?? (await text(process.stdin)));
-  const { writes, summary } = await planPatch(files, process.cwd(), async (path) => {
+  const { writes } = await planPatch(files, process.cwd(), async (path) => {
     const file = await nodeWorkspace.read(path, MAX_FILE_BYTES);
     return file === undefined ? null : Buffer.from(file.bytes).toString("latin1");
   });
@@ -18,7 +18,7 @@ async function run([argument]: readonly string[]): Promise<string> {
     const changed = applied.changed.map((path) => ` ${path} has the new content all the same.`).join("");
     throw new Error(`The patch was not applied. ${applied.why}.${changed}`);
   }
-  return `The patch was applied.\n${summary.join("\n")}\n`;
+  return patchReport(files);
 }
 
 run(process.argv.slice(2)).then(

@@ -34,7 +34,7 @@ thread: what they start is shown. The first answer to a question counts.
 If stdin, stdout or stderr is no terminal, every line of stdin is a message,
 answers go to stdout, and approvals are declined.
 
-The chat uses the host that runs on this home (BOBBIN_HOME, else ~/.bobbin). If
+The chat uses the host that runs on this home (see bobbin --help). If
 none runs, and with -c or --profile, it uses one of its own that ends with it.
 If a host that it uses is restarted, the chat reconnects, shows what it missed,
 and sends what you typed meanwhile. After --reconnect seconds it gives up.

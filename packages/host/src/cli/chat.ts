@@ -54,7 +54,8 @@ export async function chat(options: ChatOptions, refuse: Refuse): Promise<number
   const alive = setInterval(() => {}, 2 ** 30);
   const signals = new ChatSignals((line) => stderr.line(line));
   try {
-    const log = logFor(process.env, "warn", (text) => stderr.write(text));
+    // The report shows warnings of the thread: the log would show them again.
+    const log = logFor(process.env, "error", (text) => stderr.write(text));
     const host = await hostOptions(person, signals.ended, log);
     const { model, resume, reconnect } = options;
     const requested = { cwd, addedRoots, access, model, resume, movesTo: options.cd && cwd };

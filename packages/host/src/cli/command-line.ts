@@ -13,6 +13,7 @@ import { addLogin } from "./login-command.ts";
 import { addLogs } from "./logs-command.ts";
 import { addMcp } from "./mcp-command.ts";
 import { addOpen } from "./open-command.ts";
+import { optionsAfterCommand } from "./options-after-command.ts";
 import { addRules } from "./rules-command.ts";
 import { addSandbox } from "./sandbox-command.ts";
 import { addPs, addThreads } from "./threads-command.ts";
@@ -73,7 +74,8 @@ export function configOption(): Option {
 /** Parses and runs a command line. Resolves with the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
-    await program().parseAsync(argv as string[], { from: "user" });
+    const bobbin = program();
+    await bobbin.parseAsync([...optionsAfterCommand(bobbin, argv)], { from: "user" });
     return typeof process.exitCode === "number" ? process.exitCode : 0;
   } catch (cause) {
     // Commander has already printed the error. By convention the exit code for wrong usage is 2.
@@ -90,6 +92,9 @@ function inherit(command: Command, parent = command.parent!.name()): void {
 }
 
 const EXAMPLES = `
+The home has the configuration and the threads. It is BOBBIN_HOME, else bobbin/
+in CODEX_HOME (config.toml is then that of CODEX_HOME), else ~/.bobbin.
+
 Examples:
   bobbin doctor                                    check this machine
   bobbin chat                                      talk with a model

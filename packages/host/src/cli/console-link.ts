@@ -14,13 +14,20 @@ export function consoleAddress(
 ): string | undefined {
   const listener = listeners.find(({ url }) => url.startsWith("ws://"));
   if (listener === undefined) return undefined;
-  const address = new URL(listener.url.replace(/^ws:/, "http:"));
-  // If a host listens on all addresses, a browser on this machine uses the loopback address.
-  if (address.hostname === "0.0.0.0") address.hostname = "127.0.0.1";
-  if (address.hostname === "[::]") address.hostname = "[::1]";
+  const address = new URL(localUrl(listener.url).replace(/^ws:/, "http:"));
   return consoleLogin === undefined
     ? address.origin
     : `${address.origin}/#token=${consoleLogin.issueToken()}`;
+}
+
+/** Whether a listener has all addresses of this machine. */
+export function isWildcard(url: string): boolean {
+  return /^ws:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(url);
+}
+
+/** The address for clients on this machine: the loopback address, if the host listens on all addresses. */
+export function localUrl(url: string): string {
+  return url.replace(/^ws:\/\/0\.0\.0\.0/, "ws://127.0.0.1").replace(/^ws:\/\/\[::\]/, "ws://[::1]");
 }
 
 /** How long a host may take to answer. */

@@ -40,7 +40,7 @@ export async function configFinding(home: string, config: Promise<Config>): Prom
     await config;
   } catch (cause) {
     const { message } = cause as Error;
-    return { works: false, found: oneLine(message), advice: `Correct ${file} or the -c option.` };
+    return { works: false, found: message, advice: `Correct ${file} or the -c option.` };
   }
   const there = await stat(file).catch(() => undefined);
   return { works: true, found: there ? file : "no config.toml: the defaults" };

@@ -123,7 +123,9 @@ function forPeople(findings: readonly Finding[], out: Output): string {
   const width = Math.max(...findings.map(({ name }) => name.length)) + 2;
   const lines = ["", `  ${out.bold(`Bobbin ${BOBBIN_VERSION}`)} on this machine`, ""];
   for (const { name, status, found, advice } of findings) {
-    lines.push(`  ${marks[status]} ${name.padEnd(width)}${escapeControls(found)}`);
+    const [first = "", ...more] = found.split("\n").map(escapeControls);
+    lines.push(`  ${marks[status]} ${name.padEnd(width)}${first}`);
+    lines.push(...more.map((line) => `    ${" ".repeat(width)}${line}`));
     if (advice !== undefined) lines.push(`    ${" ".repeat(width)}${out.dim(`→ ${escapeControls(advice)}`)}`);
   }
   return [...lines, "", `  ${verdict(findings)}`, "", ""].join("\n");

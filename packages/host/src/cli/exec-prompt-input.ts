@@ -5,15 +5,14 @@ interface Stdin extends AsyncIterable<Uint8Array> {
   destroy(): unknown;
 }
 
-/** Reads the prompt from the arguments, or from stdin. If there is none, resolves with an error message. */
+/** Reads the prompt from the argument, or from stdin. If there is none, resolves with an error message. */
 export async function readPromptInput(
-  words: readonly string[],
+  prompt: string | undefined,
   stdin: Stdin,
   signal: AbortSignal,
 ): Promise<{ readonly text: string } | string> {
-  const asked = words.join(" ");
-  if (asked !== "" && asked !== "-") return { text: asked };
-  if (asked === "" && (words.length > 0 || stdin.isTTY)) {
+  if (prompt && prompt !== "-") return { text: prompt };
+  if (prompt === "" || (prompt === undefined && stdin.isTTY)) {
     return 'there is no prompt: say bobbin exec "your prompt", or pipe one in';
   }
   const text = await readText(stdin, signal);

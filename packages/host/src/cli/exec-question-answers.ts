@@ -12,7 +12,7 @@ import type {
   ToolRequestUserInputQuestion,
 } from "@bobbin/protocol";
 import { RpcError } from "@bobbin/rpc";
-import { NEEDS_APPROVAL } from "../tool/consent/consent.ts";
+import { NEEDS_APPROVAL, UNCONFINED } from "../tool/consent/consent.ts";
 import {
   type Approval,
   acceptanceOf,
@@ -42,6 +42,9 @@ export interface Decision {
   /** What the user can do for another answer; null if nothing. */
   readonly change: string | null;
 }
+
+/** Advice where no flag but `--approve` makes commands run. */
+const NO_SANDBOX = " Without a sandbox --full-auto refuses commands; bobbin doctor says how to install one.";
 
 /** The error code for a question that nobody answered; from JSON-RPC's range for application errors. */
 const UNANSWERED = -32000;
@@ -104,7 +107,7 @@ export function questionAnswers(
       const approval = commandApproval(params);
       const { command, reason, networkApprovalContext: network } = params;
       const subject = network == null ? `Run ${command ?? reason ?? "a command"}?` : approval.question;
-      return decide(approval, subject, context, FULL_AUTO);
+      return decide(approval, subject, context, reason?.includes(UNCONFINED) ? NO_SANDBOX : FULL_AUTO);
     },
     fileChange(params, context) {
       const item = changes.get(params.threadId, params.itemId);

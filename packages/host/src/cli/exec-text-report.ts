@@ -16,22 +16,33 @@ export class TextReport implements ExecReport {
   #saidSomething = false;
   #usage: TokenUsageBreakdown | undefined;
   readonly #diffs: boolean;
+  readonly #sessionLine: boolean;
   /**
    * File changes in progress. True if the user was asked something since the start of the change, and so has seen the
    * diff.
    */
   readonly #changes = new Map<string, boolean>();
 
-  /** `diffs`: shows the diffs of file changes that the user was not asked about. */
-  constructor(answer: Output, messages: Output, { diffs = false }: { readonly diffs?: boolean } = {}) {
+  /**
+   * `diffs`: shows the diffs of file changes that the user was not asked about. `sessionLine`: names the thread in the
+   * words of `codex exec`, too, if the messages do not go to a terminal.
+   */
+  constructor(
+    answer: Output,
+    messages: Output,
+    { diffs = false, sessionLine = false }: { readonly diffs?: boolean; readonly sessionLine?: boolean } = {},
+  ) {
     this.#answer = answer;
     this.#messages = messages;
     this.#diffs = diffs;
+    this.#sessionLine = sessionLine;
   }
 
   started({ id, model, cwd }: { readonly id: string; readonly model: string; readonly cwd: string }): void {
     this.#note(`model ${model} · folder ${cwd} · thread ${id}`);
     if (this.#messages.isTerminal) this.#messages.line("");
+    // Programs that run `codex exec` look for this line.
+    else if (this.#sessionLine) this.#note(`session id: ${id}`);
   }
 
   /** Shows the text so far of a message that is being streamed. Later deltas are appended to it. */

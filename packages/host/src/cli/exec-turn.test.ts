@@ -36,7 +36,7 @@ async function turn(...events: ModelEvent[]) {
           providers: [provider],
         },
         {
-          prompt: "hi",
+          work: { input: [{ type: "text", text: "hi" }] },
           ephemeral: true,
           outputSchema: undefined,
           access: {},

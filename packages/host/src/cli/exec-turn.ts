@@ -1,5 +1,5 @@
 import type { BobbinClient, Notification } from "@bobbin/client";
-import type { Turn } from "@bobbin/protocol";
+import type { ReviewTarget, Turn, UserInput } from "@bobbin/protocol";
 import type { HostOptions } from "../compose.ts";
 import type { Access } from "./exec-access-options.ts";
 import { helperProgress } from "./exec-helper-progress.ts";
@@ -7,12 +7,14 @@ import { type AnswerPolicy, answerQuestions, refusedToolCall } from "./exec-ques
 import type { ExecReport } from "./exec-report.ts";
 import { COMMAND_CAPABILITIES } from "./host-client.ts";
 import { openHost } from "./open-host.ts";
-import { resumedSettings, type TurnSettings } from "./resumed-thread-settings.ts";
+import { requestedConfig, resumedSettings, type TurnSettings } from "./resumed-thread-settings.ts";
 import { findThread, lastThread } from "./thread-lookup.ts";
 
 export interface TurnRequest {
-  readonly prompt: string;
+  readonly work: TurnWork;
   readonly ephemeral: boolean;
+  /** What clients are shown as the source of a new thread. */
+  readonly threadSource?: string | undefined;
   readonly outputSchema: unknown;
   readonly access: Access;
   /** Folders of the workspace besides the working folder. */
@@ -28,10 +30,15 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
 }
 
+/** A message for the model, or changes that it reviews. */
+export type TurnWork = { readonly input: readonly UserInput[] } | { readonly review: ReviewTarget };
+
 /** A thread, named by the user, or the one that was used last (in a folder if one is named). */
 export type Resume = ({ readonly id: string } | { readonly lastIn: string | undefined }) & {
   /** The folder to work in from now on; undefined to keep that of the thread. */
   readonly cwd: string | undefined;
+  /** Whether to continue in a fork of the thread. */
+  readonly isForked?: boolean;
 };
 
 export interface TurnOutcome {
@@ -68,7 +75,7 @@ export async function execTurn(
     },
   });
   try {
-    const { settings, ...loaded } = await loadThread(opened.client, hostOptions.cwd, request);
+    const { settings, ...loaded } = await loadThread(opened.client, hostOptions, request);
     threadId = loaded.id;
     report.started(loaded);
     early.flush();
@@ -112,39 +119,55 @@ function finder(resume: Resume): (client: BobbinClient) => Promise<string> {
   return (client) => ("id" in resume ? findThread(client, resume.id) : lastThread(client, resume.lastIn));
 }
 
-/** Starts a thread, or resumes the one that the request names. */
-async function loadThread(client: BobbinClient, cwd: string, request: TurnRequest): Promise<LoadedThread> {
-  const { ephemeral, access, model, addedRoots = [], resume } = request;
+/** Starts a thread, or resumes or forks the one that the request names. */
+async function loadThread(
+  client: BobbinClient,
+  { cwd, overrides = [] }: Pick<HostOptions, "cwd" | "overrides">,
+  request: TurnRequest,
+): Promise<LoadedThread> {
+  const { ephemeral, access, model, addedRoots = [], resume, threadSource } = request;
+  const source = threadSource === undefined ? {} : { threadSource };
   if (resume === undefined) {
     const started = await client.request("thread/start", {
-      ...{ cwd, ephemeral, ...access },
+      ...{ cwd, ephemeral, ...access, ...source },
       // Not sent as `model`, because in the configuration a model may imply its provider.
       ...(model !== undefined && { config: { model } }),
       ...(addedRoots.length > 0 && { runtimeWorkspaceRoots: [cwd, ...addedRoots] }),
     });
     return { id: started.thread.id, model: started.model, cwd: started.cwd, settings: {} };
   }
-  const threadId = await finder(resume)(client);
-  const resumed = await client.request("thread/resume", { threadId, excludeTurns: true });
-  const given = { access, model, cwd: resume.cwd, folder: resumed.cwd, addedRoots };
-  return {
-    id: threadId,
-    model: model ?? resumed.model,
-    cwd: resume.cwd ?? resumed.cwd,
-    settings: resumedSettings(given),
+  const config = await requestedConfig(overrides);
+  // A thread that is loaded on a running host ignores settings of `thread/resume`: they are sent with the turn.
+  const isLoading = resume.isForked || config !== undefined;
+  const earlier = {
+    ...{ threadId: await finder(resume)(client), excludeTurns: true },
+    ...(isLoading && access),
+    ...(config && { config }),
   };
+  const resumed = resume.isForked
+    ? await client.request("thread/fork", { ...earlier, ...source, ephemeral })
+    : await client.request("thread/resume", earlier);
+  const settings = resumedSettings({
+    ...{ access: isLoading ? {} : access, model, addedRoots },
+    ...{ cwd: resume.cwd, folder: resumed.cwd },
+  });
+  return { id: resumed.thread.id, model: model ?? resumed.model, cwd: resume.cwd ?? resumed.cwd, settings };
 }
 
 async function runTurn(
   client: BobbinClient,
   threadId: string,
   settings: TurnSettings,
-  { prompt, outputSchema, signal }: TurnRequest,
+  { work, outputSchema, signal }: TurnRequest,
   report: ExecReport,
 ): Promise<TurnOutcome> {
   let answer: string | undefined;
   const options = { ...settings, signal, ...(outputSchema !== undefined && { outputSchema }) };
-  for await (const notification of client.runTurn(threadId, prompt, options)) {
+  const notifications =
+    "review" in work
+      ? client.runReview(threadId, work.review, { signal })
+      : client.runTurn(threadId, work.input, options);
+  for await (const notification of notifications) {
     report.notification(notification);
     const decision = refusedToolCall(notification);
     if (decision !== undefined) report.decided(decision);

@@ -18,10 +18,19 @@ const lines = (text: string) =>
 
 describe("bobbin exec", () => {
   it("prints the answer on stdout and everything else on stderr", async () => {
-    const { code, stdout, stderr } = await program.run(["exec", "hello", "there"]);
+    const { code, stdout, stderr } = await program.run(["exec", "hello there"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^This is Bobbin's[\s\S]*You said: hello there\n[\s\S]*config\.toml\.\n$/);
-    expect(stderr).toMatch(/^model offline · folder .* · thread [\w-]+\ntokens: 3 in, \d+ out\n$/);
+    expect(stderr).toMatch(
+      /^model offline · folder .* · thread [\w-]+\nsession id: [\w-]+\ntokens: 3 in, \d+ out\n$/,
+    );
+  });
+
+  it("shows a warning of a tool server once", async () => {
+    const server = 'rap_servers.dice.url="http://127.0.0.1:1"';
+    const { stderr } = await program.run(["exec", "-c", server, "hello"]);
+    expect(stderr.match(/Tool server dice is not available/g)).toHaveLength(1);
+    expect(stderr).toMatch(/^warning: Tool server dice/m);
   });
 
   it("streams the answer as it comes", async () => {
@@ -141,7 +150,7 @@ describe("bobbin exec", () => {
     child.stdout.destroy();
     child.stdin.end("x".repeat(300_000));
     const { code, stderr } = await ended(child);
-    expect(stderr).toMatch(/^model .*\ntokens: .*\n$/);
+    expect(stderr).toMatch(/^model .*\nsession id: .*\ntokens: .*\n$/);
     expect(code).toBe(0);
     expect(await readFile(answer, "utf8")).toContain("You said: xxx");
   });

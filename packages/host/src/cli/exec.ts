@@ -1,4 +1,6 @@
-import { writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ReviewTarget } from "@bobbin/protocol";
 import { messageOf } from "../errors.ts";
 import { logFor } from "../observe/log.ts";
 import { JsonReport } from "./exec-json-report.ts";
@@ -6,23 +8,38 @@ import { readOutputSchema, unwritable } from "./exec-output-options.ts";
 import { readPromptInput } from "./exec-prompt-input.ts";
 import type { AnswerPolicy } from "./exec-question-answers.ts";
 import { TextReport } from "./exec-text-report.ts";
-import { execTurn, type TurnOutcome } from "./exec-turn.ts";
+import { execTurn, type Resume, type TurnOutcome, type TurnWork } from "./exec-turn.ts";
 import { checkHome } from "./home-check.ts";
 import { onStopSignals } from "./stop-signals.ts";
-import { escapeControls, Output } from "./terminal-output.ts";
+import { type ColorChoice, escapeControls, Output } from "./terminal-output.ts";
 import { TerminalUser } from "./terminal-questions.ts";
 import { type Refuse, readTurnSetup, type TurnOptions } from "./turn-setup.ts";
 
-export interface ExecOptions extends TurnOptions {
-  readonly words: readonly string[];
-  readonly json?: boolean;
-  readonly outputSchema?: string;
-  readonly outputLastMessage?: string;
-  readonly ephemeral?: boolean;
+/** What the turn is to do, and in which thread. */
+export interface ExecWork {
+  /** Undefined or `-`: read from stdin. */
+  readonly prompt: string | undefined;
+  /** What to review instead of sending a message; `prompt`: what the prompt says. */
+  readonly review?: ReviewTarget | "prompt";
   /** The thread to continue, as the user names it. */
   readonly resume?: string;
   /** Whether to continue the thread that was used last in this folder. */
   readonly last?: boolean;
+  /** With `last`: the thread that was used last in any folder. */
+  readonly all?: boolean;
+  /** The thread to continue in a fork, as the user names it. */
+  readonly fork?: string;
+}
+
+export interface ExecOptions extends TurnOptions, ExecWork {
+  /** Files, or several of them with commas between. */
+  readonly image?: readonly string[];
+  readonly json?: boolean;
+  readonly color?: ColorChoice;
+  readonly outputSchema?: string;
+  readonly outputLastMessage?: string;
+  readonly ephemeral?: boolean;
+  readonly threadSource?: string;
   readonly answer?: NonNullable<AnswerPolicy["answer"]>;
 }
 
@@ -31,8 +48,8 @@ const MISMATCH = 3;
 
 /** Runs `bobbin exec`: one turn in the terminal. Resolves with the exit code. */
 export async function exec(options: ExecOptions, refuse: Refuse): Promise<number> {
-  const stdout = new Output(process.stdout);
-  const stderr = new Output(process.stderr);
+  const stdout = new Output(process.stdout, options.color);
+  const stderr = new Output(process.stderr, options.color);
   // Keeps the process alive during the turn: the host's timers do not.
   const alive = setInterval(() => {}, 2 ** 30);
   const signals = onStopSignals({
@@ -87,16 +104,21 @@ async function run(
   if (resumed !== undefined && last) return refuse("--resume and --last contradict each other");
   if ((resumed !== undefined || last) && ephemeral)
     return refuse("--ephemeral is for new threads: the earlier turns of this one are saved");
+  if (options.review !== undefined && (resumed !== undefined || last))
+    return refuse("a review has a thread of its own: leave out --resume and --last");
+  if (options.review !== undefined && (options.image !== undefined || options.outputSchema !== undefined))
+    return refuse("a review takes no --image and no --output-schema");
+  const images = await readImages(options.image ?? [], refuse);
   const schema = await readSchema(options.outputSchema, refuse);
   const answerFile = options.outputLastMessage;
   const why = answerFile === undefined ? undefined : await unwritable(answerFile);
   if (why !== undefined) return refuse(`--output-last-message ${answerFile}: cannot be written: ${why}`);
-  const prompt = await readPromptInput(options.words, process.stdin, signal);
-  if (typeof prompt === "string") return refuse(prompt);
-  const log = logFor(process.env, "warn", (text) => stderr.write(text));
+  const work = await readWork(options, images, refuse, signal);
+  // The report shows warnings of the thread: the log would show them again.
+  const log = logFor(process.env, "error", (text) => stderr.write(text));
   const report = options.json
     ? new JsonReport((event) => stdout.line(JSON.stringify(event)))
-    : new TextReport(stdout, stderr);
+    : new TextReport(stdout, stderr, { sessionLine: true });
   const person = TerminalUser.at(process.stdin, stderr);
   try {
     const host = await hostOptions(person, signal, log);
@@ -105,17 +127,13 @@ async function run(
     const outcome = await execTurn(
       host,
       {
-        prompt: prompt.text,
+        work,
         ephemeral,
+        threadSource: options.threadSource,
         outputSchema: schema?.schema,
         model: options.model,
         mayRunElsewhere,
-        resume:
-          resumed !== undefined
-            ? { id: resumed, cwd: folder }
-            : last
-              ? { lastIn: cwd, cwd: undefined }
-              : undefined,
+        resume: earlierThread(options, cwd, folder),
         access,
         addedRoots,
         policy: { approve: options.approve ?? false, answer: options.answer, person },
@@ -134,6 +152,49 @@ async function run(
   } finally {
     person?.close();
   }
+}
+
+function earlierThread(
+  { resume, last, all, fork }: ExecOptions,
+  cwd: string,
+  folder: string | undefined,
+): Resume | undefined {
+  if (fork !== undefined) return { id: fork, cwd: folder, isForked: true };
+  if (resume !== undefined) return { id: resume, cwd: folder };
+  if (last) return { lastIn: all ? undefined : cwd, cwd: all ? folder : undefined };
+  return undefined;
+}
+
+/** Reads the prompt, unless options say what to review. */
+async function readWork(
+  { prompt, review }: ExecOptions,
+  images: readonly string[],
+  refuse: Refuse,
+  signal: AbortSignal,
+): Promise<TurnWork> {
+  if (review !== undefined && review !== "prompt") return { review };
+  const read = await readPromptInput(prompt, process.stdin, signal);
+  if (typeof read === "string") return refuse(read);
+  if (review === "prompt") return { review: { type: "custom", instructions: read.text } };
+  return {
+    input: [
+      ...images.map((path) => ({ type: "localImage", path }) as const),
+      { type: "text", text: read.text },
+    ],
+  };
+}
+
+/** Resolves with the paths of images, after a check that each is a file. */
+async function readImages(given: readonly string[], refuse: Refuse): Promise<readonly string[]> {
+  return Promise.all(
+    given
+      .flatMap((list) => list.split(","))
+      .map(async (name) => {
+        const path = resolve(name);
+        const found = await stat(path).catch(() => undefined);
+        return found?.isFile() ? path : refuse(`--image ${name}: there is no file ${path}`);
+      }),
+  );
 }
 
 /** Explains that the home is not writable, if so: that causes most failures to save a thread. */

@@ -48,8 +48,7 @@ function commandEnd({
   const half = OUTPUT_LINES / 2;
   const shown = left > 0 ? [...lines.slice(0, half), `… ${left} more lines`, ...lines.slice(-half)] : lines;
   const output = shown.join("\n");
-  return (
-    [...(output === "" ? [] : [output]), ...(exitCode ? [`exit code ${exitCode}`] : [])].join("\n") ||
-    undefined
-  );
+  // A negative code means that the command did not end by itself, or did not start: the output or the turn says why.
+  const end = exitCode !== null && exitCode > 0 ? [`exit code ${exitCode}`] : [];
+  return [...(output === "" ? [] : [output]), ...end].join("\n") || undefined;
 }

@@ -22,7 +22,7 @@ export function addLogs(bobbin: Command): void {
 }
 
 const NOTES = `
-Asks every host of this home (BOBBIN_HOME, else ~/.bobbin) that listens on a
+Asks every host of this home (see bobbin --help) that listens on a
 socket. If there are several, each line has the id of its host's process. A host
 keeps about its last 512 kB of lines in memory, so the lines of a host that has
 ended are gone: for those, keep its stderr. Times are in UTC. Keys, tokens and

@@ -13,7 +13,7 @@ export function addOpen(bobbin: Command): void {
 }
 
 const NOTES = `
-The host is the one that runs on this home (BOBBIN_HOME, else ~/.bobbin). If it
+The host is the one that runs on this home (see bobbin --help). If it
 requires a token, the link has one of its own that works once, within ten
 minutes. Other users of this machine can see the link among the arguments of the
 browser's process: if you do not trust them, use --print and paste it.

@@ -1,4 +1,5 @@
 import type { Params, SandboxMode, SandboxPolicy } from "@bobbin/protocol";
+import { readOverride } from "../config/overrides.ts";
 import type { Access } from "./exec-access-options.ts";
 
 /** Params of `turn/start` besides the thread and the message. */
@@ -32,4 +33,32 @@ export function resumedSettings(given: {
     ...(cwd !== undefined && { cwd }),
     ...(addedRoots.length > 0 && { runtimeWorkspaceRoots: [cwd ?? folder, ...addedRoots] }),
   };
+}
+
+/** The keys of config.toml that a thread stores as its settings. */
+const STORED: ReadonlySet<string> = new Set([
+  "approval_policy",
+  "approvals_reviewer",
+  "model_reasoning_effort",
+  "model_reasoning_summary",
+  "model_verbosity",
+  "personality",
+  "sandbox_mode",
+  "sandbox_workspace_write",
+  "service_tier",
+]);
+
+/**
+ * The `config` of a request that loads an earlier thread: those `-c` options that would not count otherwise, because
+ * the thread has settings of its own. Undefined if there is none.
+ */
+export async function requestedConfig(
+  overrides: readonly string[],
+): Promise<Record<string, unknown> | undefined> {
+  if (overrides.length === 0) return undefined;
+  const { parse } = await import("@decimalturn/toml-patch");
+  const pairs = overrides.map((override) => readOverride(override, parse));
+  const stored = pairs.filter(([[key]]) => key !== undefined && STORED.has(key));
+  if (stored.length === 0) return undefined;
+  return Object.fromEntries(stored.map(([path, value]) => [path.join("."), value]));
 }

@@ -3,7 +3,8 @@ import type { Command } from "commander";
 export function addRules(bobbin: Command): void {
   const rules = bobbin
     .command("rules")
-    .description("Show and change the rules for which commands a model may run without approval.");
+    .description("Show and change the rules for which commands a model may run without approval.")
+    .addHelpText("after", EXAMPLES);
   rules
     .command("list")
     .description("Show all rules, and rules files that cannot be read.")
@@ -96,4 +97,13 @@ Examples:
   bobbin rules check --outside 'npm install'
   bobbin rules check https://example.org
   bobbin rules check -c approval_policy=untrusted 'ls && cat x'
+`;
+
+const EXAMPLES = `
+Examples:
+  bobbin rules list                        all rules, also of this project
+  bobbin rules check "git push --force"    what would become of this command
+  bobbin rules revoke git status           takes back "always" for git status
+  bobbin rules trust                       lets the rules of this project count
+  bobbin rules grants 019a7c2e             what was allowed for a session
 `;

@@ -8,6 +8,9 @@ export type OutputStream = Writable & {
   hasColors?(): boolean;
 };
 
+/** When to use colors; `auto`: if the output is a terminal that has them. */
+export type ColorChoice = "always" | "never" | "auto";
+
 /** The width of a terminal that does not report one. */
 const DEFAULT_COLUMNS = 80;
 
@@ -18,11 +21,11 @@ export class Output {
   readonly #colors: boolean;
   #failure: Error | undefined;
 
-  constructor(stream: OutputStream) {
+  constructor(stream: OutputStream, color: ColorChoice = "auto") {
     this.#stream = stream;
     this.isTerminal = stream.isTTY ?? false;
     // `hasColors` respects NO_COLOR, FORCE_COLOR and TERM.
-    this.#colors = this.isTerminal && (stream.hasColors?.() ?? false);
+    this.#colors = color === "auto" ? this.isTerminal && (stream.hasColors?.() ?? false) : color === "always";
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") this.#failure ??= error;
     });

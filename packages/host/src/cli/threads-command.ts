@@ -115,7 +115,7 @@ function globals(self: Command): { readonly config?: readonly string[] } {
 }
 
 const NOTES = `
-The commands use the host that runs on this home (BOBBIN_HOME, else ~/.bobbin).
+The commands use the host that runs on this home (see bobbin --help).
 If none runs, or with -c, they start one of their own for as long as they take.
 
 Exit code: 0 if it was done, 1 if not (stderr says why), 2 if the command line

@@ -59,7 +59,7 @@ Examples:
 `;
 
 const CALL_NOTES = `
-The host that runs on this home (BOBBIN_HOME, else ~/.bobbin) makes the call; if
+The host that runs on this home (see bobbin --help) makes the call; if
 none runs, or with -c, one that is started for it. No approval is asked for.
 Text is printed as text, everything else as JSON. Ctrl-C cancels the call.
 

@@ -1,6 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { configPath } from "../config/config-file.ts";
+import type { AuthFlags } from "../server/listen/auth-flags.ts";
 import type { Listener } from "../server/listen/listener.ts";
+import { isWildcard, localUrl } from "./console-link.ts";
 import { checkHome } from "./home-check.ts";
 import { hasStoredKey, modelProblem } from "./model-problem.ts";
 import type { Problem } from "./problem-and-advice.ts";
@@ -41,13 +43,14 @@ async function missingModel(home: string, config: Config): Promise<Problem | und
 
 /**
  * The text that is printed on a terminal when the server has started. `link`: opens the console. Without it, the text
- * names the command that makes a link.
+ * names the command that makes a link. `auth`: how clients authenticate.
  */
 export function welcomeMessage(
   listeners: readonly Listener[],
   home: string,
   config: Config,
   problems: StartupProblems,
+  auth: AuthFlags,
   link?: string,
 ): string {
   const wrong = Object.entries(problems);
@@ -57,10 +60,12 @@ export function welcomeMessage(
     "",
   ];
   for (const [name, { found, advice }] of wrong) {
-    lines.push(`    ✗ ${name.padEnd(7)}${found}`, `      ${" ".repeat(7)}→ ${advice}`);
+    const indent = " ".repeat(13);
+    lines.push(`    ✗ ${name.padEnd(7)}${found.replaceAll("\n", `\n${indent}`)}`, `${indent}→ ${advice}`);
   }
   if (wrong.length > 0) lines.push("");
-  lines.push(...listeners.map((listener) => `    address  ${listener.url}`), `    home     ${home}`);
+  const addresses = listeners.map(({ url }) => `    address  ${url}${isWildcard(url) ? ALL_ADDRESSES : ""}`);
+  lines.push(...addresses, `    home     ${home}`);
   // The model is not shown if the configuration or the model itself has a problem.
   if (problems.config === undefined && problems.model === undefined)
     lines.push(`    model    ${modelOf(config)}`);
@@ -75,12 +80,37 @@ export function welcomeMessage(
         ? "    1. For the console in a browser:  bin/bobbin open"
         : `    1. Open ${link} in a browser.`,
       '    2. In another terminal:  bin/bobbin exec "Hello, who are you?"',
-      `    3. Connect a client:     codex --remote ${url}`,
+      `    3. Connect a client:     ${clientCommand(localUrl(url), auth)}`,
       "",
     );
   }
   lines.push("  Ctrl-C stops it.", "", "");
   return lines.join("\n");
+}
+
+const ALL_ADDRESSES = ", and every other address of this machine";
+
+/** The command that connects the Codex CLI, with a token if the listener requires one. */
+function clientCommand(url: string, auth: AuthFlags): string {
+  if (auth.wsAuth === undefined) return `codex --remote ${url}`;
+  return `BOBBIN_TOKEN=${tokenOf(auth)} \\\n      codex --remote ${url} --remote-auth-token-env BOBBIN_TOKEN`;
+}
+
+/** How a shell gets a token for the listener. */
+function tokenOf({ wsTokenFile, wsSharedSecretFile, wsIssuer, wsAudience }: AuthFlags): string {
+  if (wsTokenFile !== undefined) return `"$(cat ${quoted(wsTokenFile)})"`;
+  if (wsSharedSecretFile === undefined) return "YOUR_TOKEN";
+  const named = [
+    ...["--secret-file", wsSharedSecretFile],
+    ...(wsIssuer === undefined ? [] : ["--issuer", wsIssuer]),
+    ...(wsAudience === undefined ? [] : ["--audience", wsAudience]),
+  ];
+  return `"$(bin/bobbin token sign --host-user ${named.map(quoted).join(" ")})"`;
+}
+
+/** A text as one word for a shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function modelOf({ model, modelProvider }: Config): string {

@@ -5,10 +5,12 @@ import { withinRequirements } from "./apply-requirements.ts";
 import { ConfigError } from "./bad-config-error.ts";
 import { type Config, readConfig } from "./config.ts";
 import { TomlReader } from "./config-file.ts";
+import { readNamingMistakes } from "./config-mistakes.ts";
 import { configFolder } from "./home-folder.ts";
 import { type Layer, mergeLayers } from "./layer.ts";
 import { type LayerSources, readHomeLayers } from "./layer-files.ts";
 import { REQUIREMENTS_FILE, type RequirementFiles, readRequirementFiles } from "./requirement-files.ts";
+import type { Table } from "./table-reader.ts";
 
 type MoreSources = Pick<LayerSources, "profile" | "etc">;
 
@@ -43,7 +45,8 @@ async function homeFiles(files: Pick<Files, "readText">, sources: LayerSources):
 /** Parses the configuration from its files. Throws a ConfigError if a value is invalid. */
 export function configOf({ layers, required }: HomeFiles, home: string): Config {
   const { requirements } = required;
-  return withinRequirements(readConfig(mergeLayers(layers), { home: configFolder(home), requirements }));
+  const read = (table: Table) => readConfig(table, { home: configFolder(home), requirements });
+  return withinRequirements(readNamingMistakes(mergeLayers(layers), read));
 }
 
 interface HostConfig {

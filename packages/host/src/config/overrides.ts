@@ -12,6 +12,7 @@ export function readOverride(override: string, parse: Parse): [readonly string[]
   const path = override.slice(0, at).trim().split(".");
   if (path.some((key) => key === "")) throw new ConfigError(`-c ${override}: a key between dots is empty`);
   const raw = override.slice(at + 1).trim();
+  if (raw === "") throw new ConfigError(`-c ${override.trim()}: the value is missing; "" is an empty text`);
   try {
     return [path, parse(`value = ${raw}`).value];
   } catch {

@@ -2,6 +2,7 @@ import type { RunningReview } from "./approval-reviews/records.ts";
 import type { Helper } from "./children/helper-thread-state.ts";
 import type { Child } from "./children/records.ts";
 import type { LastHooks } from "./hooks/records.ts";
+import { isPlanning } from "./life/collaboration-modes.ts";
 import { areNoticesDue } from "./life/due-tool-server-notices.ts";
 import type { DueChoice } from "./rap/records.ts";
 import type { DueNetworkRule, PendingRequest } from "./requests/records.ts";
@@ -352,12 +353,12 @@ function lateCalls({ rap }: ThreadState): readonly LateCallEffect[] {
 }
 
 /** The turn that the host starts for an idle thread: for events, for the queue or for the goal. */
-function nextTurn({ rap, queue, goal }: ThreadState): readonly Effect[] {
+function nextTurn({ rap, queue, goal, settings }: ThreadState): readonly Effect[] {
   const [event] = rap.events;
   if (event !== undefined) return [{ key: `events ${event.id}`, kind: "startEvents" }];
   const [first] = queue.items;
   if (first !== undefined && !queue.paused)
     return [{ key: `queue ${first.id}`, kind: "startQueued", id: first.id }];
-  if (goal?.goal.status !== "active" || goal.held || goal.deferred) return [];
+  if (goal?.goal.status !== "active" || goal.held || goal.deferred || isPlanning(settings)) return [];
   return [{ key: "goal", kind: "continueGoal" }];
 }

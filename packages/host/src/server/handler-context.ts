@@ -28,6 +28,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Actor } from "../thread/actor.ts";
 import type { IdempotentStarts } from "../thread/idempotent-starts.ts";
 import type { Idle } from "../thread/idle-unload.ts";
+import type { RawResponseItems } from "../thread/raw-response-items.ts";
 import type { Registry } from "../thread/registry.ts";
 import type { Access } from "../thread/stored-threads.ts";
 import type { ThreadArchive } from "../thread/thread-archive.ts";
@@ -73,6 +74,7 @@ export interface HandlerContext {
   readonly registry: Registry;
   readonly idempotentStarts: IdempotentStarts;
   readonly idle: Idle;
+  readonly rawItems: RawResponseItems;
   readonly lists: ThreadQueries;
   readonly archive: ThreadArchive;
   readonly providers: ProviderRegistry;

@@ -145,6 +145,8 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "prompts/list": "reach",
   "prompts/read": "reach",
   "hooks/list": "reach",
+  "app/list": "open",
+  "plugin/installed": "open",
   "plugin/list": "open",
   "mcpServerStatus/list": "own",
   // Only servers of the subject's own threads.

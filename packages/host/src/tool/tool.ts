@@ -10,6 +10,7 @@ import type { CallStep } from "../core/turn/call-stages.ts";
 import type { RunningText } from "../core/turn/item-texts.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import type { ToolSpec } from "../model/model.ts";
+import type { SearchableTool } from "./search/tool-search.ts";
 
 /**
  * A tool that a model can call. A call proceeds in steps: each method returns the next step, which is recorded before
@@ -73,6 +74,11 @@ export type Step =
 export interface ToolSource {
   /** The tools of a thread at the moment. */
   tools(thread: ThreadState): readonly Tool[];
+  /**
+   * Those of `tools` that the model is not shown before it has searched for them. The array stays the same until they
+   * change.
+   */
+  searched?(thread: ThreadState): readonly SearchableTool[];
   /**
    * Resolves when `tools` is complete for the thread, or contains the tool of `call` if there is one; undefined if
    * nothing has to be awaited.

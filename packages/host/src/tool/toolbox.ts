@@ -5,11 +5,13 @@ import type { ThreadState } from "../core/state.ts";
 import type { ToolCall } from "../core/turn/records.ts";
 import type { ToolSpec } from "../model/model.ts";
 import { violationOf } from "./json-schema-check.ts";
+import { type SearchableTool, ToolSearchCache } from "./search/tool-search.ts";
 import { type LiveOutput, refusal, type Step, type Tool, type ToolSource } from "./tool.ts";
 
 /** All tool sources of the host. If two tools have the same name, the one of the earlier source is used. */
 export class Toolbox {
   readonly #sources: readonly ToolSource[];
+  readonly #searches = new ToolSearchCache();
 
   constructor(sources: readonly ToolSource[]) {
     this.#sources = sources;
@@ -102,9 +104,16 @@ export class Toolbox {
     for (const tool of this.#sources.flatMap((source) => source.tools(thread))) {
       if (!tools.has(keyOf(tool))) tools.set(keyOf(tool), tool);
     }
+    const lists = this.#sources.map((source) => source.searched?.(thread) ?? NONE);
+    if (lists.some(({ length }) => length > 0)) {
+      const search = this.#searches.of(lists);
+      if (!tools.has(keyOf(search))) tools.set(keyOf(search), search);
+    }
     return tools;
   }
 }
+
+const NONE: readonly SearchableTool[] = [];
 
 function keyOf({ name, namespace }: { readonly name: string; readonly namespace: string | null }): string {
   return namespace === null ? name : `${namespace} ${name}`;

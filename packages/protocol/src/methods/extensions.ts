@@ -1,4 +1,5 @@
 import { global, method, NONE, sharedGlobal } from "../table-entry.ts";
+import { AppsListParams, AppsListResponse } from "../types/app.ts";
 import { HooksListParams, HooksListResponse } from "../types/hook.ts";
 import {
   ListMcpServerStatusParams,
@@ -11,7 +12,12 @@ import {
   McpServerToolCallResponse,
 } from "../types/mcp.ts";
 import { PermissionProfileListParams, PermissionProfileListResponse } from "../types/permission.ts";
-import { PluginListParams, PluginListResponse } from "../types/plugin.ts";
+import {
+  PluginInstalledParams,
+  PluginInstalledResponse,
+  PluginListParams,
+  PluginListResponse,
+} from "../types/plugin.ts";
 import {
   McpServerPromptGetParams,
   McpServerPromptGetResponse,
@@ -94,6 +100,18 @@ export const extensionMethods = {
   "plugin/list": method({
     params: PluginListParams,
     result: PluginListResponse,
+    scope: NONE,
+    stability: "stable",
+  }),
+  "plugin/installed": method({
+    params: PluginInstalledParams,
+    result: PluginInstalledResponse,
+    scope: NONE,
+    stability: "stable",
+  }),
+  "app/list": method({
+    params: AppsListParams,
+    result: AppsListResponse,
     scope: NONE,
     stability: "stable",
   }),

@@ -1,4 +1,5 @@
 export * from "./account.ts";
+export * from "./app.ts";
 export * from "./approval.ts";
 export * from "./auto-review.ts";
 export * from "./command-exec.ts";
@@ -29,6 +30,7 @@ export * from "./plugin-share.ts";
 export * from "./process.ts";
 export * from "./prompt.ts";
 export * from "./rap.ts";
+export * from "./raw-response.ts";
 export * from "./review.ts";
 export * from "./rpc.ts";
 export * from "./rules.ts";

@@ -52,6 +52,18 @@ export const PluginInstallPolicySource = enumeration("PluginInstallPolicySource"
 ]);
 export type PluginInstallPolicySource = Static<typeof PluginInstallPolicySource>;
 
+export const PluginInstalledParams = object("PluginInstalledParams", () => ({
+  cwds: optional(array(filePath())),
+  installSuggestionPluginNames: optional(array(string())),
+}));
+export type PluginInstalledParams = Static<typeof PluginInstalledParams>;
+
+export const PluginInstalledResponse = object("PluginInstalledResponse", () => ({
+  marketplaceLoadErrors: array(MarketplaceLoadErrorInfo),
+  marketplaces: array(PluginMarketplaceEntry),
+}));
+export type PluginInstalledResponse = Static<typeof PluginInstalledResponse>;
+
 export const PluginInterface = object("PluginInterface", () => ({
   brandColor: nullable(string()),
   capabilities: array(string()),

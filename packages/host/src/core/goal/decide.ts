@@ -1,5 +1,6 @@
 import type { ThreadGoalStatus } from "@bobbin/protocol";
 import { type Fault, fault } from "../../errors.ts";
+import { isPlanning } from "../life/collaboration-modes.ts";
 import type { ThreadRecord } from "../records.ts";
 import type { ThreadState } from "../state.ts";
 import type { GoalCommand } from "./commands.ts";
@@ -25,9 +26,11 @@ export function decideGoal(state: ThreadState, command: GoalCommand): readonly T
     case "clearGoal":
       return state.goal === null ? [] : [{ type: "goalCleared", at }];
     case "continueGoal": {
-      const { goal, turn } = state;
+      const { goal, turn, settings } = state;
       const { turnId } = command;
       if (turn !== null || goal?.goal.status !== "active" || goal.held || goal.deferred) return [];
+      // Nothing is done in Plan mode before the user has accepted the plan.
+      if (isPlanning(settings)) return [];
       return [
         { type: "turnStarted", turnId, at, input: [], outputSchema: null },
         { type: "goalContext", at, turnId, about: "continuation", text: goalContinuation(goal.goal) },

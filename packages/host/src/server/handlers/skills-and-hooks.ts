@@ -103,6 +103,14 @@ export function skillAndHookHandlers(context: HandlerContext, layers: LayeredCon
       reply({ data: await Promise.all(data) });
     },
 
+    "app/list"(_params, { reply }) {
+      reply({ data: [], nextCursor: null });
+    },
+
+    "plugin/installed"(_params, { reply }) {
+      reply({ marketplaces: [], marketplaceLoadErrors: [] });
+    },
+
     "plugin/list"(_params, { reply }) {
       reply({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] });
     },

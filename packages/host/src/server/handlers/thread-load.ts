@@ -92,6 +92,7 @@ export function threadLoadHandlers(context: HandlerContext): MethodHandlers {
       const starter: Follower = {
         async join(actor, state) {
           idle.follow(actor, connection);
+          if (params.experimentalRawEvents) context.rawItems.follow(actor, connection);
           const thread = Encoded.of(threadView(state, actor.journal.place));
           reply(Encoded.with<Result<"thread/start">, "thread">(loadedView(state), "thread", thread));
           registry.announce(

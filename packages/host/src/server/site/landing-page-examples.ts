@@ -3,11 +3,10 @@
 const initialize = '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"me","version":"1"}}}';
 
 export function shell(url: string, needsToken: boolean): string {
-  const header = needsToken ? " -H='Authorization: Bearer TOKEN'" : "";
-  const target = url.startsWith("unix://")
-    ? `--ws-c-uri=ws://localhost/ - ws-c:unix:${url.slice("unix://".length)}`
-    : url;
-  return `websocat${header} ${target}`;
+  const header = needsToken ? ' -H "Authorization: Bearer TOKEN"' : "";
+  const target = url.startsWith("unix://") ? `ws+unix://${url.slice("unix://".length)}:/` : url;
+  // Node has `npx`, so that nothing has to be installed first.
+  return `npx wscat${header} -c ${target}`;
 }
 
 export const nextLines = `${initialize}

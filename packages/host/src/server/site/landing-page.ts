@@ -103,6 +103,7 @@ p { margin: .6rem 0; }
 code, pre { font: .875rem/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { margin: 0; padding: .9rem 1rem; overflow-x: auto; background: var(--card); border: 1px solid var(--line);
   border-radius: 8px; user-select: all; -webkit-user-select: all; cursor: copy; }
+@media (max-width: 40rem) { pre { white-space: pre-wrap; overflow-wrap: anywhere; } }
 pre.address { font-size: 1.15rem; color: var(--thread); font-weight: 600; }
 .note { padding-left: .8rem; border-left: 3px solid var(--thread); color: var(--dim); }
 iframe { display: block; width: 100%; border: 1px solid var(--line); border-radius: 8px; }

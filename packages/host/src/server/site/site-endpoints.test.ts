@@ -108,7 +108,7 @@ describe("the HTTP side", () => {
     expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
     expect(headers["content-security-policy"]).not.toContain("unsafe");
     expect(body).toContain(`ws://localhost:${port}`);
-    expect(body).toContain("websocat");
+    expect(body).toContain("npx wscat");
     expect(body).toContain("1.2.3");
     expect(body).toContain('<iframe src="/status"');
     expect(body).not.toMatch(/<script|<link|style=|src="?http/);
@@ -159,7 +159,7 @@ describe("the HTTP side", () => {
       expect((await ask(path)).status, path).toBe(404);
     expect((await ask("/assets/main-1a2b.js", { origin: "https://evil.example" })).status).toBe(403);
     expect((await ask("/assets/main-1a2b.js", { host: "evil.example" })).status).toBe(403);
-    expect((await ask("/connect")).body).toContain("websocat");
+    expect((await ask("/connect")).body).toContain("npx wscat");
   });
 
   it("answers HEAD without a body", async () => {

@@ -96,8 +96,14 @@ export type Consent =
       readonly grant: string;
       readonly runs: "sandboxed" | "unsandboxed";
     }
-  /** `reason`: for the model. */
-  | { readonly kind: "refuse"; readonly reason: string };
+  /**
+   * `reason`: for the model. `sandboxProblem`: why commands cannot be confined on this machine, if the refusal is due to
+   * that.
+   */
+  | { readonly kind: "refuse"; readonly reason: string; readonly sandboxProblem?: string };
+
+/** Begins the reason of a question about a command that cannot be confined. */
+export const UNCONFINED = "It runs without a sandbox";
 
 /** Whether the approval policy allows questions of this kind. */
 export function mayAsk(

@@ -6,7 +6,14 @@ import {
   type PrefixRule,
   ruleFor,
 } from "./command-and-network-rules.ts";
-import { type Consent, type ConsentRequest, type Intent, mayAsk, NEEDS_APPROVAL } from "./consent.ts";
+import {
+  type Consent,
+  type ConsentRequest,
+  type Intent,
+  mayAsk,
+  NEEDS_APPROVAL,
+  UNCONFINED,
+} from "./consent.ts";
 import { stdinGrant } from "./list-grants.ts";
 import { mcpConsent } from "./mcp-consent.ts";
 import { patchConsent } from "./patch-consent.ts";
@@ -108,6 +115,7 @@ function commandConsent(request: ConsentRequest, what: Of<"command">): Consent {
     return {
       kind: "refuse",
       reason: `The command was not run: ${why.model}, and this thread is set to ask nobody. ${why.advice}`,
+      ...(why.sandboxProblem !== undefined && { sandboxProblem: why.sandboxProblem }),
     };
   return {
     kind: "ask",
@@ -130,6 +138,7 @@ interface Why {
   /** A phrase for the middle of a sentence that the model gets. */
   readonly model: string;
   readonly advice: string;
+  readonly sandboxProblem?: string;
 }
 
 /** Why a command that no rule allows needs approval; null if it needs none. */
@@ -150,9 +159,10 @@ function whyAsked(request: ConsentRequest, what: Of<"command">, prompt: PrefixRu
     };
   if (isRestricted(sandbox) && sandboxProblem !== null)
     return {
-      person: withJustification(justification, `It runs without a sandbox: ${sandboxProblem}`),
+      person: withJustification(justification, `${UNCONFINED}: ${sandboxProblem}`),
       model: `it cannot be confined, because ${sandboxProblem}`,
       advice: "Go on without commands, or ask the user to allow it by a rule.",
+      sandboxProblem,
     };
   if (command.problem !== null)
     return {

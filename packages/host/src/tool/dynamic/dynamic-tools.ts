@@ -5,9 +5,11 @@ import type {
   ThreadItem,
 } from "@bobbin/protocol";
 import type { RequestAnswer } from "../../core/requests/records.ts";
+import type { ThreadState } from "../../core/state.ts";
 import { fault } from "../../errors.ts";
 import { isRemote } from "../media.ts";
 import { exactJson } from "../original-json-text.ts";
+import type { SearchableTool } from "../search/tool-search.ts";
 import type { Invocation, Step, Tool, ToolSource } from "../tool.ts";
 import { type DynamicFunction, dynamicFunctions } from "./dynamic-spec.ts";
 
@@ -16,25 +18,54 @@ import { type DynamicFunction, dynamicFunctions } from "./dynamic-spec.ts";
  * request to do so.
  */
 export const dynamicTools: ToolSource = {
-  tools: (thread) => dynamicFunctions(thread.load.dynamicTools ?? []).map(dynamicTool),
+  tools: (thread) => offerOf(thread).tools,
+  searched: (thread) => offerOf(thread).searched,
 };
+
+interface Offer {
+  readonly tools: readonly Tool[];
+  readonly searched: readonly SearchableTool[];
+}
+
+/** What was made of a client's tools. They are one array as long as they stay the same. */
+const offers = new WeakMap<object, Offer>();
+const NOTHING: Offer = { tools: [], searched: [] };
+
+function offerOf({ load: { dynamicTools: offered } }: ThreadState): Offer {
+  if (offered == null) return NOTHING;
+  const known = offers.get(offered);
+  if (known !== undefined) return known;
+  const functions = dynamicFunctions(offered);
+  const offer = { tools: functions.map(dynamicTool), searched: functions.flatMap(searchable) };
+  offers.set(offered, offer);
+  return offer;
+}
+
+/** What a search knows of a function, if the model is not shown it at once. */
+function searchable(offered: DynamicFunction): readonly SearchableTool[] {
+  const { name, namespace, description, inputSchema, deferLoading } = offered;
+  if (!deferLoading || namespace === null) return [];
+  const { name: group, description: namespaceDescription } = namespace;
+  return [
+    { group, namespace: group, namespaceDescription, name, title: "", description, parameters: inputSchema },
+  ];
+}
 
 function dynamicTool({ name, namespace, description, inputSchema, deferLoading }: DynamicFunction): Tool {
   return {
     name,
     namespace: namespace?.name ?? null,
     parameters: inputSchema,
-    spec: deferLoading
-      ? null
-      : {
-          kind: "function",
-          name,
-          namespace: namespace?.name ?? null,
-          namespaceDescription: namespace?.description,
-          description,
-          parameters: inputSchema,
-          strict: false,
-        },
+    spec: {
+      kind: "function",
+      name,
+      namespace: namespace?.name ?? null,
+      namespaceDescription: namespace?.description,
+      description,
+      parameters: inputSchema,
+      strict: false,
+      ...(deferLoading && { deferred: true }),
+    },
     begin(invocation) {
       const { thread, turnId, call, args } = invocation;
       return {

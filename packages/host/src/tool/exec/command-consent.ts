@@ -23,8 +23,15 @@ export const COMMAND_PLAN = inline(() => ({
 
 type CommandPlan = Frozen<Static<typeof COMMAND_PLAN>>;
 
-/** The first step of an `exec_command` call: dispatch the command, ask the user about it, or refuse it. */
-export async function decideCommand(ports: ExecPorts, invocation: Invocation): Promise<Step> {
+/**
+ * The first step of an `exec_command` call: dispatch the command, ask the user about it, or refuse it.
+ * `warnUnconfined`: called if it is refused because this machine has no sandbox.
+ */
+export async function decideCommand(
+  ports: ExecPorts,
+  invocation: Invocation,
+  warnUnconfined: (sandboxProblem: string) => void,
+): Promise<Step> {
   const odd = oddInput(argumentsOf(invocation));
   if (odd !== null) return refusal(`The command was not run: ${odd}.`);
   const additional = await additionalPermissions(
@@ -37,6 +44,7 @@ export async function decideCommand(ports: ExecPorts, invocation: Invocation): P
   const consent = await consentTo(ports, invocation, additional);
   switch (consent.kind) {
     case "refuse":
+      if (consent.sandboxProblem !== undefined) warnUnconfined(consent.sandboxProblem);
       return refusal(consent.reason);
     case "ask":
       return {

@@ -9,8 +9,8 @@ export interface CutText {
 }
 
 /**
- * Shortens a text to about `maxTokens` tokens by cutting out its middle. A line at the cut says how many characters
- * are missing; `where` is appended to that line.
+ * Shortens a text to about `maxTokens` tokens by cutting out its middle. A mark at the cut says about how many tokens
+ * are missing, in the form that models know from the Codex CLI; `where` is appended to it.
  */
 export function cutMiddle(text: string, maxTokens: number, where = ""): CutText {
   const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
@@ -18,8 +18,9 @@ export function cutMiddle(text: string, maxTokens: number, where = ""): CutText 
   const half = Math.floor((maxTokens * CHARS_PER_TOKEN) / 2);
   const head = text.slice(0, wholeCharacters(text, half));
   const tail = text.slice(wholeCharacters(text, text.length - half));
-  const missing = text.length - head.length - tail.length;
-  return { text: `${head}\n… ${missing} characters cut${where} …\n${tail}`, tokens, isCut: true };
+  const missing = Math.ceil((text.length - head.length - tail.length) / CHARS_PER_TOKEN);
+  const mark = `…${missing} tokens truncated${where === "" ? "" : `${where} `}…`;
+  return { text: head + mark + tail, tokens, isCut: true };
 }
 
 /** The index, moved by one if it would split a surrogate pair. */

@@ -7,7 +7,7 @@ const MAX_NAMES = 20;
 const MAX_THREADS = 10_000;
 
 /**
- * Notes about the environment of commands. The model gets one note per thread about removed environment variables.
+ * Notes about the environment of commands, and of the machine they run on. The model gets one note per thread about removed environment variables.
  * Users get one warning with the config line that lets the variables through, and one if the environment of a login
  * shell could not be captured.
  */
@@ -16,6 +16,8 @@ export class EnvironmentVariableNotes {
   readonly #lastNote = new Map<string, string>();
   /** The variable names and login problems that users were warned about. */
   readonly #warned = new Set<string>();
+  /** The threads whose users were warned that commands cannot be confined. */
+  readonly #unconfined = new Set<string>();
 
   constructor(ports: Pick<ExecPorts, "environment" | "warn">) {
     this.#ports = ports;
@@ -36,6 +38,15 @@ export class EnvironmentVariableNotes {
     if (problem === null || this.#warned.has(problem)) return;
     const message = `Commands get the environment of the host, and not that of a login shell: ${problem}`;
     if (this.#ports.warn(threadId, message)) this.#warned.add(problem);
+  }
+
+  /** Warns the users of a thread once that its commands are refused, because they cannot be confined. */
+  warnUnconfined(threadId: string, sandboxProblem: string): void {
+    const key = `${threadId} ${sandboxProblem}`;
+    if (this.#unconfined.has(key)) return;
+    if (this.#unconfined.size >= MAX_THREADS) this.#unconfined.clear();
+    const message = `Commands are refused, because they cannot be confined and nobody is asked: ${sandboxProblem}. \`bobbin doctor\` says what to do.`;
+    if (this.#ports.warn(threadId, message)) this.#unconfined.add(key);
   }
 
   #warn(threadId: string, removed: readonly string[]): void {

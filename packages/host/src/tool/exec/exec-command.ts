@@ -17,7 +17,7 @@ import { startedItem } from "./exec-call-item.ts";
 import type { ExecPorts } from "./exec-dependencies.ts";
 import type { NetworkApprovals } from "./network-approvals.ts";
 import { OutputFile } from "./output-file.ts";
-import { modelOutput } from "./output-for-model.ts";
+import { chunkIdOf, modelOutput } from "./output-for-model.ts";
 import { type CommandProcess, RunningCommand } from "./running-command.ts";
 import { serveNetwork } from "./serve-network.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
@@ -58,7 +58,9 @@ export function execCommand(
         return refusal(
           `${MAX_COMMANDS} commands are running already. Wait for one of them, or end one with write_stdin.`,
         );
-      return decideCommand(ports, invocation);
+      return decideCommand(ports, invocation, (problem) =>
+        notes.warnUnconfined(invocation.thread.facts.id, problem),
+      );
     },
     heard: (invocation, question, answer) => decideAfterAnswer(ports, invocation, question, answer),
     perform: (invocation, signal, live) =>
@@ -117,7 +119,7 @@ async function perform(
     });
     commands.add(thread.facts.id, itemId, running);
   } catch (cause) {
-    return failed(ports, invocation, processId, `The command cannot be started: ${(cause as Error).message}`);
+    return failed(ports, invocation, processId, `exec_command failed: ${(cause as Error).message}`);
   } finally {
     startSettled();
   }
@@ -140,6 +142,7 @@ async function perform(
   const now = ports.platform.clock.now();
   const end = running.isOver ? await running.ended : undefined;
   const output = await modelOutput({
+    chunkId: chunkIdOf(ports.platform.ids.integer()),
     unread: running.takeUnread(),
     tookMs: now - startedAt,
     exitCode: end?.exitCode,

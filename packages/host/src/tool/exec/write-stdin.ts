@@ -4,7 +4,7 @@ import { decisionOf } from "../consent/approval-answer.ts";
 import { visibleJson } from "../consent/visible-text.ts";
 import { type Invocation, refusal, type Step, type Tool } from "../tool.ts";
 import type { ExecPorts } from "./exec-dependencies.ts";
-import { modelOutput } from "./output-for-model.ts";
+import { chunkIdOf, modelOutput } from "./output-for-model.ts";
 import type { ThreadCommands } from "./thread-commands.ts";
 import { yieldTime } from "./yield-time.ts";
 
@@ -60,7 +60,7 @@ export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
       if (terminal === undefined || running === undefined) return unknown(invocation);
       if (chars !== "" && chars !== CTRL_C && !running.takesInput)
         return refusal(
-          "This command has no terminal and takes no input. Run it again with `tty: true` to write to it.",
+          "write_stdin failed: stdin is closed for this session. Run the command again with tty=true to write to it.",
         );
       const consent = await ports.consentToInput(invocation.thread, terminal, chars);
       switch (consent.kind) {
@@ -88,13 +88,13 @@ export function writeStdin(ports: ExecPorts, commands: ThreadCommands): Tool {
         if (chars === CTRL_C && !running.takesInput) running.interrupt();
         else if (chars !== "") await running.write(chars);
       } catch (cause) {
-        if (!running.isOver)
-          return refusal(`The command takes no input any more: ${(cause as Error).message}`);
+        if (!running.isOver) return refusal(`write_stdin failed: ${(cause as Error).message}`);
       }
       await running.waitFor(yieldTime(ms, chars === "" ? READ_ONLY_MS : AFTER_INPUT_MS), signal);
       if (signal.aborted) throw signal.reason;
       const end = running.isOver ? await running.ended : undefined;
       const output = await modelOutput({
+        chunkId: chunkIdOf(ports.platform.ids.integer()),
         unread: running.takeUnread(),
         tookMs: ports.platform.clock.now() - startedAt,
         exitCode: end?.exitCode,
@@ -194,6 +194,6 @@ function terminalOf(invocation: Invocation): TerminalState | undefined {
 
 function unknown(invocation: Invocation): Step {
   return refusal(
-    `No command runs with the session ID ${argumentsOf(invocation).session_id}: it has ended, or was never there.`,
+    `write_stdin failed: Unknown process id ${argumentsOf(invocation).session_id}. It has ended, or was never there.`,
   );
 }

@@ -1,6 +1,7 @@
 import type { Commit } from "../../core/records.ts";
 import type { ThreadState } from "../../core/state.ts";
 import type { ToolCall } from "../../core/turn/records.ts";
+import type { SearchableTool } from "../search/tool-search.ts";
 import type { Tool, ToolSource } from "../tool.ts";
 import type { McpServers } from "./mcp-interface.ts";
 import type { McpSource } from "./mcp-source.ts";
@@ -22,6 +23,10 @@ export class LazyMcpSource implements ToolSource {
 
   tools(thread: ThreadState): readonly Tool[] {
     return this.#made?.tools(thread) ?? [];
+  }
+
+  searched(thread: ThreadState): readonly SearchableTool[] {
+    return this.#made?.searched(thread) ?? [];
   }
 
   /** Waits for the servers that the thread requires, and for the server whose tool `call` names. */

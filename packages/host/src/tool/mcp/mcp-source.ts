@@ -4,6 +4,7 @@ import type { ToolCall } from "../../core/turn/records.ts";
 import { TOOL_SEARCH } from "../../model/tool-search.ts";
 import type { Consent } from "../consent/consent.ts";
 import { externalToolConsent } from "../consent/external-tool-consent.ts";
+import type { SearchableTool } from "../search/tool-search.ts";
 import type { Tool } from "../tool.ts";
 import type { McpCall } from "./call-item.ts";
 import { ClientInitiatedRequests } from "./client-initiated-requests.ts";
@@ -56,8 +57,14 @@ export class McpSource {
   tools(thread: ThreadState): readonly Tool[] {
     const servers = this.#ports.servers.of(thread);
     if (servers.length === 0) return [];
-    const tools = this.#toolSets.of(servers, this.#ports.searchAbove());
+    const { tools } = this.#toolSets.of(servers, this.#ports.searchAbove());
     return servers.some(({ hasResources }) => hasResources) ? [...this.#resources, ...tools] : tools;
+  }
+
+  /** The tools that models have to search for. */
+  searched(thread: ThreadState): readonly SearchableTool[] {
+    const servers = this.#ports.servers.of(thread);
+    return servers.length === 0 ? [] : this.#toolSets.of(servers, this.#ports.searchAbove()).searched;
   }
 
   /**

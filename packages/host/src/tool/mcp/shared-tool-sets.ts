@@ -1,9 +1,9 @@
 import { resultText } from "../result-text.ts";
+import type { SearchableTool } from "../search/tool-search.ts";
 import type { Tool } from "../tool.ts";
 import type { McpTool, ThreadServer } from "./mcp-interface.ts";
 import { type McpToolPorts, mcpTool } from "./mcp-tool.ts";
 import { modelNames } from "./tool-names.ts";
-import { type SearchableTool, toolSearch } from "./tool-search.ts";
 
 /** Limit on the characters of a server's instructions that models get. */
 const MAX_INSTRUCTIONS = 4096;
@@ -19,6 +19,8 @@ interface ToolSet {
   readonly offers: readonly Offer[];
   readonly isSearched: boolean;
   readonly tools: readonly Tool[];
+  /** The tools that models have to search for. */
+  readonly searched: readonly SearchableTool[];
 }
 
 /**
@@ -35,19 +37,19 @@ export class ToolSetCache {
   }
 
   /** `searchAbove`: with more tools than this, none is listed, and models find them by `tool_search`. */
-  of(servers: readonly ThreadServer[], searchAbove: number): readonly Tool[] {
+  of(servers: readonly ThreadServer[], searchAbove: number): Pick<ToolSet, "tools" | "searched"> {
     const offers = servers.map(({ name, tools, instructions }) => ({ name, tools, instructions }));
     const isSearched = offers.reduce((sum, { tools }) => sum + tools.length, 0) > searchAbove;
     const known = this.#sets.findLast((set) => set.isSearched === isSearched && isSame(set.offers, offers));
-    if (known !== undefined && known === this.#sets.at(-1)) return known.tools;
-    const set = known ?? { offers, isSearched, tools: this.#make(offers, isSearched) };
+    if (known !== undefined && known === this.#sets.at(-1)) return known;
+    const set = known ?? { offers, isSearched, ...this.#make(offers, isSearched) };
     this.#sets = [...this.#sets.filter((one) => one !== known).slice(1 - MAX_SETS), set];
-    return set.tools;
+    return set;
   }
 
-  #make(offers: readonly Offer[], isSearched: boolean): readonly Tool[] {
+  #make(offers: readonly Offer[], isSearched: boolean): Pick<ToolSet, "tools" | "searched"> {
     const names = modelNames(offers);
-    const found: SearchableTool[] = [];
+    const searched: SearchableTool[] = [];
     const tools = offers.flatMap(({ name: server, tools: offered, instructions }, at) => {
       const { namespace, tools: toolNames } = names[at]!;
       const namespaceDescription =
@@ -56,8 +58,8 @@ export class ToolSetCache {
         const tool = withShortDescription(offer);
         const name = toolNames[nth]!;
         if (isSearched)
-          found.push({
-            server,
+          searched.push({
+            group: server,
             namespace,
             namespaceDescription,
             name,
@@ -68,7 +70,7 @@ export class ToolSetCache {
         return mcpTool({ server, namespace, namespaceDescription, name }, tool, isSearched, this.#ports);
       });
     });
-    return isSearched ? [toolSearch(found), ...tools] : tools;
+    return { tools, searched };
   }
 }
 

@@ -17,7 +17,7 @@ type OwnFeature = "goals" | "view_image";
  * ask the user outside of Plan mode. `isOn`: whether a feature is on for a thread.
  */
 export function ownTools(
-  { workspace, files }: Pick<Platform, "workspace" | "files">,
+  platform: Pick<Platform, "clock" | "workspace" | "files">,
   reachOf: (owner: string) => FileReach,
   maxGoalTokenBudget: number | null,
   visibleTo: VisibleTo = unrestricted(reachOf),
@@ -26,12 +26,14 @@ export function ownTools(
 ): readonly ToolSource[] {
   const ask = requestUserInput(mayAsk);
   const withoutFiles = [ask, eventTool];
-  const all = [ask, viewImage((thread) => visibleTo(thread).files), eventTool];
+  const viewImageFor = viewImage((thread) => visibleTo(thread).files);
   const builtIn: ToolSource = {
-    tools: ({ facts }) =>
-      reachOf(facts.owner).hasFiles && isOn("view_image", facts.id) ? all : withoutFiles,
+    tools: ({ facts, settings }) =>
+      reachOf(facts.owner).hasFiles && isOn("view_image", facts.id)
+        ? [ask, viewImageFor(settings.model), eventTool]
+        : withoutFiles,
   };
-  const patches = patchToolSource(patchPorts({ workspace, files }, reachOf, visibleTo));
+  const patches = patchToolSource(patchPorts(platform, reachOf, visibleTo));
   const patch: ToolSource = {
     tools: (thread) =>
       reachOf(thread.facts.owner).hasFiles && thread.turn?.kind !== "review" ? patches.tools(thread) : [],
@@ -57,7 +59,7 @@ function unrestricted(reachOf: (owner: string) => FileReach): VisibleTo {
 
 /** The parts of the platform that patches need, limited to the files that the thread may access. */
 export function patchPorts(
-  { workspace, files }: Pick<Platform, "workspace" | "files">,
+  { clock, workspace, files }: Pick<Platform, "clock" | "workspace" | "files">,
   reachOf: (owner: string) => FileReach,
   visibleTo: VisibleTo,
 ): PatchPorts {
@@ -69,6 +71,7 @@ export function patchPorts(
     return view;
   };
   return {
+    clock,
     workspace,
     files,
     filesOf: (thread) => viewOf(thread).files,

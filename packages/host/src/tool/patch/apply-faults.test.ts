@@ -115,6 +115,7 @@ function stage() {
   const disk = new Disk();
   const { workspace, open } = disk;
   const source = patchToolSource({
+    clock: { monotonic: () => 0 },
     workspace,
     files: { realPath: async (path) => path },
     filesOf: () => ({ openRead: open }),

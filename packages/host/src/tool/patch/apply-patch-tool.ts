@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import type { FileUpdateChange, ThreadItem } from "@bobbin/protocol";
 import type { ThreadState } from "../../core/state.ts";
-import type { FilePlace, Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
+import type { Clock, FilePlace, Files, ReadableFiles, WorkspaceFiles } from "../../platform/platform.ts";
 import { WritableRoots } from "../../sandbox/writable-roots.ts";
 import { decisionOf } from "../consent/approval-answer.ts";
 import { NO_RULES } from "../consent/command-and-network-rules.ts";
@@ -22,7 +22,7 @@ import {
 import { applyPlan, digestOf, MAX_FILE_BYTES, type PlannedFile, plannedFiles } from "./apply-plan.ts";
 import { PatchError, parsePatch } from "./parse-patch.ts";
 import { GRAMMAR } from "./patch-grammar.ts";
-import { type FileWrite, type PatchPlan, planPatch } from "./plan-patch.ts";
+import { type FileWrite, type PatchPlan, patchReport, planPatch } from "./plan-patch.ts";
 import { RECORDED_PLAN, type RecordedPlan } from "./recorded-plan.ts";
 
 const DESCRIPTION =
@@ -37,6 +37,7 @@ const parameters = {
 
 /** The parts of the host that applying patches needs. */
 export interface PatchPorts {
+  readonly clock: Pick<Clock, "monotonic">;
   readonly workspace: WorkspaceFiles;
   readonly files: Pick<Files, "realPath">;
   /** The files that the thread's model may read. */
@@ -82,7 +83,8 @@ export function patchTool(ports: PatchPorts): Tool {
     },
     async begin(invocation) {
       const planned = await plan(ports, invocation);
-      if (planned instanceof PatchError) return refusal(planned.message);
+      if (planned instanceof PatchError)
+        return refusal(`apply_patch verification failed: ${planned.message}`);
       const item = itemOf(invocation, planned.changes, "inProgress");
       const consent = await consentTo(ports, roots, invocation.thread, planned);
       switch (consent.kind) {
@@ -107,7 +109,7 @@ export function patchTool(ports: PatchPorts): Tool {
         return failed(
           invocation,
           shown,
-          `${planned.message} The files were changed while the user was asked.`,
+          `apply_patch verification failed: ${planned.message} The files were changed while the user was asked.`,
         );
       const reason = await refusalOf(ports, invocation.thread, planned);
       if (reason !== undefined) return failed(invocation, shown, reason);
@@ -141,20 +143,27 @@ export function patchTool(ports: PatchPorts): Tool {
       const recorded = planOf(RECORDED_PLAN, invocation);
       if (recorded === undefined) return failed(invocation, shown, PLAN_DAMAGED);
       if (isAfterCrash(invocation)) await removeDrafts(workspace, recorded);
+      const startedAt = ports.clock.monotonic();
+      const report = (exitCode: number, text: string): string =>
+        [
+          `Exit code: ${exitCode}`,
+          `Wall time: ${((ports.clock.monotonic() - startedAt) / 1000).toFixed(1)} seconds`,
+          `Output:\n${text}`,
+        ].join("\n");
       const left = await remainingWrites(ports, invocation, recorded);
-      if (typeof left === "string") return failed(invocation, shown, left);
+      if (typeof left === "string") return failed(invocation, shown, report(1, left));
       const { allowed } = recorded;
-      const applied = await applyPlan(left.writes, workspace, (path) => allowed.includes(path));
+      const applied = await applyPlan(left, workspace, (path) => allowed.includes(path));
       if (applied.kind === "failed") {
         const changed =
           applied.changed.length === 0
             ? "No file was changed."
             : `These files have the new content all the same: ${applied.changed.join(", ")}.`;
-        return failed(invocation, shown, `The patch was not applied. ${applied.why}. ${changed}`);
+        return failed(invocation, shown, report(1, `The patch was not applied. ${applied.why}. ${changed}`));
       }
       return {
         kind: "settle",
-        output: `The patch was applied.\n${left.summary.join("\n")}\n`,
+        output: report(0, patchReport(parsePatch(textOf(invocation)))),
         success: true,
         item: itemOf(invocation, shown, "completed"),
       };
@@ -305,7 +314,7 @@ async function remainingWrites(
   ports: PatchPorts,
   invocation: Invocation,
   { files: recorded, allowed, folders = [] }: RecordedPlan,
-): Promise<{ readonly writes: readonly FileWrite[]; readonly summary: readonly string[] } | string> {
+): Promise<readonly FileWrite[] | string> {
   const { thread } = invocation;
   const now = new Map<string, string | null>();
   const places = new Map<string, FilePlace>();
@@ -319,7 +328,6 @@ async function remainingWrites(
   const changed = left.find(({ path, before }) => digestOf(now.get(path)!) !== before);
   if (changed !== undefined)
     return `The patch was not applied: ${changed.path} was changed by someone else in the meantime. Read it again.`;
-  const summary = recorded.map(({ path, before, after }) => `${kindOf(before, after)} ${path}`);
   const removed = left.filter(({ after }) => after === null);
   const writes: FileWrite[] = removed.map(({ path }) => ({
     path,
@@ -338,7 +346,7 @@ async function remainingWrites(
       writes.push({ ...write, before: before === null ? null : now.get(path)!, place: places.get(path) });
     }
   }
-  return { writes, summary };
+  return writes;
 }
 
 /** Plans the patch again, without the files that are already written. */
@@ -358,11 +366,6 @@ async function replan(
     if (cause instanceof PatchError) return cause;
     throw cause;
   }
-}
-
-function kindOf(before: string | null, after: string | null): "A" | "M" | "D" {
-  if (before === null) return "A";
-  return after === null ? "D" : "M";
 }
 
 function askAbout(

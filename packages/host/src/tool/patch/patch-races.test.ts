@@ -90,6 +90,7 @@ class Stage {
         },
         step,
       ),
+      clock: { monotonic: () => 0 },
       workspace: stepped(nodeWorkspace, step),
       files: stepped({ realPath: (path: string) => files.realPath(path) }, step),
       filesOf: () => stepped({ openRead: (path: string) => view.openRead(path) }, step),

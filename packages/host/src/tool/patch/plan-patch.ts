@@ -22,8 +22,6 @@ export interface PatchPlan {
   readonly writes: readonly FileWrite[];
   /** The changes as clients see them, in the patch's order. */
   readonly changes: readonly FileUpdateChange[];
-  /** Lines for the model: A, M or D, and the path as the model wrote it. */
-  readonly summary: readonly string[];
 }
 
 /** Reads a file as a byte string; null if there is none. */
@@ -37,7 +35,6 @@ export async function planPatch(
 ): Promise<PatchPlan> {
   const draft = new Draft(read);
   const changes: FileUpdateChange[] = [];
-  const summary: string[] = [];
   for (const file of files) {
     const path = isAbsolute(file.path) ? resolve(file.path) : resolve(cwd, file.path);
     switch (file.kind) {
@@ -46,14 +43,12 @@ export async function planPatch(
         await draft.load(path);
         draft.set(path, content);
         changes.push({ path, kind: { type: "add" }, diff: fromByteText(content) });
-        summary.push(`A ${file.path}`);
         break;
       }
       case "delete": {
         const content = await draft.existing(path, file.path, "delete");
         draft.set(path, null);
         changes.push({ path, kind: { type: "delete" }, diff: fromByteText(content) });
-        summary.push(`D ${file.path}`);
         break;
       }
       case "update": {
@@ -71,16 +66,23 @@ export async function planPatch(
           kind: { type: "update", move_path: moveTo },
           diff: moveTo === null ? hunks : `${hunks}\n\nMoved to: ${moveTo}`,
         });
-        summary.push(`M ${file.moveTo ?? file.path}`);
       }
     }
   }
-  return { writes: draft.writes(), changes, summary: inOrder(summary) };
+  return { writes: draft.writes(), changes };
 }
 
-/** Added files first, then changed ones, then deleted ones. */
-function inOrder(summary: readonly string[]): readonly string[] {
-  return ["A", "M", "D"].flatMap((kind) => summary.filter((line) => line.startsWith(kind)));
+/**
+ * The report for the model that a patch was applied, in the form of the Codex CLI: A, M or D, and each path as the
+ * model wrote it. Added files come first, then changed ones, then deleted ones.
+ */
+export function patchReport(files: readonly FilePatch[]): string {
+  const inOrder = [
+    ...files.flatMap((file) => (file.kind === "add" ? [`A ${file.path}`] : [])),
+    ...files.flatMap((file) => (file.kind === "update" ? [`M ${file.moveTo ?? file.path}`] : [])),
+    ...files.flatMap((file) => (file.kind === "delete" ? [`D ${file.path}`] : [])),
+  ];
+  return `Success. Updated the following files:\n${inOrder.join("\n")}\n`;
 }
 
 /** The contents of files while a patch is being planned. A patch may change the same file several times. */
