@@ -26,7 +26,10 @@ export function schemaLines(binary) {
   for (const [kind, word] of Object.entries(KINDS)) {
     const isStable = methodsOf(stable.definitions[kind] ?? stable.definitions.v2?.[kind]);
     for (const [method, schema] of methodsOf(definitions[kind]))
-      found.set(`${word} ${method}`, new Set([isStable.has(method) ? "stable" : "experimental", ...linesOf(schema)]));
+      found.set(
+        `${word} ${method}`,
+        new Set([isStable.has(method) ? "stable" : "experimental", ...linesOf(schema)]),
+      );
   }
   for (const [name, schema] of Object.entries(definitions))
     if (name !== "v2" && !(name in KINDS)) found.set(`type ${name}`, new Set(linesOf(schema)));
@@ -74,7 +77,10 @@ function generate(binary, experimental) {
 /** The messages of a union, by method. */
 function methodsOf(/** @type {any} */ union) {
   return new Map(
-    (union?.oneOf ?? []).map((/** @type {any} */ one) => [one.properties.method.enum[0], one.properties.params ?? {}]),
+    (union?.oneOf ?? []).map((/** @type {any} */ one) => [
+      one.properties.method.enum[0],
+      one.properties.params ?? {},
+    ]),
   );
 }
 
@@ -92,7 +98,8 @@ function linesOf(/** @type {any} */ schema, path = "") {
   for (const [name, one] of Object.entries(schema.properties ?? {}))
     lines.push(...linesOf(one, joined(path, schema.required?.includes(name) ? name : `${name}?`)));
   if (schema.items !== undefined) lines.push(...linesOf(schema.items, `${path}[]`));
-  if (typeof schema.additionalProperties === "object") lines.push(...linesOf(schema.additionalProperties, `${path}{}`));
+  if (typeof schema.additionalProperties === "object")
+    lines.push(...linesOf(schema.additionalProperties, `${path}{}`));
   return lines;
 }
 
