@@ -1,4 +1,4 @@
-// Compares the app-server schemas of two versions of the Codex CLI: methods, fields and values.
+// Compares two versions of the Codex CLI: methods, fields and values of their app-server schemas, and features.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,6 +33,9 @@ export function schemaLines(binary) {
   }
   for (const [name, schema] of Object.entries(definitions))
     if (name !== "v2" && !(name in KINDS)) found.set(`type ${name}`, new Set(linesOf(schema)));
+  const features = inFolder((folder) => run(binary, ["features", "list"], folder));
+  for (const [, name, state] of features.matchAll(/^(\S+) +(.+)$/gm))
+    found.set(`feature ${name}`, new Set([state.replace(/ +/g, " ")]));
   return found;
 }
 
@@ -61,14 +64,27 @@ export function schemaDifferences(before, after) {
 
 /** @param {string} binary @param {boolean} experimental */
 function generate(binary, experimental) {
-  const folder = mkdtempSync(join(tmpdir(), "bobbin-peer-schemas-"));
-  try {
+  return inFolder((folder) => {
     const args = ["app-server", "generate-json-schema", ...(experimental ? ["--experimental"] : [])];
-    execFileSync(binary, [...args, "--out", folder], {
-      stdio: ["ignore", "ignore", "ignore"],
-      env: { PATH: process.env.PATH, HOME: folder, CODEX_HOME: folder, TMPDIR: folder },
-    });
+    run(binary, [...args, "--out", folder], folder);
     return JSON.parse(readFileSync(join(folder, "codex_app_server_protocol.schemas.json"), "utf8"));
+  });
+}
+
+/** The output of the program with this home. @param {string} binary @param {string[]} args @param {string} home */
+function run(binary, args, home) {
+  return execFileSync(binary, args, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, TMPDIR: home },
+  });
+}
+
+/** @template T @param {(folder: string) => T} use @returns {T} */
+function inFolder(use) {
+  const folder = mkdtempSync(join(tmpdir(), "bobbin-peer-"));
+  try {
+    return use(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

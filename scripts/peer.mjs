@@ -34,7 +34,7 @@ if (values.help) {
   const binaries = [];
   for (const version of versions) binaries.push(await binaryOf(version));
   const [before, after] = binaries.map(schemaLines);
-  print("Methods, fields and values", schemaDifferences(before, after));
+  print("Methods, fields, values and features", schemaDifferences(before, after));
   if (values.orders) {
     const orders = [];
     for (const version of versions) orders.push(await ordersOf(version));
