@@ -148,6 +148,7 @@ const NOTHING_SET: Config = {
   analytics: null,
   apps: null,
   browser_use: null,
+  client_search_provider: null,
   computer_use: null,
   desktop: null,
   model_providers: {},
