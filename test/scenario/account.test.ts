@@ -46,6 +46,7 @@ describe("account/login/start with an API key", () => {
     await client.initialize();
     const other = await host.join();
     expect(await client.call("account/read", {})).toMatchObject({ account: null, requiresOpenaiAuth: true });
+    expect(await client.call("account/securitySetup/read")).toEqual({ notice: null });
     expect(await client.call("getAuthStatus", {})).toEqual({
       authMethod: null,
       authToken: null,

@@ -78,6 +78,11 @@ export function accountHandlers(context: HandlerContext, layers: LayeredConfig):
       });
     },
 
+    // The service that has such notices is not asked for any.
+    "account/securitySetup/read"(_params, { reply }) {
+      reply({ notice: null });
+    },
+
     async "account/login/start"(params, { reply }) {
       const { forcedMethod } = context.config.login;
       switch (params.type) {
