@@ -33,20 +33,23 @@ export function mcpCallHandlers(context: HandlerContext): MethodHandlers {
       reply(await direct.prompt(connection, state, { server, prompt: name, args }));
     },
 
-    async "mcpServer/resource/read"({ threadId, server, uri }, { connection, reply }) {
+    async "mcpServer/resource/read"({ threadId, server, uri, _meta }, { connection, reply }) {
+      const meta = _meta ?? undefined;
       const { direct } = await mcpTools.source();
       if (threadId == null) {
         const { cwd } = reachOf(context, connection);
         const owner = ownerOf(connection.meta.principal);
         const scope = { owner, cwd, roots: [cwd], own: {}, threadId: null };
-        const read = (signal: AbortSignal) => mcp.readResource(scope, server, uri, signal);
+        const read = (signal: AbortSignal) => mcp.readResource(scope, server, uri, signal, meta);
         return reply(await direct.read(connection, null, server, read));
       }
       const state = await (await registry.find(threadId, accessOf(connection))).peek();
       await mcpTools.ready(state);
       const found = mcp.of(state).find(({ name }) => name === server);
       reply(
-        await direct.read(connection, threadId, server, async (signal) => found?.readResource(uri, signal)),
+        await direct.read(connection, threadId, server, async (signal) =>
+          found?.readResource(uri, signal, meta),
+        ),
       );
     },
   };
