@@ -298,5 +298,7 @@ describe("a client's own call", () => {
       const { contents: seen } = await read({ ...where, uri: "test://meta", _meta: { trace: 1 } });
       expect(JSON.parse(seen[0].text)).toMatchObject({ trace: 1 });
     }
+    const refused = { threadId, server: "own", uri: "test://meta", _meta: { threadId: "another" } };
+    expect((await client.refusal("mcpServer/resource/read", refused)).data.code).toBe("reservedResourceMeta");
   });
 });

@@ -1,3 +1,4 @@
+import { fault } from "../../errors.ts";
 import { ownerOf } from "../authorize.ts";
 import { accessOf, type HandlerContext, reachOf } from "../handler-context.ts";
 import type { MethodHandlers } from "../handler-types.ts";
@@ -34,7 +35,7 @@ export function mcpCallHandlers(context: HandlerContext): MethodHandlers {
     },
 
     async "mcpServer/resource/read"({ threadId, server, uri, _meta }, { connection, reply }) {
-      const meta = _meta ?? undefined;
+      const meta = resourceMeta(_meta ?? undefined);
       const { direct } = await mcpTools.source();
       if (threadId == null) {
         const { cwd } = reachOf(context, connection);
@@ -53,4 +54,16 @@ export function mcpCallHandlers(context: HandlerContext): MethodHandlers {
       );
     },
   };
+}
+
+/** Metadata that servers take as the host's own. The Codex CLI refuses the same keys. */
+const RESERVED = ["threadId", "x-codex-turn-metadata"];
+
+/** The metadata of a resource read, without the token of a progress that nobody would be notified of. */
+function resourceMeta(asked: Readonly<Record<string, unknown>> | undefined): object | undefined {
+  if (asked === undefined) return undefined;
+  const reserved = RESERVED.find((key) => Object.hasOwn(asked, key));
+  if (reserved !== undefined) throw fault("reservedResourceMeta", reserved);
+  const { progressToken: _, ...meta } = asked;
+  return meta;
 }
