@@ -365,6 +365,7 @@ const HARMLESS = new Set([
   "config/read",
   "permissionProfile/list",
   "plugin/list",
+  "turn/settings/update",
   "windowsSandbox/setupStart",
 ]);
 

@@ -46,7 +46,6 @@ describe("account/login/start with an API key", () => {
     await client.initialize();
     const other = await host.join();
     expect(await client.call("account/read", {})).toMatchObject({ account: null, requiresOpenaiAuth: true });
-    expect(await client.call("account/securitySetup/read")).toEqual({ notice: null });
     expect(await client.call("getAuthStatus", {})).toEqual({
       authMethod: null,
       authToken: null,
@@ -64,6 +63,7 @@ describe("account/login/start with an API key", () => {
     }
     const methods = client.frames.map(({ method }) => method ?? "reply").slice(3, 6);
     expect(methods).toEqual(["reply", "account/login/completed", "account/updated"]);
+    expect(await client.call("account/securitySetup/read")).toEqual({ notice: null });
     expect(await client.call("getAuthStatus", { includeToken: true })).toEqual({
       authMethod: "apikey",
       authToken: API_KEY,

@@ -3,6 +3,7 @@ import {
   boolean,
   enumeration,
   experimental,
+  filePath,
   integer,
   nullable,
   object,
@@ -69,7 +70,7 @@ export const ThreadReadStateOperation = tagged("ThreadReadStateOperation", "type
 export type ThreadReadStateOperation = Static<typeof ThreadReadStateOperation>;
 
 export const ThreadPrepareApprovedPlanParams = object("ThreadPrepareApprovedPlanParams", () => ({
-  attachmentPath: optional(string()),
+  attachmentPath: optional(filePath()),
   markdown: string(),
   threadId: string(),
 }));
