@@ -14,6 +14,7 @@ import {
   hasMcp,
   RECORDED_CONFIG,
   RECORDED_ENVIRONMENT,
+  RECORDED_PROFILE,
   type RecordedCase,
   readCases,
 } from "../support/recorded-case.ts";
@@ -41,9 +42,13 @@ async function played(recorded: RecordedCase): ReturnType<typeof orderOf> {
   const model = await MockModel.start();
   // The Codex CLI asks for a list of models, whenever it starts.
   model.lacks(/\/models$/);
+  // The Codex CLI refuses profiles without a default, and takes no other sandbox beside a default.
+  const profile = JSON.stringify(recorded.thread ?? {}).includes('"permissions"')
+    ? ['default_permissions = "net"', ...RECORDED_PROFILE]
+    : [];
   const settings = hasMcp(recorded)
     ? { provider: [mcpServer("every", EVERYTHING, ["stdio"])] }
-    : { top: RECORDED_CONFIG };
+    : { top: [...RECORDED_CONFIG, ...profile] };
   const { home } = await modelHome("responses", model.url, settings);
   const env = {
     CODEX_HOME: home,

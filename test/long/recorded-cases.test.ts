@@ -11,6 +11,7 @@ import { sleepers } from "../support/processes.ts";
 import {
   RECORDED_CONFIG,
   RECORDED_ENVIRONMENT,
+  RECORDED_PROFILE,
   recordedCases,
   TRANSPORTS,
 } from "../support/recorded-case.ts";
@@ -25,7 +26,9 @@ interface Host extends Stage {
 
 async function start(transport: string): Promise<Host> {
   const model = await MockModel.start();
-  const { home } = await modelHome("responses", model.url, { top: RECORDED_CONFIG });
+  const { home } = await modelHome("responses", model.url, {
+    top: [...RECORDED_CONFIG, ...RECORDED_PROFILE],
+  });
   const args = ["--listen", "ws://127.0.0.1:0", ...(transport === "stdio" ? ["--stdio"] : [])];
   const host = await spawnHost({ home, args, env: RECORDED_ENVIRONMENT });
   const client = transport === "stdio" ? host.stdio() : await host.connect();

@@ -61,6 +61,9 @@ export function hasMcp({ name }: RecordedCase): boolean {
 export const RECORDED_CONFIG: readonly string[] = [
   "sandbox_workspace_write.exclude_slash_tmp = true",
   "sandbox_workspace_write.exclude_tmpdir_env_var = true",
+];
+/** The permission profile of the cases that name it. It goes below all other keys. */
+export const RECORDED_PROFILE: readonly string[] = [
   "[permissions.net]",
   'extends = ":workspace"',
   "[permissions.net.network]",
