@@ -22,6 +22,8 @@ import { orderOf } from "../support/recorded-play.ts";
 import { stdioWire } from "../support/wire.ts";
 import { WireClient } from "../support/wire-client.ts";
 
+/** What Bobbin always has, and the Codex CLI has as features. */
+const FEATURES = ["features.exec_permission_approvals = true", "features.request_permissions_tool = true"];
 const file = process.env.BOBBIN_PEER_ORDERS;
 
 describe.skipIf(file === undefined)("the order of the Codex CLI", () => {
@@ -44,11 +46,11 @@ async function played(recorded: RecordedCase): ReturnType<typeof orderOf> {
   model.lacks(/\/models$/);
   // The Codex CLI refuses profiles without a default, and takes no other sandbox beside a default.
   const profile = JSON.stringify(recorded.thread ?? {}).includes('"permissions"')
-    ? ['default_permissions = "net"', ...RECORDED_PROFILE]
+    ? ["features.network_proxy = true", 'default_permissions = "net"', ...RECORDED_PROFILE]
     : [];
   const settings = hasMcp(recorded)
     ? { provider: [mcpServer("every", EVERYTHING, ["stdio"])] }
-    : { top: [...RECORDED_CONFIG, ...profile] };
+    : { top: [...FEATURES, ...RECORDED_CONFIG, ...profile] };
   const { home } = await modelHome("responses", model.url, settings);
   const env = {
     CODEX_HOME: home,

@@ -101,10 +101,21 @@ function readCase(name: string, text: string, sender: Sender): RecordedCase {
       const [, different, reason] = /^. (.+?) +# (.+)$/.exec(line) ?? [];
       if (reason === undefined) throw new Error(`${name}:${at + 1}: a difference needs a reason: ${line}`);
       isSent = (word === "+") === (sender === "bobbin");
+      // A question that only the Codex CLI asks is answered as the one before.
+      if (isSent && different === "serverRequest/resolved" && isQuestion(steps.at(-1)))
+        steps.push(lastAnswer(steps));
       if (isSent) steps.push({ kind: "host", line: different! });
     } else throw new Error(`${name}:${at + 1}: unknown line: ${line}`);
   }
   return { name, thread, steps };
+}
+
+function isQuestion(step: Step | undefined): boolean {
+  return step?.kind === "host" && step.line.endsWith("/requestApproval");
+}
+
+function lastAnswer(steps: readonly Step[]): Step {
+  return steps.findLast((step) => step.kind === "client" && step.method === "answer")!;
 }
 
 /** Splits a line into its first two words and the rest. */

@@ -211,12 +211,16 @@ class Player {
       ...(method === "turn/start" && { input }),
       ...(method === "turn/interrupt" && { turnId: this.#lastOf("turn/started").params.turn.id }),
     };
-    this.#stage.client.send({ id, method, params: { ...params, ...more } });
+    // The Codex CLI takes no params here.
+    const hasParams = method !== "config/mcpServer/reload";
+    this.#stage.client.send({ id, method, ...(hasParams && { params: { ...params, ...more } }) });
   }
 
   async #answer(result: object): Promise<void> {
     const one = this.#stage[this.#stage.answers]!;
-    const { id } = this.#frames(this.#stage.client).filter(isQuestion).at(-1)!;
+    const question = this.#frames(this.#stage.client).findLast(isQuestion);
+    if (question === undefined) throw new Error("the client should answer, and nothing was asked");
+    const { id } = question;
     await one.until(
       () => this.#frames(one).some((frame) => isQuestion(frame) && frame.id === id),
       "the question",
