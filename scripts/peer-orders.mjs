@@ -6,22 +6,40 @@
  * @property {string | null} problem why the case did not end as it was recorded; null if it did
  */
 
+/** @typedef {Record<string, Order>} Orders by name of the case */
+
 /**
- * The differences between two versions, as text for people.
- * @param {Record<string, Order>} before by name of the case
- * @param {Record<string, Order>} after
+ * The cases that two runs played in different orders.
+ * @param {Orders} before @param {Orders} after
  * @returns {string[]}
  */
-export function orderDifferences(before, after) {
-  const names = Object.keys(after).sort();
+export function differingCases(before, after) {
   const isSame = (/** @type {string} */ name) =>
     JSON.stringify(before[name]?.lines) === JSON.stringify(after[name].lines);
+  return Object.keys(after)
+    .filter((name) => !isSame(name))
+    .sort();
+}
+
+/**
+ * The differences between two versions, as text for people.
+ * @param {Orders} before @param {Orders} after
+ * @param {readonly [Orders, Orders]} again the differing cases, played again with both versions
+ * @returns {string[]}
+ */
+export function orderDifferences(before, after, again) {
+  const differing = differingCases(before, after);
+  const varying = new Set([...differingCases(before, again[0]), ...differingCases(after, again[1])]);
   return [
-    ...names
-      .filter((name) => !isSame(name))
+    ...differing
+      .filter((name) => !varying.has(name))
       .flatMap((name) => [`  case ${name}`, ...changes(before[name]?.lines ?? [], after[name].lines)]),
-    ...names
-      .filter((name) => isSame(name) && after[name].problem !== null)
+    ...differing
+      .filter((name) => varying.has(name))
+      .map((name) => `~ case ${name}: its order varies with one version`),
+    ...Object.keys(after)
+      .sort()
+      .filter((name) => !differing.includes(name) && after[name].problem !== null)
       .flatMap((name) => [
         `? case ${name}: both end otherwise than recorded`,
         `    ${firstLine(after[name])}`,

@@ -2,15 +2,16 @@ import { describe, expect, it } from "vitest";
 
 // scripts/ is plain JavaScript; the types are stated here.
 type Order = { readonly lines: readonly string[]; readonly problem: string | null };
-interface Orders {
-  orderDifferences(before: Record<string, Order>, after: Record<string, Order>): string[];
+type Orders = Record<string, Order>;
+interface OrderScript {
+  orderDifferences(before: Orders, after: Orders, again: readonly [Orders, Orders]): string[];
 }
 interface Schemas {
   schemaDifferences(before: Map<string, Set<string>>, after: Map<string, Set<string>>): string[];
 }
 const script = (name: string): Promise<unknown> =>
   import(/* @vite-ignore */ new URL(`../scripts/${name}`, import.meta.url).href);
-const { orderDifferences } = (await script("peer-orders.mjs")) as Orders;
+const { orderDifferences } = (await script("peer-orders.mjs")) as OrderScript;
 const { schemaDifferences } = (await script("peer-schemas.mjs")) as Schemas;
 
 describe("the comparison of two versions of the Codex CLI", () => {
@@ -41,20 +42,27 @@ describe("the comparison of two versions of the Codex CLI", () => {
       moved: order(["one", "two", "three"]),
       same: order(["one"]),
       failing: order(["one"], "no two in time\nand more"),
+      varying: order(["one", "two"]),
     };
     const after = {
       moved: order(["two", "one", "three", "four"]),
       same: order(["one"]),
       failing: order(["one"], "no two in time\nelse"),
       added: order(["one"]),
+      varying: order(["two", "one"]),
     };
-    expect(orderDifferences(before, after)).toEqual([
+    const again = [
+      { moved: before.moved, varying: after.varying },
+      { moved: after.moved, varying: after.varying },
+    ] as const;
+    expect(orderDifferences(before, after, again)).toEqual([
       "  case added",
       "  + 1: one",
       "  case moved",
       "  - 1: one",
       "  + 2: one",
       "  + 4: four",
+      "~ case varying: its order varies with one version",
       "? case failing: both end otherwise than recorded",
       "    no two in time",
     ]);
