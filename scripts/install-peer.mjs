@@ -1,25 +1,28 @@
 // Installs the peer, which is the Codex CLI, into .cache/ on demand. Tests and benchmarks compare Bobbin with it. It is
 // not a dependency, and everything that uses it also works without.
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-export const PEER_VERSION = "0.166.0";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const folder = join(root, ".cache", `peer-${PEER_VERSION}`);
+/** The pinned version, which the program itself reports. `BOBBIN_PEER_VERSION` makes tests use another one. */
+export const PEER_VERSION =
+  process.env.BOBBIN_PEER_VERSION ??
+  /PEER_VERSION = "(.+)"/.exec(readFileSync(join(root, "packages/host/src/version.ts"), "utf8"))[1];
 
 /** Path of the peer's native binary, or undefined if it is not installed and cannot be. */
-export async function ensurePeer({ install = true } = {}) {
-  const found = nativeBinary();
+export async function ensurePeer({ install = true, version = PEER_VERSION } = {}) {
+  const folder = join(root, ".cache", `peer-${version}`);
+  const found = nativeBinary(folder);
   if (found || !install) return found;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"private":true}\n');
   try {
     await promisify(execFile)(
       "npm",
-      ["install", "--no-save", "--prefer-offline", `@openai/codex@${PEER_VERSION}`],
+      ["install", "--no-save", "--prefer-offline", `@openai/codex@${version}`],
       {
         cwd: folder,
         timeout: 300_000,
@@ -28,10 +31,10 @@ export async function ensurePeer({ install = true } = {}) {
   } catch {
     return undefined;
   }
-  return nativeBinary();
+  return nativeBinary(folder);
 }
 
-function nativeBinary() {
+function nativeBinary(folder) {
   const triple = {
     "linux-x64": "x86_64-unknown-linux-musl",
     "linux-arm64": "aarch64-unknown-linux-musl",

@@ -185,7 +185,7 @@ export const recordEffects: Readonly<
   gitInfoChanged: leadsTo("gitInfoChanged", "the reply to thread/metadata/update"),
   sectionChanged: leadsTo(
     "sectionChanged",
-    "thread/section/moved, the reply to thread/section/move, and the row of the index",
+    "thread/section/changed, the reply to thread/section/move, and the row of the index",
   ),
   turnsDropped: leadsTo("turnsDropped", "thread/reverted, and the texts of the index"),
   itemsInjected: leadsTo("itemsInjected", "the reply to thread/inject_items; the model sees them"),

@@ -21,6 +21,7 @@ export const historyLines = {
   "REVIEW-4": "A detached review is an ordinary turn of a fork.",
 
   "MODE-1": "A collaboration mode is taken by a turn and by the settings, told, and kept over a restart.",
+  "MODE-4": "An approved plan is prepared: the model reads it before the turn whose text the client gets.",
   "MODE-2": "In plan mode a proposed plan is an item of its own, and the model is given back what it said.",
   "MODE-3": "In plan mode update_plan is neither offered nor taken, and questions are asked as ever.",
 

@@ -19,6 +19,7 @@ export const inputLines = {
     "An interrupt keeps the queue and stops it, over resumes and restarts, until someone starts one of it.",
   "QUEUE-4": "An idle thread starts queued input at once; one that is not loaded, once it is resumed.",
   "QUEUE-5": "A queue has bounds, and what it cannot do is refused in the words that clients match.",
+  "QUEUE-7": "A submission has the metadata of its client, over changes that bring none and over a restart.",
   "QUEUE-6": "A queued turn begins although nobody follows the thread any more.",
 
   // What goes on by itself.

@@ -183,6 +183,10 @@ const lines = {
   "MODEL-12": "A turn whose model streams without end can be interrupted before a limit ends it.",
   "MODEL-10":
     "An answer past a limit (an item, the answer, calls of an answer or a turn) is cut there, and its turn fails with that limit's code.",
+  "PROVIDER-1": "modelProvider/list names every provider, the default, and what a client may edit.",
+  "PROVIDER-2": "modelProvider/config/write changes or makes a provider in config.toml, and nothing else.",
+  "PROVIDER-3":
+    "What modelProvider/config/write cannot do is refused with a stable code, and writes nothing.",
   "MODEL-8": "model/list is never empty.",
   "MODEL-11": "A turn on the offline model warns when its thread names another model.",
   "OFFLINE-1":

@@ -8,23 +8,17 @@ import { spawnHost } from "../support/host-process.ts";
 import { MockModel } from "../support/mock-model.ts";
 import { modelHome } from "../support/model-home.ts";
 import { sleepers } from "../support/processes.ts";
-import { recordedCases, TRANSPORTS } from "../support/recorded-case.ts";
+import {
+  RECORDED_CONFIG,
+  RECORDED_ENVIRONMENT,
+  RECORDED_PROFILE,
+  recordedCases,
+  TRANSPORTS,
+} from "../support/recorded-case.ts";
 import { type Played, play, type Stage } from "../support/recorded-play.ts";
 import { hasSandbox } from "../support/sandbox-here.ts";
 
 const EXPERIMENTAL = { experimentalApi: true };
-// The folders of the tests are below /tmp: what is outside of the workspace has to be outside of the sandbox, too.
-const CONFIG = [
-  "sandbox_workspace_write.exclude_slash_tmp = true",
-  "sandbox_workspace_write.exclude_tmpdir_env_var = true",
-  "[permissions.net]",
-  'extends = ":workspace"',
-  "[permissions.net.network]",
-  "enabled = true",
-  "[permissions.net.network.domains]",
-  '"listed.example" = "allow"',
-];
-const ENVIRONMENT = { SHELL: "/bin/bash", OPENAI_API_KEY: "sk-secret", MY_SECRET_TOKEN: "t", PLAIN_VAR: "p" };
 
 interface Host extends Stage {
   readonly home: string;
@@ -32,9 +26,11 @@ interface Host extends Stage {
 
 async function start(transport: string): Promise<Host> {
   const model = await MockModel.start();
-  const { home } = await modelHome("responses", model.url, { top: CONFIG });
+  const { home } = await modelHome("responses", model.url, {
+    top: [...RECORDED_CONFIG, ...RECORDED_PROFILE],
+  });
   const args = ["--listen", "ws://127.0.0.1:0", ...(transport === "stdio" ? ["--stdio"] : [])];
-  const host = await spawnHost({ home, args, env: ENVIRONMENT });
+  const host = await spawnHost({ home, args, env: RECORDED_ENVIRONMENT });
   const client = transport === "stdio" ? host.stdio() : await host.connect();
   await client.initialize(EXPERIMENTAL);
   const follower = await host.join(undefined, EXPERIMENTAL);

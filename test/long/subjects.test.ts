@@ -63,6 +63,7 @@ const EDIT = { keyPath: "model", value: "gpt", mergeStrategy: "replace" };
 const expected: Record<MethodName, Expected> = {
   initialize: { told: "alreadyInitialized", params: () => ({ clientInfo: { name: "x", version: "1" } }) },
   "account/read": { answered: {} },
+  "account/securitySetup/read": { answered: {} },
   "account/login/start": "refused",
   "account/login/cancel": "refused",
   "account/logout": "refused",
@@ -80,6 +81,8 @@ const expected: Record<MethodName, Expected> = {
   "externalAgentConfig/import/readHistories": "granted",
   "model/list": { answered: {} },
   "modelProvider/capabilities/read": { answered: {} },
+  "modelProvider/list": "refused",
+  "modelProvider/config/write": "refused",
   "server/diagnostics": { answered: {} },
   "server/logs/read": "refused",
   "server/hosts/list": "refused",
@@ -106,6 +109,7 @@ const expected: Record<MethodName, Expected> = {
   "thread/files/restore": { ofThread: { beforeTurnId: "x" } },
   "thread/approveGuardianDeniedAction": { ofThread: { event: { id: "r", status: "approved" } } },
   "thread/inject_items": { ofThread: { items: [{ type: "message", role: "user", content: [] }] } },
+  "thread/prepareApprovedPlan": { ofThread: { markdown: "# Plan" } },
   "thread/section/move": { ofThread: { sectionId: null } },
   "thread/goal/get": { ofThread: {} },
   "thread/goal/set": { ofThread: { objective: "Win" } },
@@ -365,6 +369,7 @@ const HARMLESS = new Set([
   "app/list",
   "plugin/installed",
   "plugin/list",
+  "turn/settings/update",
   "windowsSandbox/setupStart",
 ]);
 

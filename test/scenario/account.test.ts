@@ -63,6 +63,7 @@ describe("account/login/start with an API key", () => {
     }
     const methods = client.frames.map(({ method }) => method ?? "reply").slice(3, 6);
     expect(methods).toEqual(["reply", "account/login/completed", "account/updated"]);
+    expect(await client.call("account/securitySetup/read")).toEqual({ notice: null });
     expect(await client.call("getAuthStatus", { includeToken: true })).toEqual({
       authMethod: "apikey",
       authToken: API_KEY,

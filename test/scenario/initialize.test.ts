@@ -43,7 +43,7 @@ describe("initialize", () => {
     const { host, client } = await freshClient();
     const result = await client.call("initialize", { clientInfo: { name: "my_ide", version: "9.8.7" } });
     expect(result).toEqual({
-      userAgent: expect.stringMatching(/^my_ide\/0\.166\.0 \(.+; .+\) .+ \(my_ide; 9\.8\.7\)$/),
+      userAgent: expect.stringMatching(/^my_ide\/0\.169\.0 \(.+; .+\) .+ \(my_ide; 9\.8\.7\)$/),
       codexHome: host.home,
       platformFamily: "unix",
       platformOs: { linux: "linux", darwin: "macos" }[process.platform as string],
@@ -54,7 +54,7 @@ describe("initialize", () => {
     for (const name of ["codex_app_server_daemon", "codex-backend"]) {
       const { client } = await freshClient();
       const { userAgent } = await client.call("initialize", { clientInfo: { name, version: "1.0.0" } });
-      expect(userAgent).toMatch(/^codex_cli_rs\/0\.166\.0 /);
+      expect(userAgent).toMatch(/^codex_cli_rs\/0\.169\.0 /);
       expect(userAgent).toContain(`(${name}; 1.0.0)`);
       const { thread } = await client.call("thread/start", {});
       expect(thread.originator).toBe("codex_cli_rs");

@@ -1,6 +1,9 @@
 // thread/items/read: some items of one turn, by their ids.
 import { describe, expect, it } from "vitest";
+import { commandStage } from "../support/command-stage.ts";
 import { type HostProcess, spawnHost } from "../support/host-process.ts";
+import { calls, mcpStage } from "../support/mcp-call-stage.ts";
+import { run, say } from "../support/model-replies.ts";
 import type { WireClient } from "../support/wire-client.ts";
 
 const EXPERIMENTAL = { experimentalApi: true };
@@ -92,4 +95,45 @@ describe.each(["stdio", "websocket"] as const)("items of a turn, on %s", (transp
       data: { code: "invalidThreadId" },
     });
   });
+});
+
+it("[LIST-18] leaves out the outputs that the client defers, and reads them by their ids", async () => {
+  const replies = [run({ cmd: "echo out" }, "c1"), run({ cmd: "echo bad; exit 3" }, "c2"), say("ok")];
+  const { client, threadId } = await commandStage(replies, ['sandbox_mode = "danger-full-access"']);
+  const turnId = await client.turn(threadId, "Run");
+  const outputs = async (params: object) => {
+    const { data } = await client.call("thread/items/list", { threadId, ...params });
+    return data
+      .filter(({ item }: { item: { type: string } }) => item.type === "commandExecution")
+      .map((entry: { item: { aggregatedOutput: string | null }; outputDeferred?: boolean }) => [
+        entry.item.aggregatedOutput,
+        entry.outputDeferred,
+      ]);
+  };
+  const whole = [
+    ["out\n", undefined],
+    ["bad\n", undefined],
+  ];
+  const deferOutput = { commandExecution: true };
+  expect(await outputs({ turnId, deferOutput })).toEqual([[null, true], whole[1]]);
+  // Only for a single turn, and only the kinds that are named.
+  expect(await outputs({ deferOutput })).toEqual(whole);
+  expect(await outputs({ turnId, deferOutput: { mcpToolCall: true } })).toEqual(whole);
+  const { data } = await client.call("thread/items/read", { threadId, turnId, itemIds: ["c1"] });
+  expect(data[0].item.aggregatedOutput).toBe("out\n");
+});
+
+it("[LIST-18] leaves out the texts of tools of MCP servers", async () => {
+  const { client, threadId } = await mcpStage([calls(["echo", { message: "said" }]), say("ok")]);
+  const turnId = await client.turn(threadId, "Call");
+  const deferOutput = { mcpToolCall: true };
+  const { data } = await client.call("thread/items/list", { threadId, turnId, deferOutput });
+  const entry = data.find(({ item }: { item: { type: string } }) => item.type === "mcpToolCall");
+  expect(entry).toMatchObject({ outputDeferred: true, item: { result: { content: [] } } });
+  const { data: read } = await client.call("thread/items/read", {
+    threadId,
+    turnId,
+    itemIds: [entry.item.id],
+  });
+  expect(read[0].item.result.content).toMatchObject([{ type: "text", text: expect.stringMatching(/said/) }]);
 });

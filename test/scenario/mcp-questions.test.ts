@@ -294,5 +294,11 @@ describe("a client's own call", () => {
     const contents = [{ uri: "test://one", text: "this is test://one" }];
     expect(await read({ threadId })).toEqual({ contents, originCallId: null });
     expect(await read({})).toEqual({ contents, originCallId: null });
+    for (const where of [{ threadId }, {}]) {
+      const { contents: seen } = await read({ ...where, uri: "test://meta", _meta: { trace: 1 } });
+      expect(JSON.parse(seen[0].text)).toMatchObject({ trace: 1 });
+    }
+    const refused = { threadId, server: "own", uri: "test://meta", _meta: { threadId: "another" } };
+    expect((await client.refusal("mcpServer/resource/read", refused)).data.code).toBe("reservedResourceMeta");
   });
 });

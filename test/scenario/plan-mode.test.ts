@@ -111,6 +111,24 @@ describe("plan mode", () => {
     expect(model.asked.at(-1)!.body.model).toBe("mock-model");
   });
 
+  it("[MODE-4] prepares an approved plan, which the model reads before the turn that carries it out", async () => {
+    const { model, client, threadId } = await stage(say("Done"));
+    const prepare = (params: object) => ({ threadId, markdown: "# Plan\n1. Build it", ...params });
+    const refused = async (params: object) =>
+      (await client.refusal("thread/prepareApprovedPlan", prepare(params))).data.code;
+    expect(await refused({ markdown: " \n" })).toBe("planEmpty");
+    expect(await refused({ attachmentPath: "plan.md" })).toBe("planPathRelative");
+    expect(await refused({ threadId: "01a1e906-79f3-73a1-aa1e-a7bc2f9ca015" })).toBe("threadNotFound");
+    const params = prepare({ attachmentPath: "/tmp/plan.md" });
+    const { prompt } = await client.call("thread/prepareApprovedPlan", params);
+    expect(prompt).toBe("Implement the plan.");
+    await client.turn(threadId, prompt);
+    expect(developer(model, 0)).toContain("<approved_plan>\n# Plan\n1. Build it\n</approved_plan>");
+    const texts = model.asked[0]!.body.input.map((item: object) => JSON.stringify(item));
+    const at = (text: string) => texts.findIndex((one: string) => one.includes(text));
+    expect(at("<approved_plan>")).toBeLessThan(at(prompt));
+  });
+
   it("[MODE-2] separates the proposed plan from the model's answer while it streams", async () => {
     const { model, client, threadId } = await stage(say(PLAN), say("Yes"));
     const from = client.frames.length;

@@ -32,6 +32,11 @@ it("[LIFE-17] refuses with the texts that clients compare", async () => {
     ["thread/loaded/list", { cursor: "bad" }, "invalid cursor: bad"],
     ["thread/search", { searchTerm: " " }, "thread/search requires a non-empty searchTerm"],
     ["thread/list", { sortKey: "section_position" }, "section-position sorting requires a section filter"],
+    [
+      "thread/list",
+      { includeAttachedThreads: true },
+      "includeAttachedThreads requires a non-empty searchTerm",
+    ],
     ["thread/list", { parentThreadId: "bad" }, /^invalid parent thread id: /],
     ["thread/list", { ancestorThreadId: "" }, /^invalid ancestor thread id: /],
     ["thread/metadata/update", { threadId }, "thread metadata update must include at least one field"],

@@ -78,7 +78,7 @@ describe("thread/start", () => {
       model: "asked",
       status: { type: "idle" },
       cwd,
-      cliVersion: "0.166.0",
+      cliVersion: "0.169.0",
       originator: "scenario",
       source: "vscode",
       threadSource: "user",

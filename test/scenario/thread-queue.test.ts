@@ -181,3 +181,28 @@ it("[QUEUE-6] goes on when all clients have left", async () => {
   const { thread } = await watcher.call("thread/read", { threadId, includeTurns: true });
   expect(thread.turns.map(({ status }: { status: string }) => status)).toEqual(Array(4).fill("completed"));
 });
+
+it("[QUEUE-7] keeps the client's metadata over changes that bring none and over a restart", async () => {
+  const home = await freshFolder();
+  const { host, client } = await stdioHost({ capabilities, home });
+  const threadId = await client.startThread();
+  await client.turn(threadId, "first");
+  await client.speaking(threadId);
+  const params = { threadId, input: input("later"), clientUserMessageId: "c" };
+  const { queuedSubmission } = await client.call("thread/queue/add", {
+    ...params,
+    responsesapiClientMetadata: { a: "1" },
+  });
+  expect(queuedSubmission.responsesapiClientMetadata).toEqual({ a: "1" });
+  const update = async (more: object) => {
+    const change = { threadId, queuedSubmissionId: queuedSubmission.id, input: input("edited"), ...more };
+    return (await client.call("thread/queue/update", change)).queuedSubmission.responsesapiClientMetadata;
+  };
+  expect(await update({})).toEqual({ a: "1" });
+  expect(await update({ responsesapiClientMetadata: {} })).toEqual({ a: "1" });
+  expect(await update({ responsesapiClientMetadata: { b: "2" } })).toEqual({ b: "2" });
+  await host.kill();
+  const { client: next } = await stdioHost({ capabilities, home });
+  const [stored] = await queued(next, threadId);
+  expect(stored).toMatchObject({ input: input("edited"), responsesapiClientMetadata: { b: "2" } });
+});

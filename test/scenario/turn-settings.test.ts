@@ -134,6 +134,8 @@ describe.each(["stdio", "websocket"] as const)("settings of a running turn, on %
     for (const wrong of [{ effort: "" }, { summary: "loud" }, { approvalsReviewer: "nobody" }])
       expect((await refused(wrong)).data.code).toBe("invalidParams");
     expect(await refused({ model: "" })).toMatchObject({ code: -32600, data: { code: "emptyModel" } });
+    const environments = [{ environmentId: "local", cwd: "/" }];
+    expect((await refused({ environments })).data.code).toBe("environmentsFixed");
     first.go();
     await client.turnCompleted(turnId);
     expect(await update(client, { threadId, turnId, model: "another" })).toBe("targetUnavailable");

@@ -151,8 +151,9 @@ const methods = {
   "resources/list": () => ({ resources: [{ uri: "test://one", name: "one" }] }),
   "resources/templates/list": () => ({ resourceTemplates: [{ uriTemplate: "test://{name}", name: "any" }] }),
   /** The address `test://TOOL?ARGUMENTS` has the text that the tool answers with. */
-  "resources/read": async ({ uri }, id) => {
+  "resources/read": async ({ uri, _meta }, id) => {
     const { host, searchParams } = new URL(uri);
+    if (host === "meta") return { contents: [{ uri, text: JSON.stringify(_meta) }] };
     const result = await tools[host]?.(Object.fromEntries(searchParams), id, {});
     return { contents: [{ uri, text: result?.content[0].text ?? `this is ${uri}` }] };
   },

@@ -21,6 +21,7 @@ export class MockModel {
   readonly url: string;
   #replies: Reply[] = [];
   readonly #close: () => Promise<void>;
+  #missing: RegExp | undefined;
 
   private constructor(url: string, close: () => Promise<void>) {
     this.url = url;
@@ -49,6 +50,11 @@ export class MockModel {
     this.#replies = replies;
   }
 
+  /** Replies 404 to requests for these paths from now on. They take none of the replies. */
+  lacks(paths: RegExp): void {
+    this.#missing = paths;
+  }
+
   async close(): Promise<void> {
     open.delete(this);
     await this.#close();
@@ -66,6 +72,7 @@ export class MockModel {
       body: text === "" ? undefined : JSON.parse(text),
     };
     this.asked.push(asked);
+    if (this.#missing?.test(asked.path)) return void response.writeHead(404).end();
     const reply = this.#replies.length > 1 ? this.#replies.shift()! : this.#replies[0]!;
     await reply(response, asked);
   }

@@ -34,25 +34,64 @@ export interface RecordedCase {
   readonly steps: readonly Step[];
 }
 
-const allCases: readonly RecordedCase[] = readdirSync(FOLDER)
-  .filter((file) => file.endsWith(".txt"))
-  .sort()
-  .map((file) => readCase(file.slice(0, -".txt".length), readFileSync(join(FOLDER, file), "utf8")));
+/** The program whose order the cases have: lines with `+` count for Bobbin only, lines with `-` for the Codex CLI only. */
+type Sender = "bobbin" | "codex";
+
+export function readCases(sender: Sender): readonly RecordedCase[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith(".txt"))
+    .sort()
+    .map((file) => readCase(file.slice(0, -".txt".length), readFileSync(join(FOLDER, file), "utf8"), sender));
+}
+
+const allCases = readCases("bobbin");
 
 /** Cases with MCP servers, which the others do not have. */
-export const recordedMcpCases = allCases.filter(({ name }) => name.startsWith("mcp-"));
-export const recordedCases = allCases.filter((one) => !recordedMcpCases.includes(one));
+export const recordedMcpCases = allCases.filter(hasMcp);
+export const recordedCases = allCases.filter((one) => !hasMcp(one));
 
-function readCase(name: string, text: string): RecordedCase {
+export function hasMcp({ name }: RecordedCase): boolean {
+  return name.startsWith("mcp-");
+}
+
+/**
+ * The settings with which the cases were recorded. The folders of the tests are below /tmp: what is outside of the
+ * workspace has to be outside of the sandbox, too.
+ */
+export const RECORDED_CONFIG: readonly string[] = [
+  "sandbox_workspace_write.exclude_slash_tmp = true",
+  "sandbox_workspace_write.exclude_tmpdir_env_var = true",
+];
+/** The permission profile of the cases that name it. It goes below all other keys. */
+export const RECORDED_PROFILE: readonly string[] = [
+  "[permissions.net]",
+  'extends = ":workspace"',
+  "[permissions.net.network]",
+  "enabled = true",
+  "[permissions.net.network.domains]",
+  '"listed.example" = "allow"',
+];
+export const RECORDED_ENVIRONMENT = {
+  SHELL: "/bin/bash",
+  OPENAI_API_KEY: "sk-secret",
+  MY_SECRET_TOKEN: "t",
+  PLAIN_VAR: "p",
+};
+
+function readCase(name: string, text: string, sender: Sender): RecordedCase {
   let thread: object | undefined;
   const steps: Step[] = [];
   const lines = text.split("\n").filter((line) => line !== "");
+  /** Whether this program sends the last line before a step. */
+  let isSent = true;
   for (const [at, line] of lines.entries()) {
     const [word = "", first = "", rest = ""] = split(line);
+    if (word === "<") isSent = true;
     if (word === "thread") thread = JSON.parse(`${first} ${rest}`);
     else if (word === "git") steps.push({ kind: "git" });
     else if (word === "file") steps.push({ kind: "file", path: first, text: JSON.parse(rest) });
     else if (word === "picture") steps.push({ kind: "picture", path: first });
+    else if (line.startsWith("> answer ") && !isSent) continue;
     else if (word === ">") steps.push({ kind: "client", method: first, params: rest || "{}" });
     else if (word === "model") steps.push({ kind: "model", tool: first, args: rest });
     else if (word === "output") steps.push({ kind: "output", process: first, text: JSON.parse(rest) });
@@ -61,10 +100,22 @@ function readCase(name: string, text: string): RecordedCase {
     else if (word === "+" || word === "-") {
       const [, different, reason] = /^. (.+?) +# (.+)$/.exec(line) ?? [];
       if (reason === undefined) throw new Error(`${name}:${at + 1}: a difference needs a reason: ${line}`);
-      if (word === "+") steps.push({ kind: "host", line: different! });
+      isSent = (word === "+") === (sender === "bobbin");
+      // A question that only the Codex CLI asks is answered as the one before.
+      if (isSent && different === "serverRequest/resolved" && isQuestion(steps.at(-1)))
+        steps.push(lastAnswer(steps));
+      if (isSent) steps.push({ kind: "host", line: different! });
     } else throw new Error(`${name}:${at + 1}: unknown line: ${line}`);
   }
   return { name, thread, steps };
+}
+
+function isQuestion(step: Step | undefined): boolean {
+  return step?.kind === "host" && step.line.endsWith("/requestApproval");
+}
+
+function lastAnswer(steps: readonly Step[]): Step {
+  return steps.findLast((step) => step.kind === "client" && step.method === "answer")!;
 }
 
 /** Splits a line into its first two words and the rest. */

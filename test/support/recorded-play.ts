@@ -31,8 +31,8 @@ export interface Stage {
   readonly model: MockModel;
   /** Plays the recorded client. */
   readonly client: WireClient;
-  /** Follows the thread. */
-  readonly follower: WireClient;
+  /** Follows the thread. The Codex CLI has one client on stdio, and none that follows. */
+  readonly follower?: WireClient;
   /** Which client answers requests. For the other client, the requests must be resolved. */
   readonly answers: "client" | "follower";
 }
@@ -58,6 +58,21 @@ let played = 0;
 export async function play(recorded: RecordedCase, stage: Stage): Promise<Played> {
   const player = await Player.start(recorded, stage);
   return player.play();
+}
+
+/** Plays a case, and returns the order that came, and what was wrong with it. Never throws. */
+export async function orderOf(
+  recorded: RecordedCase,
+  stage: Stage,
+): Promise<{ lines: readonly string[]; problem: string | null }> {
+  let player: Player | undefined;
+  try {
+    player = await Player.start(recorded, stage);
+    await player.playInOrder();
+    return { lines: player.lines(), problem: null };
+  } catch (cause) {
+    return { lines: player?.lines() ?? [], problem: (cause as Error).message };
+  }
 }
 
 class Player {
@@ -86,7 +101,7 @@ class Player {
     this.#outside = folders.outside;
     this.#threadId = threadId;
     this.#marks = [1, 2, 3].map((mark) => `${9_500_000 + process.pid}.${this.#nth}${mark}`);
-    this.#from = { client: stage.client.frames.length, follower: stage.follower.frames.length };
+    this.#from = { client: stage.client.frames.length, follower: stage.follower?.frames.length ?? 0 };
   }
 
   static async start(recorded: RecordedCase, stage: Stage): Promise<Player> {
@@ -95,25 +110,14 @@ class Player {
     if (recorded.thread === undefined) return new Player(recorded, stage, folders, undefined);
     // A model that gets `apply_patch` as a freeform tool, like the recorded one.
     const threadId = await client.startThread({ cwd: folders.cwd, model: "gpt-5.5", ...recorded.thread });
-    await follower.call("thread/resume", { threadId });
+    await follower?.call("thread/resume", { threadId });
     return new Player(recorded, stage, folders, threadId);
   }
 
   async play(): Promise<Played> {
-    const { model, client, follower } = this.#stage;
-    const replies = this.#recorded.steps.flatMap((step, at) =>
-      step.kind === "model" ? [this.#reply(step, `call_${at}`)] : [],
-    );
-    model.reply(...replies);
-    for (const step of this.#recorded.steps) await this.#take(step);
-    await this.#seen(client, this.#expected);
-    const shared = this.#expected.filter((line) => !isReply(line));
-    await this.#seen(follower, this.#threadId === undefined ? [] : shared);
-    // After these replies, any unexpected frame would have arrived.
-    await Promise.all([client, follower].map((one) => one.call("thread/loaded/list", {})));
-    expect(this.#lines(client)).toEqual(diffsFirst(this.#expected));
-    expect(this.#lines(follower)).toEqual(this.#threadId === undefined ? [] : diffsFirst(shared));
-    for (const one of [client, follower]) {
+    await this.playInOrder();
+    const { client, follower } = this.#stage;
+    for (const one of this.#clients()) {
       this.#checkOutput(one);
       this.#checkStatus(one);
     }
@@ -122,10 +126,38 @@ class Player {
       .map(({ params }) => params.item);
     if (this.#threadId !== undefined) {
       await client.call("thread/delete", { threadId: this.#threadId });
-      await follower.about(this.#threadId, "thread/deleted");
+      await follower?.about(this.#threadId, "thread/deleted");
     }
     const { cwd, outside, marks } = { cwd: this.#cwd, outside: this.#outside, marks: this.#marks };
     return { cwd, outside, marks, items, frames: this.#frames(client) };
+  }
+
+  /** Plays the case. Throws if a client is sent something else than expected, or in another order. */
+  async playInOrder(): Promise<void> {
+    const { model, client, follower } = this.#stage;
+    const replies = this.#recorded.steps.flatMap((step, at) =>
+      step.kind === "model" ? [this.#reply(step, `call_${at}`)] : [],
+    );
+    model.reply(...replies);
+    for (const step of this.#recorded.steps) await this.#take(step);
+    await this.#seen(client, this.#expected);
+    const shared = this.#expected.filter((line) => !isReply(line));
+    if (follower !== undefined) await this.#seen(follower, this.#threadId === undefined ? [] : shared);
+    // After these replies, any unexpected frame would have arrived.
+    await Promise.all(this.#clients().map((one) => one.call("thread/loaded/list", {})));
+    expect(this.#lines(client)).toEqual(diffsFirst(this.#expected));
+    if (follower !== undefined)
+      expect(this.#lines(follower)).toEqual(this.#threadId === undefined ? [] : diffsFirst(shared));
+  }
+
+  #clients(): readonly WireClient[] {
+    const { client, follower } = this.#stage;
+    return follower === undefined ? [client] : [client, follower];
+  }
+
+  /** What the calling client was sent so far. */
+  lines(): readonly string[] {
+    return this.#lines(this.#stage.client);
   }
 
   async #take(step: Step): Promise<void> {
@@ -179,12 +211,16 @@ class Player {
       ...(method === "turn/start" && { input }),
       ...(method === "turn/interrupt" && { turnId: this.#lastOf("turn/started").params.turn.id }),
     };
-    this.#stage.client.send({ id, method, params: { ...params, ...more } });
+    // The Codex CLI takes no params here.
+    const hasParams = method !== "config/mcpServer/reload";
+    this.#stage.client.send({ id, method, ...(hasParams && { params: { ...params, ...more } }) });
   }
 
   async #answer(result: object): Promise<void> {
-    const one = this.#stage[this.#stage.answers];
-    const { id } = this.#frames(this.#stage.client).filter(isQuestion).at(-1)!;
+    const one = this.#stage[this.#stage.answers]!;
+    const question = this.#frames(this.#stage.client).findLast(isQuestion);
+    if (question === undefined) throw new Error("the client should answer, and nothing was asked");
+    const { id } = question;
     await one.until(
       () => this.#frames(one).some((frame) => isQuestion(frame) && frame.id === id),
       "the question",

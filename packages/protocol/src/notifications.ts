@@ -56,14 +56,14 @@ import {
   ThreadNameUpdatedNotification,
   ThreadReadStateChangedNotification,
   ThreadRevertedNotification,
-  ThreadSectionMovedNotification,
+  ThreadSectionChangedNotification,
   ThreadStartedNotification,
   ThreadStatusChangedNotification,
   ThreadTokenUsageUpdatedNotification,
   ThreadUnarchivedNotification,
 } from "./types/thread-notification.ts";
 import { ThreadQueueChangedNotification } from "./types/thread-queue.ts";
-import { ThreadSectionChangedNotification } from "./types/thread-section.ts";
+import { SectionListChangedNotification } from "./types/thread-section.ts";
 import { ThreadSettingsUpdatedNotification } from "./types/thread-settings.ts";
 import {
   TurnCompletedNotification,
@@ -88,6 +88,7 @@ export const notifications = {
   "thread/compacted": durable(ContextCompactedNotification),
   "thread/goal/updated": durable(ThreadGoalUpdatedNotification),
   "thread/goal/cleared": durable(ThreadGoalClearedNotification),
+  "thread/section/changed": durable(ThreadSectionChangedNotification),
   "thread/queue/changed": durable(ThreadQueueChangedNotification),
   "turn/started": durable(TurnStartedNotification),
   "turn/completed": durable(TurnCompletedNotification),
@@ -136,7 +137,6 @@ export const notifications = {
   "fuzzyFileSearch/sessionUpdated": live(FuzzyFileSearchSessionUpdatedNotification),
   "fuzzyFileSearch/sessionCompleted": live(FuzzyFileSearchSessionCompletedNotification),
   "thread/grants/revoked": durable(ThreadGrantRevokedNotification, { stability: "experimental", ours: true }),
-  "thread/section/moved": durable(ThreadSectionMovedNotification, { stability: "experimental", ours: true }),
-  "threadSection/changed": live(ThreadSectionChangedNotification, { stability: "experimental", ours: true }),
+  "threadSection/changed": live(SectionListChangedNotification, { stability: "experimental", ours: true }),
   "thread/view/updated": durable(ThreadViewUpdatedNotification, { stability: "experimental", ours: true }),
 };

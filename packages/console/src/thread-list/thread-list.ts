@@ -51,7 +51,7 @@ export class ThreadList {
         this.#collect([notification.params.thread]);
         void this.#readOwner(notification);
       }
-      if (notification.method === "thread/section/moved") this.#moved(notification.params);
+      if (notification.method === "thread/section/changed") this.#moved(notification.params);
       if (notification.method === "threadSection/changed") this.#sectionReads.request();
     });
     client.onConnection(({ state }) => {

@@ -68,6 +68,11 @@ const BUILT_IN: readonly ProviderSettings[] = [
   },
 ];
 
+/** Whether a provider of this ID exists without an entry in `[model_providers]`. */
+export function isBuiltInProvider(id: string): boolean {
+  return id === OFFLINE_MODEL || BUILT_IN.some((settings) => settings.id === id);
+}
+
 export interface ModelChoice {
   readonly modelProvider: string;
   readonly model: string;

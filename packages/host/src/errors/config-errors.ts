@@ -21,6 +21,11 @@ export const CONFIG_ERRORS = {
     retryable: false,
     text: (id: string, known: string) => `unknown model provider: ${id} (known: ${known})`,
   },
+  modelProviderNotConfigured: {
+    wire: -32600,
+    retryable: false,
+    text: (id: string) => `the model provider ${JSON.stringify(id)} is not configured`,
+  },
   promptNotFound: {
     wire: -32602,
     retryable: false,
@@ -101,5 +106,6 @@ export const CONFIG_ERRORS = {
     text: (key: string) =>
       `\`${key}\` cannot be switched off: requirements.toml requires the network by host`,
   },
+  configPathNotFound: { wire: -32600, retryable: false, text: (why: string) => why },
   configValidationError: { wire: -32600, retryable: false, text: (why: string) => why },
 } as const;

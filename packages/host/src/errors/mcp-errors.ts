@@ -15,6 +15,11 @@ export const MCP_ERRORS = {
     retryable: true,
     text: (name: string, why: string) => `failed to login to MCP server '${name}': ${why}`,
   },
+  reservedResourceMeta: {
+    wire: -32600,
+    retryable: false,
+    text: (key: string) => `reserved resource read metadata key: ${key}`,
+  },
   mcpServerNotFound: {
     wire: -32602,
     retryable: false,

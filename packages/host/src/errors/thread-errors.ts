@@ -2,6 +2,11 @@
 export const THREAD_ERRORS = {
   invalidThreadId: { wire: -32600, retryable: false, text: (why: string) => `invalid thread id: ${why}` },
   malformedThreadId: { wire: -32602, retryable: false, text: (why: string) => `invalid thread id: ${why}` },
+  attachedNeedsSearch: {
+    wire: -32600,
+    retryable: false,
+    text: () => "includeAttachedThreads requires a non-empty searchTerm",
+  },
   threadNotFound: { wire: -32600, retryable: false, text: (id: string) => `thread not found: ${id}` },
   threadNotLoaded: { wire: -32600, retryable: false, text: (id: string) => `thread not loaded: ${id}` },
   noRollout: { wire: -32600, retryable: false, text: (id: string) => `no rollout found for thread id ${id}` },

@@ -5,6 +5,12 @@ export const TURN_ERRORS = {
     retryable: false,
     text: (id: string) => `unknown turn environment id \`${id}\``,
   },
+  environmentsFixed: {
+    wire: -32600,
+    retryable: false,
+    text: () =>
+      "the environments of a running turn cannot be changed; use thread/settings/update for later turns",
+  },
   environmentNotFound: {
     wire: -32600,
     retryable: false,
@@ -39,6 +45,12 @@ export const TURN_ERRORS = {
     retryable: false,
     text: (reviewId: string) =>
       `no denied review ${reviewId} waits for an approval in this thread: it may be too old, or was approved and used`,
+  },
+  planEmpty: { wire: -32600, retryable: false, text: () => "The approved plan is empty." },
+  planPathRelative: {
+    wire: -32602,
+    retryable: false,
+    text: () => "`attachmentPath` must be absolute on the app server",
   },
   nothingToInject: { wire: -32600, retryable: false, text: () => "items must not be empty" },
   invalidResponseItem: {

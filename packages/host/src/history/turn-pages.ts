@@ -1,4 +1,12 @@
-import type { Result, ThreadItem, ThreadItemsListCursor, Turn, TurnItemsView } from "@bobbin/protocol";
+import type {
+  McpToolCallResult,
+  Result,
+  ThreadItem,
+  ThreadItemOutputDeferral,
+  ThreadItemsListCursor,
+  Turn,
+  TurnItemsView,
+} from "@bobbin/protocol";
 import type { ThreadState } from "../core/state.ts";
 import { answerAmong } from "../core/turn/item-kinds.ts";
 import { fault } from "../errors.ts";
@@ -52,6 +60,8 @@ type ItemEntry = Result<"thread/items/list">["data"][number];
 interface ItemsQuery extends Omit<TurnsQuery, "cursor"> {
   readonly cursor?: ThreadItemsListCursor | null | undefined;
   readonly turnId?: string | null | undefined;
+  /** Which outputs to leave out. Counts only with a `turnId`. */
+  readonly deferOutput?: ThreadItemOutputDeferral | null | undefined;
 }
 
 /** One page of items, oldest first by default. */
@@ -63,13 +73,32 @@ export async function itemsPage(source: Source, query: ItemsQuery): Promise<Resu
       value: entryOf(turn.id, value),
     }));
   };
-  const { cursor, ...rest } = query;
+  const { cursor, deferOutput, ...rest } = query;
   const text =
     typeof cursor === "object" && cursor !== null
       ? await cursorOfItem(source, rowsOf, cursor.itemId)
       : cursor;
   const { data, ...cursors } = await page(source, rowsOf, { ...rest, cursor: text }, "asc");
-  return { data: await entriesWithBlobs(source.journal, data), ...cursors };
+  const deferral = query.turnId == null ? {} : (deferOutput ?? {});
+  const shown = data.map((entry) => deferred(entry, deferral));
+  return { data: await entriesWithBlobs(source.journal, shown), ...cursors };
+}
+
+/** The entry without its output, if the deferral names it. Outputs of failures and results with more than text stay. */
+function deferred(entry: ItemEntry, deferral: ThreadItemOutputDeferral): ItemEntry {
+  const { item } = entry;
+  if (item.type === "commandExecution" && deferral.commandExecution === true) {
+    if (item.status !== "completed" || !item.aggregatedOutput) return entry;
+    return { ...entry, item: { ...item, aggregatedOutput: null }, outputDeferred: true };
+  }
+  if (item.type !== "mcpToolCall" || deferral.mcpToolCall !== true) return entry;
+  if (item.status !== "completed" || !isPlainText(item.result)) return entry;
+  return { ...entry, item: { ...item, result: { ...item.result, content: [] } }, outputDeferred: true };
+}
+
+function isPlainText(result: McpToolCallResult | null): result is McpToolCallResult {
+  if (result === null || result.structuredContent != null || result.content.length === 0) return false;
+  return result.content.every((part) => Object(part).type === "text");
 }
 
 async function entriesWithBlobs(journal: JournalReader, entries: readonly ItemEntry[]): Promise<ItemEntry[]> {

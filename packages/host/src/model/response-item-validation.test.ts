@@ -55,6 +55,7 @@ describe("an item of the responses wire", () => {
       content: [
         { type: "input_image", image_url: "data:," },
         { type: "input_image", file_id: "f" },
+        { type: "input_audio", file_id: "f" },
       ],
     }),
     { type: "reasoning", summary: [], encrypted_content: null },

@@ -63,6 +63,11 @@ function untagged(what: string, ...shapes: readonly Shape[]): Shape {
 }
 
 const detail = optional(oneOf("auto", "low", "high", "original"));
+const audioReference = untagged(
+  "AudioReference",
+  fields({ audio_url: text }, "a map"),
+  fields({ file_id: text }, "a map"),
+);
 const imageReference = untagged(
   "ImageReference",
   fields({ image_url: text }, "a map"),
@@ -70,13 +75,12 @@ const imageReference = untagged(
 );
 const textFields: Fields = { text };
 const encryptedFields: Fields = { encrypted_content: text };
-const audioFields: Fields = { audio_url: text };
 
-const CONTENT = withImageCheck(
+const CONTENT = withMediaCheck(
   taggedKnown("ContentItem", {
     input_text: textFields,
     input_image: { detail },
-    input_audio: audioFields,
+    input_audio: {},
     output_text: textFields,
   }),
 );
@@ -84,21 +88,25 @@ const OUTPUT = untagged(
   "FunctionCallOutputBody",
   text,
   list(
-    withImageCheck(
+    withMediaCheck(
       taggedKnown("FunctionCallOutputContentItem", {
         input_text: textFields,
         input_image: { detail },
-        input_audio: audioFields,
+        input_audio: {},
         encrypted_content: encryptedFields,
       }),
     ),
   ),
 );
 
-/** Additionally checks the image reference of an image part, which is a URL or a file id. */
-function withImageCheck(part: Shape): Shape {
-  return (value) =>
-    part(value) ?? ((value as { type: string }).type === "input_image" ? imageReference(value) : undefined);
+/** Additionally checks the reference of an image or audio part, which is a URL or a file id. */
+function withMediaCheck(part: Shape): Shape {
+  return (value) => part(value) ?? mediaReference((value as { type: string }).type)?.(value);
+}
+
+function mediaReference(type: string): Shape | undefined {
+  if (type === "input_audio") return audioReference;
+  return type === "input_image" ? imageReference : undefined;
 }
 
 const id = optional(text);

@@ -17,6 +17,9 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   initialize: "open",
   "model/list": "open",
   "modelProvider/capabilities/read": "open",
+  // Addresses of providers may be internal.
+  "modelProvider/list": "hostUser",
+  "modelProvider/config/write": "hostUser",
   "server/diagnostics": "own",
   // Only for the host's user: log lines contain the threads and addresses of all users.
   "server/logs/read": "hostUser",
@@ -27,6 +30,7 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
 
   // A subject has no account.
   "account/read": "own",
+  "account/securitySetup/read": "open",
   "account/login/start": "hostUser",
   "account/login/cancel": "hostUser",
   "account/logout": "hostUser",
@@ -109,6 +113,7 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "thread/grants/list": "own",
   "thread/grants/revoke": "own",
   "thread/inject_items": "own",
+  "thread/prepareApprovedPlan": "own",
   "thread/approveGuardianDeniedAction": "own",
   "thread/section/move": "own",
   "threadSection/list": "own",

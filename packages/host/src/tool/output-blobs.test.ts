@@ -41,9 +41,9 @@ describe("the output of a tool", () => {
   it("has a note in place of large media that no model can use, and clients get it whole", async () => {
     const { keep, blobs } = store();
     const data = Buffer.alloc(100_000, 7).toString("base64");
-    const output: FunctionCallOutputContentItem[] = [
+    const output = [
       { type: "input_audio", audio_url: `data:audio/wav;base64,${data}` },
-    ];
+    ] as FunctionCallOutputContentItem[];
     const content = [{ type: "audio", data, mimeType: "audio/wav" }];
     const kept = (await keepOutcome({ output, content }, keep))!;
     expect(kept.output).toEqual([

@@ -140,7 +140,11 @@ function mediaIn(part: FunctionCallOutputContentItem): PartMedia | undefined {
       url: part.image_url,
       with: (image_url) => ({ ...part, image_url }) as FunctionCallOutputContentItem,
     };
-  if (part.type === "input_audio")
-    return { kind: "audio", url: part.audio_url, with: (audio_url) => ({ ...part, audio_url }) };
+  if (part.type === "input_audio" && typeof part.audio_url === "string")
+    return {
+      kind: "audio",
+      url: part.audio_url,
+      with: (audio_url) => ({ ...part, audio_url }) as FunctionCallOutputContentItem,
+    };
   return undefined;
 }

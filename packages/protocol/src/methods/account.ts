@@ -9,6 +9,7 @@ import {
   GetAccountRateLimitsParams,
   GetAccountRateLimitsResponse,
   GetAccountResponse,
+  GetAccountSecuritySetupResponse,
   GetAccountTokenUsageParams,
   GetAccountTokenUsageResponse,
   LoginAccountParams,
@@ -44,6 +45,12 @@ export const accountMethods = {
   "account/rateLimits/read": method({
     params: nullable(GetAccountRateLimitsParams),
     result: GetAccountRateLimitsResponse,
+    scope: NONE,
+    stability: "stable",
+  }),
+  "account/securitySetup/read": method({
+    params: nothing(),
+    result: GetAccountSecuritySetupResponse,
     scope: NONE,
     stability: "stable",
   }),

@@ -1,4 +1,4 @@
-import { method, NONE } from "../table-entry.ts";
+import { global, method, NONE, sharedGlobal } from "../table-entry.ts";
 import { ServerDiagnosticsParams, ServerDiagnosticsResponse } from "../types/diagnostics.ts";
 import {
   FeedbackSaveParams,
@@ -14,6 +14,12 @@ import {
   ModelProviderCapabilitiesReadParams,
   ModelProviderCapabilitiesReadResponse,
 } from "../types/model.ts";
+import {
+  ModelProviderConfigWriteParams,
+  ModelProviderConfigWriteResponse,
+  ModelProviderListParams,
+  ModelProviderListResponse,
+} from "../types/model-provider.ts";
 import { ServerLogsReadParams, ServerLogsReadResponse } from "../types/server-logs.ts";
 import { ServerSetupReadParams, ServerSetupReadResponse } from "../types/server-setup-report.ts";
 
@@ -61,6 +67,18 @@ export const serverMethods = {
     params: ModelProviderCapabilitiesReadParams,
     result: ModelProviderCapabilitiesReadResponse,
     scope: NONE,
+    stability: "stable",
+  }),
+  "modelProvider/list": method({
+    params: ModelProviderListParams,
+    result: ModelProviderListResponse,
+    scope: sharedGlobal("config"),
+    stability: "stable",
+  }),
+  "modelProvider/config/write": method({
+    params: ModelProviderConfigWriteParams,
+    result: ModelProviderConfigWriteResponse,
+    scope: global("config"),
     stability: "stable",
   }),
   "feedback/save": method({

@@ -16,6 +16,8 @@ import {
   ThreadInjectItemsResponse,
   ThreadMetadataUpdateParams,
   ThreadMetadataUpdateResponse,
+  ThreadPrepareApprovedPlanParams,
+  ThreadPrepareApprovedPlanResponse,
   ThreadReadStateUpdateParams,
   ThreadReadStateUpdateResponse,
   ThreadRevertParams,
@@ -83,6 +85,12 @@ export const threadEditMethods = {
     scope: THREAD,
     stability: "experimental",
     ours: true,
+  }),
+  "thread/prepareApprovedPlan": method({
+    params: ThreadPrepareApprovedPlanParams,
+    result: ThreadPrepareApprovedPlanResponse,
+    scope: THREAD,
+    stability: "experimental",
   }),
   "thread/inject_items": method({
     params: ThreadInjectItemsParams,

@@ -39,6 +39,21 @@ export type AccountRateLimitsUpdatedNotification = Static<typeof AccountRateLimi
 export const AccountRoutingOverride = enumeration("AccountRoutingOverride", ["NO_CONSTRAINT", "us", "us_cr"]);
 export type AccountRoutingOverride = Static<typeof AccountRoutingOverride>;
 
+export const AccountSecuritySetupAction = object("AccountSecuritySetupAction", () => ({
+  label: string(),
+  url: string(),
+}));
+export type AccountSecuritySetupAction = Static<typeof AccountSecuritySetupAction>;
+
+export const AccountSecuritySetupNotice = object("AccountSecuritySetupNotice", () => ({
+  accountId: string(),
+  action: AccountSecuritySetupAction,
+  description: string(),
+  title: string(),
+  userId: string(),
+}));
+export type AccountSecuritySetupNotice = Static<typeof AccountSecuritySetupNotice>;
+
 export const AccountTokenUsageDailyBucket = object("AccountTokenUsageDailyBucket", () => ({
   startDate: string(),
   tokens: integer(),
@@ -145,9 +160,15 @@ export type GetAccountRateLimitsResponse = Static<typeof GetAccountRateLimitsRes
 export const GetAccountResponse = object("GetAccountResponse", () => ({
   account: nullable(Account),
   requiresOpenaiAuth: boolean(),
+  userId: nullable(string()),
   workspaceRouting: experimental(WorkspaceRouting),
 }));
 export type GetAccountResponse = Static<typeof GetAccountResponse>;
+
+export const GetAccountSecuritySetupResponse = object("GetAccountSecuritySetupResponse", () => ({
+  notice: nullable(AccountSecuritySetupNotice),
+}));
+export type GetAccountSecuritySetupResponse = Static<typeof GetAccountSecuritySetupResponse>;
 
 export const GetAccountTokenUsageParams = object("GetAccountTokenUsageParams", () => ({
   threadId: optional(string()),

@@ -35,6 +35,7 @@ export type CommandExecutionApprovalDecision = Static<typeof CommandExecutionApp
 export const CommandExecutionApprovalKind = enumeration("CommandExecutionApprovalKind", [
   "command",
   "writeStdin",
+  "humanCommand",
 ]);
 export type CommandExecutionApprovalKind = Static<typeof CommandExecutionApprovalKind>;
 

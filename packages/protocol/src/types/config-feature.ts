@@ -141,6 +141,9 @@ export type WebSearchLocation = Static<typeof WebSearchLocation>;
 export const WebSearchMode = enumeration("WebSearchMode", ["disabled", "cached", "indexed", "live"]);
 export type WebSearchMode = Static<typeof WebSearchMode>;
 
+export const WebSearchProvider = enumeration("WebSearchProvider", ["standalone", "search_mcp"]);
+export type WebSearchProvider = Static<typeof WebSearchProvider>;
+
 export const WebSearchToolConfig = object("WebSearchToolConfig", () => ({
   allowed_domains: nullable(array(string())),
   context_size: nullable(WebSearchContextSize),

@@ -222,6 +222,7 @@ export const OtelRequirements = object("OtelRequirements", () => ({
   exporter: nullable(OtelExporter),
   log_agent_responses: nullable(boolean()),
   log_guardian_assessments: nullable(boolean()),
+  log_sse_deltas: nullable(boolean()),
   log_user_prompt: nullable(boolean()),
   metrics_exporter: nullable(OtelExporter),
   span_attributes: nullable(record(string())),

@@ -24,6 +24,7 @@ import {
   ComputerUseConfig,
   ToolsV2,
   WebSearchMode,
+  WebSearchProvider,
 } from "./config-feature.ts";
 import {
   ApprovalsReviewer,
@@ -55,6 +56,7 @@ export const Config = open(
     approvals_reviewer: nullable(ApprovalsReviewer),
     apps: experimental(AppsConfig),
     browser_use: nullable(BrowserUseConfig),
+    client_search_provider: nullable(WebSearchProvider),
     compact_prompt: nullable(string()),
     computer_use: nullable(ComputerUseConfig),
     desktop: nullable(record(unknown())),

@@ -24,6 +24,7 @@ export * from "./item-notification.ts";
 export * from "./item-part.ts";
 export * from "./mcp.ts";
 export * from "./model.ts";
+export * from "./model-provider.ts";
 export * from "./permission.ts";
 export * from "./plugin.ts";
 export * from "./plugin-share.ts";

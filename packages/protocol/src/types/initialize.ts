@@ -26,6 +26,7 @@ export const InitializeCapabilities = object("InitializeCapabilities", () => ({
   mcpServerOpenaiFormElicitation: omittable(boolean()),
   optOutNotificationMethods: optional(array(string())),
   requestAttestation: omittable(boolean()),
+  requiredHumanApproval: omittable(boolean()),
   eventCursor: experimental(boolean(), { ours: true, gated: false }),
   threadUnloadDelaySecs: experimental(integer("uint32"), { ours: true, gated: false }),
 }));

@@ -1,4 +1,4 @@
-import { integer, object, type Static, string } from "../schema-language.ts";
+import { integer, object, optional, type Static, string } from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
 import { ThreadItem } from "./item.ts";
 
@@ -35,6 +35,7 @@ export type FileChangeOutputDeltaNotification = Static<typeof FileChangeOutputDe
 
 export const ItemCompletedNotification = object("ItemCompletedNotification", () => ({
   completedAtMs: integer(),
+  contentTokenCount: optional(integer("uint64")),
   item: ThreadItem,
   threadId: string(),
   turnId: string(),

@@ -1,5 +1,6 @@
 import {
   array,
+  boolean,
   enumeration,
   integer,
   nullable,
@@ -14,6 +15,20 @@ import {
 
 export const AgentMessageDelivery = enumeration("AgentMessageDelivery", ["async"]);
 export type AgentMessageDelivery = Static<typeof AgentMessageDelivery>;
+
+export const AgentMessageDisplay = object("AgentMessageDisplay", () => ({
+  action: string(),
+  blockType: optional(string()),
+  checkTrustedContacts: optional(boolean()),
+  cyberTrustedAccess: optional(boolean()),
+}));
+export type AgentMessageDisplay = Static<typeof AgentMessageDisplay>;
+
+export const AgentMessageModeration = object("AgentMessageModeration", () => ({
+  display: optional(AgentMessageDisplay),
+  moderated: boolean(),
+}));
+export type AgentMessageModeration = Static<typeof AgentMessageModeration>;
 
 export const AsyncUserInputQuestion = object("AsyncUserInputQuestion", () => ({
   options: nullable(array(string())),
@@ -109,7 +124,7 @@ export const FunctionCallOutputContentItem = tagged("FunctionCallOutputContentIt
     { detail: optional(ImageDetail), image_url: string() },
     { detail: optional(ImageDetail), file_id: string() },
   ],
-  input_audio: { audio_url: string() },
+  input_audio: [{ audio_url: string() }, { file_id: string() }],
   encrypted_content: { encrypted_content: string() },
 }));
 export type FunctionCallOutputContentItem = Static<typeof FunctionCallOutputContentItem>;

@@ -14,6 +14,7 @@ import {
 import { DynamicToolCallOutputContentItem } from "./dynamic-tool.ts";
 import {
   AgentMessageDelivery,
+  AgentMessageModeration,
   AsyncUserInputQuestion,
   CollabAgentState,
   CollabAgentTool,
@@ -51,6 +52,7 @@ export const ThreadItem = tagged(
       delivery: nullable(AgentMessageDelivery),
       id: string(),
       memoryCitation: nullable(MemoryCitation),
+      moderation: optional(AgentMessageModeration),
       phase: nullable(MessagePhase),
       questions: nullable(array(AsyncUserInputQuestion)),
       text: string(),

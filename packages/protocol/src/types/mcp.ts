@@ -39,6 +39,7 @@ export const McpAuthStatus = enumeration("McpAuthStatus", [
 export type McpAuthStatus = Static<typeof McpAuthStatus>;
 
 export const McpResourceReadParams = object("McpResourceReadParams", () => ({
+  _meta: optional(record(unknown())),
   connectorId: optional(string()),
   originCallId: optional(string()),
   server: string(),

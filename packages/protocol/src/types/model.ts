@@ -50,6 +50,7 @@ export const ModelListParams = object("ModelListParams", () => ({
   cursor: optional(string()),
   includeHidden: optional(boolean()),
   limit: optional(integer("uint32")),
+  modelProvider: optional(string()),
 }));
 export type ModelListParams = Static<typeof ModelListParams>;
 

@@ -3,6 +3,7 @@ import {
   boolean,
   enumeration,
   experimental,
+  filePath,
   integer,
   nullable,
   object,
@@ -67,6 +68,19 @@ export const ThreadReadStateOperation = tagged("ThreadReadStateOperation", "type
   unread: {},
 }));
 export type ThreadReadStateOperation = Static<typeof ThreadReadStateOperation>;
+
+export const ThreadPrepareApprovedPlanParams = object("ThreadPrepareApprovedPlanParams", () => ({
+  attachmentPath: optional(filePath()),
+  markdown: string(),
+  threadId: string(),
+}));
+export type ThreadPrepareApprovedPlanParams = Static<typeof ThreadPrepareApprovedPlanParams>;
+
+export const ThreadPrepareApprovedPlanResponse = object("ThreadPrepareApprovedPlanResponse", () => ({
+  /** The text of the turn that carries the plan out. */
+  prompt: string(),
+}));
+export type ThreadPrepareApprovedPlanResponse = Static<typeof ThreadPrepareApprovedPlanResponse>;
 
 export const ThreadReadStateUpdateParams = object("ThreadReadStateUpdateParams", () => ({
   expectedRevision: string(),

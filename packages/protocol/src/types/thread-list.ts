@@ -25,10 +25,18 @@ export type SortDirection = Static<typeof SortDirection>;
 export const ThreadItemEntry = object("ThreadItemEntry", () => ({
   completedAtMs: nullable(integer()),
   item: ThreadItem,
+  /** The item's output was left out, as `deferOutput` asked. `thread/items/read` has it. */
+  outputDeferred: experimental.omittable(boolean()),
   startedAtMs: nullable(integer()),
   turnId: string(),
 }));
 export type ThreadItemEntry = Static<typeof ThreadItemEntry>;
+
+export const ThreadItemOutputDeferral = object("ThreadItemOutputDeferral", () => ({
+  commandExecution: omittable(boolean()),
+  mcpToolCall: omittable(boolean()),
+}));
+export type ThreadItemOutputDeferral = Static<typeof ThreadItemOutputDeferral>;
 
 export const ThreadItemsListAnchor = tagged("ThreadItemsListAnchor", "type", () => ({
   item: { itemId: string() },
@@ -40,6 +48,7 @@ export type ThreadItemsListCursor = Static<typeof ThreadItemsListCursor>;
 
 export const ThreadItemsListParams = object("ThreadItemsListParams", () => ({
   cursor: optional(ThreadItemsListCursor),
+  deferOutput: optional(ThreadItemOutputDeferral),
   limit: optional(integer("uint32")),
   sortDirection: optional(SortDirection),
   threadId: string(),
@@ -73,9 +82,11 @@ export const ThreadListParams = object("ThreadListParams", () => ({
   ancestorThreadId: experimental(string()),
   archived: optional(boolean()),
   attachedToThreadId: experimental(string()),
+  currentAccountOnly: omittable(boolean()),
   cursor: optional(string()),
   cwd: optional(ThreadListCwdFilter),
   excludedThreadIds: optional(array(string())),
+  includeAttachedThreads: experimental.omittable(boolean()),
   limit: optional(integer("uint32")),
   modelProviders: optional(array(string())),
   originators: optional(array(string())),
@@ -150,7 +161,9 @@ export type ThreadSearchOccurrencesResponse = Static<typeof ThreadSearchOccurren
 
 export const ThreadSearchParams = object("ThreadSearchParams", () => ({
   archived: optional(boolean()),
+  currentAccountOnly: experimental.omittable(boolean()),
   cursor: optional(string()),
+  includeAttachedThreads: experimental.omittable(boolean()),
   limit: optional(integer("uint32")),
   searchTerm: string(),
   sortDirection: optional(SortDirection),

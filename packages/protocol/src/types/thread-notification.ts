@@ -49,12 +49,12 @@ export const ThreadRevertedNotification = object("ThreadRevertedNotification", (
 export type ThreadRevertedNotification = Static<typeof ThreadRevertedNotification>;
 
 /** The thread was moved to a section, within it, or (null) out of it. */
-export const ThreadSectionMovedNotification = object("ThreadSectionMovedNotification", () => ({
+export const ThreadSectionChangedNotification = object("ThreadSectionChangedNotification", () => ({
   sectionId: nullable(string()),
   threadId: string(),
   ...cursor(),
 }));
-export type ThreadSectionMovedNotification = Static<typeof ThreadSectionMovedNotification>;
+export type ThreadSectionChangedNotification = Static<typeof ThreadSectionChangedNotification>;
 
 export const ThreadStartedNotification = object("ThreadStartedNotification", () => ({
   thread: Thread,

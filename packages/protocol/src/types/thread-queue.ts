@@ -1,10 +1,12 @@
 import {
   array,
   boolean,
+  experimental,
   integer,
   nullable,
   object,
   optional,
+  record,
   type Static,
   string,
 } from "../schema-language.ts";
@@ -16,12 +18,14 @@ export const QueuedSubmission = object("QueuedSubmission", () => ({
   clientUserMessageId: string(),
   id: string(),
   input: array(UserInput),
+  responsesapiClientMetadata: optional(record(string())),
 }));
 export type QueuedSubmission = Static<typeof QueuedSubmission>;
 
 export const ThreadQueueAddParams = object("ThreadQueueAddParams", () => ({
   clientUserMessageId: string(),
   input: array(UserInput),
+  responsesapiClientMetadata: experimental(record(string())),
   threadId: string(),
 }));
 export type ThreadQueueAddParams = Static<typeof ThreadQueueAddParams>;
@@ -80,6 +84,7 @@ export type ThreadQueueStartResponse = Static<typeof ThreadQueueStartResponse>;
 export const ThreadQueueUpdateParams = object("ThreadQueueUpdateParams", () => ({
   input: array(UserInput),
   queuedSubmissionId: string(),
+  responsesapiClientMetadata: experimental(record(string())),
   threadId: string(),
 }));
 export type ThreadQueueUpdateParams = Static<typeof ThreadQueueUpdateParams>;

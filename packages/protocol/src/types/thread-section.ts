@@ -14,10 +14,10 @@ export const ThreadSectionAppearance = object("ThreadSectionAppearance", () => (
 export type ThreadSectionAppearance = Static<typeof ThreadSectionAppearance>;
 
 /** The section was created, changed or deleted: a client that shows sections lists them again. */
-export const ThreadSectionChangedNotification = object("ThreadSectionChangedNotification", () => ({
+export const SectionListChangedNotification = object("SectionListChangedNotification", () => ({
   sectionId: string(),
 }));
-export type ThreadSectionChangedNotification = Static<typeof ThreadSectionChangedNotification>;
+export type SectionListChangedNotification = Static<typeof SectionListChangedNotification>;
 
 export const ThreadSectionCreateParams = object("ThreadSectionCreateParams", () => ({
   appearance: optional(ThreadSectionAppearance),

@@ -20,6 +20,8 @@ import {
   ReasoningEffort,
   ReasoningSummary,
 } from "./settings.ts";
+import { ThreadEnvironment } from "./thread.ts";
+import { TurnEnvironmentParams } from "./turn.ts";
 
 export const ThreadMemoryMode = enumeration("ThreadMemoryMode", ["enabled", "disabled"]);
 export type ThreadMemoryMode = Static<typeof ThreadMemoryMode>;
@@ -41,6 +43,7 @@ export const ThreadSettings = object("ThreadSettings", () => ({
   cwd: string(),
   disabledPluginIds: array(string()),
   effort: nullable(ReasoningEffort),
+  environments: experimental(array(ThreadEnvironment)),
   model: string(),
   modelProvider: string(),
   multiAgentMode: experimental.omittable(MultiAgentMode),
@@ -58,6 +61,7 @@ export const ThreadSettingsUpdateParams = object("ThreadSettingsUpdateParams", (
   cwd: optional(filePath()),
   disabledPluginIds: optional(array(string())),
   effort: optional(ReasoningEffort),
+  environments: experimental(array(TurnEnvironmentParams)),
   model: optional(string()),
   multiAgentMode: optional(MultiAgentMode),
   permissions: optional(string()),

@@ -49,6 +49,7 @@ export type SubAgentSource = Static<typeof SubAgentSource>;
 export const Thread = object("Thread", () => ({
   agentNickname: nullable(string()),
   agentRole: nullable(string()),
+  attachedToThreadId: experimental(string()),
   canAcceptDirectInput: experimental(boolean()),
   cliVersion: string(),
   createdAt: integer(),

@@ -38,7 +38,7 @@ export const UserInput = tagged("UserInput", "type", () => ({
     { detail: optional(ImageDetail), fileId: string() },
   ],
   localImage: { detail: optional(ImageDetail), path: filePath() },
-  audio: { url: string() },
+  audio: [{ url: string() }, { fileId: string() }],
   localAudio: { path: filePath() },
   skill: { name: string(), path: filePath() },
   mention: { name: string(), path: filePath() },

@@ -52,6 +52,7 @@ export const CodexErrorInfo = union("CodexErrorInfo", () => [
     "badRequest",
     "threadRollbackFailed",
     "sandboxError",
+    "inferenceHookDenied",
     "other",
   ]),
   inline(() => ({ httpConnectionFailed: inline(() => ({ httpStatusCode: nullable(integer("uint16")) })) })),
@@ -151,6 +152,7 @@ export const TurnSettingsUpdateParams = exact(
   object("TurnSettingsUpdateParams", () => ({
     approvalsReviewer: optional(ApprovalsReviewer),
     effort: optional(ReasoningEffort),
+    environments: experimental(array(TurnEnvironmentParams)),
     model: optional(string()),
     serviceTier: optional(string()),
     summary: optional(ReasoningSummary),

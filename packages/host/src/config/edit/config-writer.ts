@@ -193,12 +193,16 @@ function overriddenBy(name: ConfigLayerSource): string {
   }
 }
 
-type WriteFault = "configLayerReadonly" | "configVersionConflict" | "configValidationError";
+type WriteFault =
+  | "configLayerReadonly"
+  | "configPathNotFound"
+  | "configVersionConflict"
+  | "configValidationError";
 
 /** Adds the error code in the field in which clients of the Codex CLI look for it. */
-function refused<C extends WriteFault & ErrorCode>(
+export function refused<C extends WriteFault & ErrorCode>(
   code: C,
-  ...words: C extends "configValidationError" ? [string] : []
+  ...words: C extends "configValidationError" | "configPathNotFound" ? [string] : []
 ): Fault {
   const { message } = fault(code, ...(words as never));
   return new Fault(code, message, { config_write_error_code: code });

@@ -146,7 +146,7 @@ export const LIFE_RECORDS: RecordTable<LifeRecord> = {
       ...state,
       section: id === null ? null : { id, position, since: at },
     }),
-    notify: (threadId, { sectionId }) => [toEveryone("thread/section/moved", { threadId, sectionId })],
+    notify: (threadId, { sectionId }) => [toEveryone("thread/section/changed", { threadId, sectionId })],
     durability: "written",
     inFork: "never",
   },

@@ -9,6 +9,8 @@ export type QueueCommand =
       readonly at: number;
       readonly id: string;
       readonly input: readonly UserInput[];
+      /** Absent if the submission keeps its own. */
+      readonly responsesapiClientMetadata?: Readonly<Record<string, string>>;
     }
   | { readonly kind: "removeQueued"; readonly at: number; readonly id: string }
   | { readonly kind: "reorderQueue"; readonly at: number; readonly ids: readonly string[] }

@@ -20,10 +20,10 @@ export function decideQueue(state: ThreadState, command: QueueCommand): readonly
       return tooLarge(items, submission.input) ?? [{ type: "submissionQueued", at, submission }];
     }
     case "changeQueued": {
-      const { id, input } = command;
+      const { kind: _, id, input, ...more } = command;
       if (!items.some((item) => item.id === id)) return fault("submissionNotFound", id);
       const others = items.filter((item) => item.id !== id);
-      return tooLarge(others, input) ?? [{ type: "submissionChanged", at, id, input }];
+      return tooLarge(others, input) ?? [{ type: "submissionChanged", id, input, ...more }];
     }
     case "removeQueued": {
       const { id } = command;

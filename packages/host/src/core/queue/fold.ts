@@ -7,10 +7,15 @@ export function foldQueued(queue: Queue, { submission }: Of<"submissionQueued">)
   return { ...queue, items: [...queue.items, submission] };
 }
 
-export function foldChanged(queue: Queue, { id, input }: Of<"submissionChanged">): Queue {
+export function foldChanged(queue: Queue, record: Of<"submissionChanged">): Queue {
+  const { id, input, responsesapiClientMetadata: metadata } = record;
+  const change = {
+    input: [...input],
+    ...(metadata !== undefined && { responsesapiClientMetadata: { ...metadata } }),
+  };
   return {
     ...queue,
-    items: queue.items.map((item) => (item.id === id ? { ...item, input: [...input] } : item)),
+    items: queue.items.map((item) => (item.id === id ? { ...item, ...change } : item)),
   };
 }
 

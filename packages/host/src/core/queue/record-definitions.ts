@@ -1,4 +1,4 @@
-import { array, nullable, string } from "@bobbin/protocol/schema";
+import { array, nullable, omittable, record, string } from "@bobbin/protocol/schema";
 import { QueuedSubmission, UserInput } from "@bobbin/protocol/types";
 import { type Notification, toSubscribers } from "../notification.ts";
 import { time } from "../number-schemas.ts";
@@ -19,7 +19,12 @@ export const QUEUE_RECORDS: RecordTable<QueueRecord> = {
   },
   submissionChanged: {
     version: 1,
-    check: fields(() => ({ at: time(), id: string(), input: array(UserInput) })),
+    check: fields(() => ({
+      at: time(),
+      id: string(),
+      input: array(UserInput),
+      responsesapiClientMetadata: omittable(record(string())),
+    })),
     fold: (state, record) => ({ ...state, queue: foldChanged(state.queue, record) }),
     notify: queueChanged,
     durability: "written",

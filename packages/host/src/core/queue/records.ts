@@ -7,6 +7,8 @@ export type QueueRecord =
       readonly at: number;
       readonly id: string;
       readonly input: readonly UserInput[];
+      /** Absent if the submission keeps its own. */
+      readonly responsesapiClientMetadata?: Readonly<Record<string, string>>;
     }
   | { readonly type: "queueReordered"; readonly at: number; readonly ids: readonly string[] }
   /** `turnId`: the turn that started with the submission; null if a client removed it. */

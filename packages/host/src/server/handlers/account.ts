@@ -67,10 +67,20 @@ export function accountHandlers(context: HandlerContext, layers: LayeredConfig):
     async "account/read"({ refreshToken }, { connection, reply }) {
       // A subject cannot see the account, and cannot log in.
       if (!isHostUser(connection.meta.principal))
-        return reply({ account: null, requiresOpenaiAuth: false, workspaceRouting: null });
+        return reply({ account: null, userId: null, requiresOpenaiAuth: false, workspaceRouting: null });
       if (refreshToken === true) await accounts.renew();
       const { account, isNeeded } = await inUse();
-      reply({ account: account?.account ?? null, requiresOpenaiAuth: isNeeded, workspaceRouting: null });
+      reply({
+        account: account?.account ?? null,
+        userId: null,
+        requiresOpenaiAuth: isNeeded,
+        workspaceRouting: null,
+      });
+    },
+
+    // The service that has such notices is not asked for any.
+    "account/securitySetup/read"(_params, { reply }) {
+      reply({ notice: null });
     },
 
     async "account/login/start"(params, { reply }) {

@@ -19,6 +19,7 @@ import { projectKey } from "../../tool/consent/project-trust-lookup.ts";
 import { type HandlerContext, reachOf } from "../handler-context.ts";
 import type { MethodHandlers } from "../handler-types.ts";
 import { isHostUser } from "../host-user-check.ts";
+import { modelProviderHandlers } from "./model-providers.ts";
 
 /** Handlers that read and write the configuration. */
 export function configHandlers(context: HandlerContext, layers: LayeredConfig): MethodHandlers {
@@ -60,6 +61,8 @@ export function configHandlers(context: HandlerContext, layers: LayeredConfig): 
   };
   const answers = new ConfigAnswers();
   return {
+    ...modelProviderHandlers(context, layers, write),
+
     async "config/read"({ includeLayers, cwd }, { connection, reply }) {
       const isHost = isHostUser(connection.meta.principal);
       const { cwd: usual } = reachOf(context, connection);
@@ -148,6 +151,7 @@ const NOTHING_SET: Config = {
   analytics: null,
   apps: null,
   browser_use: null,
+  client_search_provider: null,
   computer_use: null,
   desktop: null,
   model_providers: {},

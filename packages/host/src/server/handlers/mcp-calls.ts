@@ -1,3 +1,4 @@
+import { fault } from "../../errors.ts";
 import { ownerOf } from "../authorize.ts";
 import { accessOf, type HandlerContext, reachOf } from "../handler-context.ts";
 import type { MethodHandlers } from "../handler-types.ts";
@@ -33,21 +34,36 @@ export function mcpCallHandlers(context: HandlerContext): MethodHandlers {
       reply(await direct.prompt(connection, state, { server, prompt: name, args }));
     },
 
-    async "mcpServer/resource/read"({ threadId, server, uri }, { connection, reply }) {
+    async "mcpServer/resource/read"({ threadId, server, uri, _meta }, { connection, reply }) {
+      const meta = resourceMeta(_meta ?? undefined);
       const { direct } = await mcpTools.source();
       if (threadId == null) {
         const { cwd } = reachOf(context, connection);
         const owner = ownerOf(connection.meta.principal);
         const scope = { owner, cwd, roots: [cwd], own: {}, threadId: null };
-        const read = (signal: AbortSignal) => mcp.readResource(scope, server, uri, signal);
+        const read = (signal: AbortSignal) => mcp.readResource(scope, server, uri, signal, meta);
         return reply(await direct.read(connection, null, server, read));
       }
       const state = await (await registry.find(threadId, accessOf(connection))).peek();
       await mcpTools.ready(state);
       const found = mcp.of(state).find(({ name }) => name === server);
       reply(
-        await direct.read(connection, threadId, server, async (signal) => found?.readResource(uri, signal)),
+        await direct.read(connection, threadId, server, async (signal) =>
+          found?.readResource(uri, signal, meta),
+        ),
       );
     },
   };
+}
+
+/** Metadata that servers take as the host's own. The Codex CLI refuses the same keys. */
+const RESERVED = ["threadId", "x-codex-turn-metadata"];
+
+/** The metadata of a resource read, without the token of a progress that nobody would be notified of. */
+function resourceMeta(asked: Readonly<Record<string, unknown>> | undefined): object | undefined {
+  if (asked === undefined) return undefined;
+  const reserved = RESERVED.find((key) => Object.hasOwn(asked, key));
+  if (reserved !== undefined) throw fault("reservedResourceMeta", reserved);
+  const { progressToken: _, ...meta } = asked;
+  return meta;
 }

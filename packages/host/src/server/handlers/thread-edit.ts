@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { ThreadReadState } from "@bobbin/protocol";
 import { readStateOf } from "../../core/read-state/read-state-view.ts";
 import { Fault, fault } from "../../errors.ts";
@@ -136,7 +137,27 @@ export function threadEditHandlers(context: HandlerContext): MethodHandlers {
       checkHistoryItems(items);
       await actor.submit({ kind: "injectItems", at: now(), items }, () => reply({}));
     },
+
+    async "thread/prepareApprovedPlan"({ threadId, markdown, attachmentPath }, { connection, reply }) {
+      if (attachmentPath != null && !isAbsolute(attachmentPath)) throw fault("planPathRelative");
+      if (markdown.trim() === "") throw fault("planEmpty");
+      const actor = await registry.find(threadId, accessOf(connection));
+      const items = [approvedPlan(markdown)];
+      checkHistoryItems(items);
+      await actor.submit({ kind: "injectItems", at: now(), items }, () =>
+        reply({ prompt: "Implement the plan." }),
+      );
+    },
   };
+}
+
+/**
+ * The plan as the model reads it. A message, because APIs of models refuse what the Codex CLI sends: the output of a
+ * function that was never called.
+ */
+function approvedPlan(markdown: string): object {
+  const text = `The user approved this plan:\n\n<approved_plan>\n${markdown}\n</approved_plan>`;
+  return { type: "message", role: "developer", content: [{ type: "input_text", text }] };
 }
 
 /** Replaces an error by the one that reading a thread gives: the thread is missing, or its ID is malformed. */

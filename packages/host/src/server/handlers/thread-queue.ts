@@ -28,7 +28,13 @@ export function threadQueueHandlers(context: HandlerContext): MethodHandlers {
       const access = accessOf(connection);
       const { settings } = await withQueue(threadId, access);
       await reachOf(context, connection).checkInput(input, settings.cwd);
-      const submission = { id: platform.ids.uuid(), clientUserMessageId, input };
+      const { responsesapiClientMetadata: metadata } = params;
+      const submission = {
+        id: platform.ids.uuid(),
+        clientUserMessageId,
+        input,
+        ...(metadata != null && { responsesapiClientMetadata: metadata }),
+      };
       await registry.edit(threadId, access, { kind: "queueInput", at: now(), submission }, () =>
         reply({ queuedSubmission: submission }),
       );
@@ -50,7 +56,16 @@ export function threadQueueHandlers(context: HandlerContext): MethodHandlers {
       const access = accessOf(connection);
       const { settings } = await withQueue(threadId, access);
       await reachOf(context, connection).checkInput(input, settings.cwd);
-      await registry.edit(threadId, access, { kind: "changeQueued", at: now(), id, input }, ({ queue }) =>
+      const metadata = params.responsesapiClientMetadata ?? {};
+      const command = {
+        kind: "changeQueued",
+        at: now(),
+        id,
+        input,
+        // An empty map keeps what the submission has.
+        ...(Object.keys(metadata).length > 0 && { responsesapiClientMetadata: metadata }),
+      } as const;
+      await registry.edit(threadId, access, command, ({ queue }) =>
         reply({ queuedSubmission: queue.items.find((item) => item.id === id)! }),
       );
     },

@@ -150,6 +150,8 @@ export function threadReadHandlers(context: HandlerContext): MethodHandlers {
       if (parent != null) relatedThreadId("parent", parent);
       if (ancestor != null) relatedThreadId("ancestor", ancestor);
       if (params.sortKey === "section_position" && params.sectionId == null) throw fault("sortNeedsSection");
+      // No thread is attached to another one, so there are none to include.
+      if (params.includeAttachedThreads && !params.searchTerm) throw fault("attachedNeedsSearch");
       const own = listQuery(params, connection);
       const owner = params.owner ?? own.owner;
       // Threads of others do not exist for a subject.

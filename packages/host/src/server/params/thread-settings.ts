@@ -142,7 +142,7 @@ export function required(settings: ThreadSettings, config: Config): Partial<Thre
 }
 
 interface Asked
-  extends Omit<Partial<Params<"thread/settings/update">>, "threadId" | "cwd">,
+  extends Omit<Partial<Params<"thread/settings/update">>, "threadId" | "cwd" | "environments">,
     RequestedWorkspace {
   readonly modelProvider?: string | null | undefined;
   readonly sandbox?: SandboxMode | null | undefined;
@@ -168,7 +168,8 @@ export async function askedSettings(
 export function askedTurnSettings(
   params: Omit<Params<"turn/settings/update">, "threadId" | "turnId">,
 ): TurnSettings {
-  const { model, effort, summary, serviceTier: tier, approvalsReviewer } = params;
+  const { model, effort, summary, serviceTier: tier, approvalsReviewer, environments } = params;
+  if (environments != null) throw fault("environmentsFixed");
   if (model === "") throw fault("emptyModel");
   return {
     ...(model != null && { model }),

@@ -103,7 +103,7 @@ const MEMBERS: { readonly [K in UserInput["type"]]: Readonly<Record<string, unkn
   text: { text: undefined, text_elements: [] },
   image: { detail: null, url: undefined, fileId: undefined },
   localImage: { detail: null, path: undefined },
-  audio: { url: undefined },
+  audio: { url: undefined, fileId: undefined },
   localAudio: { path: undefined },
   skill: { name: undefined, path: undefined },
   mention: { name: undefined, path: undefined },

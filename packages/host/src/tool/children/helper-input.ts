@@ -67,7 +67,8 @@ function partOf(part: MessagePart): UserInput | string {
       if (image_url === undefined) return missing(type, "image_url");
       return { type: "image", url: image_url } as UserInput;
     case "audio":
-      return audio_url === undefined ? missing(type, "audio_url") : { type: "audio", url: audio_url };
+      if (audio_url === undefined) return missing(type, "audio_url");
+      return { type: "audio", url: audio_url } as UserInput;
     case "local_image":
       return path === undefined ? missing(type, "path") : { type: "localImage", path };
     case "local_audio":

@@ -156,6 +156,6 @@ function outputPart(part: DynamicToolCallOutputContentItem): FunctionCallOutputC
     case "inputImage":
       return { type: "input_image", image_url: part.imageUrl } as FunctionCallOutputContentItem;
     case "inputAudio":
-      return { type: "input_audio", audio_url: part.audioUrl };
+      return { type: "input_audio", audio_url: part.audioUrl } as FunctionCallOutputContentItem;
   }
 }

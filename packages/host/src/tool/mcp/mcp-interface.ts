@@ -43,7 +43,8 @@ export interface ThreadServer {
   /** One page of the server's list of resources. */
   listResources(cursor: string | null, signal: AbortSignal): Promise<McpResourcePage>;
   listResourceTemplates(cursor: string | null, signal: AbortSignal): Promise<McpResourceTemplatePage>;
-  readResource(uri: string, signal: AbortSignal): Promise<McpResourceContents>;
+  /** `meta`: further metadata of the request. */
+  readResource(uri: string, signal: AbortSignal, meta?: object): Promise<McpResourceContents>;
   /** One page of the server's list of prompts. */
   listPrompts(cursor: string | null, signal: AbortSignal): Promise<McpPromptPage>;
   /** The messages of a prompt, with its arguments filled in. */

@@ -184,6 +184,7 @@ export class Mcp implements McpServers {
     server: string,
     uri: string,
     signal: AbortSignal,
+    meta?: object,
   ): Promise<McpResourceContents | undefined> {
     const { enabled, place } = await this.#lookUp(scope);
     const settings = enabled.find(({ name }) => name === server);
@@ -195,7 +196,7 @@ export class Mcp implements McpServers {
     });
     lease.hold(undefined);
     try {
-      return await lease.readResource(uri, signal);
+      return await lease.readResource(uri, signal, meta);
     } finally {
       lease.release();
     }

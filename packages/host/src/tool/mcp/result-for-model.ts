@@ -47,7 +47,7 @@ export function modelOutput(
       case "image":
         return [{ type: "input_image", image_url: dataUrl(part) } as FunctionCallOutputContentItem];
       case "audio":
-        return [{ type: "input_audio", audio_url: dataUrl(part) }];
+        return [{ type: "input_audio", audio_url: dataUrl(part) } as FunctionCallOutputContentItem];
       case "bytes":
         return [{ type: "input_text", text: bytesText(part, fileOf(at)) }];
       default:

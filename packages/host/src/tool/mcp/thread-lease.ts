@@ -162,8 +162,9 @@ export class ThreadLease implements ThreadServer, LeaseHolder {
     return { resourceTemplates: listIn(page.resourceTemplates), nextCursor: textOrNull(page.nextCursor) };
   }
 
-  async readResource(uri: string, signal: AbortSignal): Promise<McpResourceContents> {
-    const { contents } = await this.#request("resources/read", { uri }, signal);
+  async readResource(uri: string, signal: AbortSignal, meta?: object): Promise<McpResourceContents> {
+    const params = { uri, ...(meta !== undefined && { _meta: meta }) };
+    const { contents } = await this.#request("resources/read", params, signal);
     return { contents: listIn(contents) };
   }
 

@@ -46,7 +46,8 @@ function partOf(
     case "localImage":
       return image(part.path, part.detail ?? null, blobs, sources);
     case "audio":
-      return { type: "audio", url: part.url };
+      if ("url" in part && part.url !== undefined) return { type: "audio", url: part.url };
+      return note("an uploaded recording, which is not supported");
     case "localAudio":
       return audio(part.path, blobs, sources);
     case "skill":

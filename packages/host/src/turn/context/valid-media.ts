@@ -33,7 +33,7 @@ function outputPart(part: FunctionCallOutputContentItem): FunctionCallOutputCont
       ? textPart("image", read.problem)
       : ({ ...part, image_url: read.url } as FunctionCallOutputContentItem);
   }
-  if (part.type !== "input_audio") return part;
+  if (part.type !== "input_audio" || typeof part.audio_url !== "string") return part;
   const read = inlineMedia(part.audio_url, "audio");
   return "problem" in read ? textPart("audio", read.problem) : part;
 }
