@@ -76,7 +76,7 @@ export const lifeLines = {
   "LIST-11": "thread/items/list gives each item exactly once, both ways, or those of one turn.",
   "LIST-12": "Pages stay what they are while turns come and go.",
   "LIST-13": "A page cursor of another thread is answered, and never logged as damage of the journal.",
-  "LIST-18":
+  "LIST-19":
     "thread/items/list of a turn leaves out the outputs that the client defers, and thread/items/read has them.",
   "LIST-14":
     "thread/items/read gives up to 100 items of one turn by their ids, in the turn's order; what is not there is left out.",

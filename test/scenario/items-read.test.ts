@@ -97,7 +97,7 @@ describe.each(["stdio", "websocket"] as const)("items of a turn, on %s", (transp
   });
 });
 
-it("[LIST-18] leaves out the outputs that the client defers, and reads them by their ids", async () => {
+it("[LIST-19] leaves out the outputs that the client defers, and reads them by their ids", async () => {
   const replies = [run({ cmd: "echo out" }, "c1"), run({ cmd: "echo bad; exit 3" }, "c2"), say("ok")];
   const { client, threadId } = await commandStage(replies, ['sandbox_mode = "danger-full-access"']);
   const turnId = await client.turn(threadId, "Run");
@@ -123,7 +123,7 @@ it("[LIST-18] leaves out the outputs that the client defers, and reads them by t
   expect(data[0].item.aggregatedOutput).toBe("out\n");
 });
 
-it("[LIST-18] leaves out the texts of tools of MCP servers", async () => {
+it("[LIST-19] leaves out the texts of tools of MCP servers", async () => {
   const { client, threadId } = await mcpStage([calls(["echo", { message: "said" }]), say("ok")]);
   const turnId = await client.turn(threadId, "Call");
   const deferOutput = { mcpToolCall: true };
