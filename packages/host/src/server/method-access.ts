@@ -150,7 +150,7 @@ export const subjectAccess: { readonly [M in MethodName]: SubjectAccess } = {
   "prompts/list": "reach",
   "prompts/read": "reach",
   "hooks/list": "reach",
-  "app/list": "open",
+  "app/list": "own",
   "plugin/installed": "open",
   "plugin/list": "open",
   "mcpServerStatus/list": "own",
