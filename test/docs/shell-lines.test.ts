@@ -123,6 +123,7 @@ describe("commands that are too long to be run here", () => {
     const measures = await node("bench/run.mjs", "--help");
     const storm = await node("scripts/storm.mjs", "--help");
     const parts = await node("scripts/proof.mjs", "--help");
+    const peer = await node("scripts/peer.mjs", "--help");
     const check: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
       bench: (args) => {
         for (const one of args.filter((arg) => !/^\d+$|\.json$/.test(arg)))
@@ -131,6 +132,7 @@ describe("commands that are too long to be run here", () => {
       proof: (args) => {
         for (const part of args) expect(parts).toMatch(new RegExp(`^ {2}${part}\\b`, "m"));
       },
+      peer: ([command]) => expect(peer).toContain(`npm run peer -- ${command} `),
       storm: (args) => expect(storm).toContain(args[0]),
       // The mutants are listed, and not tried.
       mutants: async (args) => expect(await node("scripts/mutants.mjs", ...args, "--list")).not.toBe(""),

@@ -65,6 +65,7 @@ async function patch({ folder: top }: Stage, folder: string, nth: number): Promi
     filesOf: () => files,
     mayWrite: async () => true,
     unwritable: async () => null,
+    guarded: async () => [],
   });
   const thread = newThread();
   const cwd = join(top, "work");

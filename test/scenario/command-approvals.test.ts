@@ -108,20 +108,17 @@ describe("a command that asks", () => {
   });
 
   it("[APPROVE-4] becomes a rule when it is always accepted, also in the next host", async () => {
-    const first = await commandStage([
-      escalated("git status -s", { prefix_rule: ["git", "status"] }),
-      say("done"),
-    ]);
+    const first = await commandStage([escalated("ls -a", { prefix_rule: ["ls"] }), say("done")]);
     const turnId = await first.client.say(first.threadId, "go");
     const { id, params } = await asked(first.client);
-    expect(params.proposedExecpolicyAmendment).toEqual(["git", "status"]);
-    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["git", "status"] } };
+    expect(params.proposedExecpolicyAmendment).toEqual(["ls"]);
+    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["ls"] } };
     expect(params.availableDecisions).toEqual(["accept", "acceptForSession", amendment, "decline", "cancel"]);
     first.client.send({ id: id, result: { decision: amendment } });
     await first.client.turnCompleted(turnId);
-    expect(await readFile(join(first.home, "rules", "default.rules"), "utf8")).toContain('["git", "status"]');
+    expect(await readFile(join(first.home, "rules", "default.rules"), "utf8")).toContain('["ls"]');
     await first.host.kill();
-    first.model.reply(escalated("git status -b", {}, "call_2"), say("done"));
+    first.model.reply(escalated("ls -l", {}, "call_2"), say("done"));
     const { client } = await hostOf(first.home);
     const threadId = await client.startThread({ cwd: first.cwd });
     const from = client.frames.length;

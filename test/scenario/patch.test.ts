@@ -1,4 +1,6 @@
 // apply_patch on the real program, with real files and a local model.
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, chown, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -296,6 +298,25 @@ describe("a patch beyond what may be written", () => {
       "turn completed",
     ]);
     expect(await readFile(path, "utf8")).toBe("x\n");
+  });
+
+  it("[SANDBOX-12] needs approval where the user's git runs what it writes", async () => {
+    for (const path of [".husky/pre-commit", "tools/git.config", "nested/.git/config"]) {
+      const replies = [patchCall(patchOf(`*** Add File: ${path}`, "+x")), say("done")];
+      const { client, threadId, cwd, model } = await stage(replies);
+      const git = (at: string, ...args: readonly string[]) =>
+        execFileSync("git", ["-C", at, ...args], { stdio: "ignore" });
+      git(cwd, "init", "-q");
+      git(cwd, "config", "core.hooksPath", ".husky/_");
+      git(cwd, "config", "include.path", "../tools/git.config");
+      git(cwd, "update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},nested`);
+      await client.say(threadId, "change it");
+      const { id } = await asked(client);
+      client.send({ id, result: { decision: "decline" } });
+      await client.about(threadId, "turn/completed");
+      expect(outputOf(model)).toContain("not applied");
+      expect(existsSync(join(cwd, path))).toBe(false);
+    }
   });
 
   it("[PATCH-5] needs no second approval for the same files when it was accepted for the session", async () => {

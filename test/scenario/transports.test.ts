@@ -305,7 +305,7 @@ describe("the command line", () => {
     for (const flag of ["--version", "-V"]) {
       const { code, stdout } = await runBobbin([flag]);
       expect(code).toBe(0);
-      expect(stdout).toMatch(/^codex-cli 0\.166\.0 \(bobbin \d+\.\d+\.\d+\)\n$/);
+      expect(stdout).toMatch(/^codex-cli 0\.169\.0 \(bobbin \d+\.\d+\.\d+\)\n$/);
     }
   });
 

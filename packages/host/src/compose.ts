@@ -145,6 +145,7 @@ export function compose(options: HostOptions): {
         files: reachLookup.of(facts.owner).files,
         isVisible: async () => true,
         unwritable: async () => null,
+        guarded: async () => [],
       };
     return visibleFiles(sandbox, platform.files, { policy, profile: profile ?? null, roots, cwd });
   };

@@ -10,6 +10,8 @@ export interface VisibleFiles {
   isVisible(path: string): Promise<boolean>;
   /** The given real paths that a user-defined profile keeps from being written; null without such a profile. */
   unwritable(paths: readonly string[]): Promise<readonly string[] | null>;
+  /** Those of the given real paths in writable folders that commands can only read, such as hooks of git. */
+  guarded(paths: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Restricts tools that read files for a model to the files that a command of the thread could see. */
@@ -29,7 +31,7 @@ export function visibleFiles(
   },
 ): VisibleFiles {
   const program = { argv: ["true"], cwd, env: {}, stdin: "closed" } as const;
-  const command = { program, policy, profile: profile ?? null, roots, gitWritable: false };
+  const command = { program, policy, profile: profile ?? null, roots, project: cwd, gitWritable: false };
   let accessPromise: Promise<Access | null> | undefined;
   const loadAccess = (): Promise<Access | null> => {
     accessPromise ??= sandbox.access(command);
@@ -45,6 +47,12 @@ export function visibleFiles(
     async unwritable(paths) {
       const access = profile == null || profile.startsWith(":") ? null : await loadAccess();
       return access && paths.filter((path) => !isWritable(path, access));
+    },
+    async guarded(paths) {
+      const access = await loadAccess();
+      if (access === null) return [];
+      const isInside = (path: string): boolean => access.writable.some((root) => isWithin(path, root));
+      return paths.filter((path) => isInside(path) && !isWritable(path, access));
     },
   };
 }

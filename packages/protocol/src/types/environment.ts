@@ -14,6 +14,13 @@ export const EnvironmentSkillsParams = object("EnvironmentSkillsParams", () => (
 }));
 export type EnvironmentSkillsParams = Static<typeof EnvironmentSkillsParams>;
 
+export const ThreadEnvironment = object("ThreadEnvironment", () => ({
+  cwd: string(),
+  environmentId: string(),
+  runtimeWorkspaceRoots: array(string()),
+}));
+export type ThreadEnvironment = Static<typeof ThreadEnvironment>;
+
 export const EnvironmentAddParams = object("EnvironmentAddParams", () => ({
   authBearerToken: optional(string()),
   connectTimeoutMs: optional(integer("uint64")),

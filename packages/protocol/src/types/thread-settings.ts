@@ -10,6 +10,7 @@ import {
   string,
 } from "../schema-language.ts";
 import { cursor } from "./cursor.ts";
+import { ThreadEnvironment } from "./environment.ts";
 import { ActivePermissionProfile, SandboxPolicy } from "./permission.ts";
 import {
   ApprovalsReviewer,
@@ -20,7 +21,6 @@ import {
   ReasoningEffort,
   ReasoningSummary,
 } from "./settings.ts";
-import { ThreadEnvironment } from "./thread.ts";
 import { TurnEnvironmentParams } from "./turn.ts";
 
 export const ThreadMemoryMode = enumeration("ThreadMemoryMode", ["enabled", "disabled"]);

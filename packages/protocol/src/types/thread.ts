@@ -12,6 +12,7 @@ import {
   tagged,
   union,
 } from "../schema-language.ts";
+import { ThreadEnvironment } from "./environment.ts";
 import { ReasoningEffort, ThreadHistoryMode } from "./settings.ts";
 import { ThreadSection } from "./thread-section.ts";
 import { LoadSettings } from "./thread-unload.ts";
@@ -90,13 +91,6 @@ export type Thread = Static<typeof Thread>;
 
 export const ThreadActiveFlag = enumeration("ThreadActiveFlag", ["waitingOnApproval", "waitingOnUserInput"]);
 export type ThreadActiveFlag = Static<typeof ThreadActiveFlag>;
-
-export const ThreadEnvironment = object("ThreadEnvironment", () => ({
-  cwd: string(),
-  environmentId: string(),
-  runtimeWorkspaceRoots: array(string()),
-}));
-export type ThreadEnvironment = Static<typeof ThreadEnvironment>;
 
 export const ThreadExtra = object("ThreadExtra", () => ({}));
 export type ThreadExtra = Static<typeof ThreadExtra>;

@@ -32,6 +32,8 @@ export type Intent =
       readonly paths: readonly string[];
       /** The paths that a permission profile does not allow to write. Null if the sandbox policy decides. */
       readonly unwritable?: readonly string[] | null;
+      /** Those in writable folders that commands can only read, because the user's git runs what they say. */
+      readonly guarded?: readonly string[];
     }
   /**
    * A call of a tool of a tool server or client, or an elicitation of an MCP server. `asks`: the user has to approve

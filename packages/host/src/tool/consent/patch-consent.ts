@@ -7,15 +7,16 @@ import { parsedKey, textsOf } from "./parse-grant-key.ts";
 /** Decides about a patch: apply it, ask the user, or refuse. Symlinks in the paths must be resolved. */
 export function patchConsent(
   request: ConsentRequest,
-  { paths, unwritable = null }: Extract<Intent, { kind: "patch" }>,
+  { paths, unwritable = null, guarded = [] }: Extract<Intent, { kind: "patch" }>,
 ): Consent {
   const { policy, sandbox, roots } = request;
   const granted = grantedPaths(request.grants);
   const unknown = paths.filter((path) => !granted.includes(path));
   const isOutside = (path: string): boolean =>
-    unwritable === null
+    guarded.includes(path) ||
+    (unwritable === null
       ? !isWritable(path, sandbox, roots)
-      : unwritable.includes(path) || protectedName(inRoot(path, roots) ?? path) !== undefined;
+      : unwritable.includes(path) || protectedName(inRoot(path, roots) ?? path) !== undefined);
   const outside = unknown.filter(isOutside);
   if (outside.length === 0 && (policy !== "untrusted" || unknown.length === 0)) return { kind: "sandboxed" };
   const where = outside.slice(0, 3).join(", ");

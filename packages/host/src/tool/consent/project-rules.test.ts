@@ -49,15 +49,15 @@ describe("rules of a project", () => {
 
   it("that nobody trusts cannot make a file of theirs count as a program", async () => {
     const folder = await project({});
-    const program = join(folder, "git");
+    const program = join(folder, "ls");
     await mkdir(join(folder, ".codex/rules"), { recursive: true });
     await writeFile(
       join(folder, ".codex/rules/a.rules"),
-      `host_executable(name="git", paths=[${JSON.stringify(program)}])`,
+      `host_executable(name="ls", paths=[${JSON.stringify(program)}])`,
     );
     const { store: rules } = await store();
-    await rules.allow(["git", "status"]);
-    expect(ruleFor((await rules.load(folder)).rules, [program, "status"])).toBeNull();
+    await rules.allow(["ls", "-a"]);
+    expect(ruleFor((await rules.load(folder)).rules, [program, "-a"])).toBeNull();
   });
 
   it("are trusted by their digest, under the real path of the project", async () => {

@@ -2,19 +2,14 @@ import { NO_RULES, type PrefixRule, type Rules, ruleFor } from "./command-and-ne
 import type { ParsedCommand } from "./parse-command.ts";
 import { READERS } from "./read-only-commands.ts";
 
-/** Git commands that write no file and run no program, neither by an option nor by a hook. */
-const GIT_COMMANDS: ReadonlySet<string> = new Set(
-  `cat-file check-ignore count-objects describe ls-files ls-tree merge-base name-rev rev-parse show-ref
-  status`.split(/\s+/),
-);
-
 /**
  * Whether a command prefix may become an allow rule by an answer. A rule counts in all folders, outside of the sandbox
  * and with any words after the prefix, so only programs are listed that run no other program and write no file then.
- * A program that is not listed, or is named by its path, may be anything. People can write any rule into a file.
+ * A program that is not listed, or is named by its path, may be anything; git runs what the repository of the folder
+ * names, which a model may have made. People can write any rule into a file.
  */
-export function mayBecomeRule([program = "", second = ""]: readonly string[]): boolean {
-  return READERS.has(program) || (program === "git" && GIT_COMMANDS.has(second));
+export function mayBecomeRule([program = ""]: readonly string[]): boolean {
+  return READERS.has(program);
 }
 
 /**

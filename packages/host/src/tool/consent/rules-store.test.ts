@@ -26,12 +26,12 @@ describe("rules that people allow for good", () => {
   it("are lines as the Codex CLI writes them, each once, and count at once", async () => {
     const { store, path } = await home();
     expect((await store.load()).rules.prefixes).toEqual([]);
-    const prefix = ["git", "ls-files", '--format="%h\n"'];
+    const prefix = ["ls", "-a", '--format="%h\n"'];
     await store.allow(prefix);
     await store.allow(["ls"]);
     await store.allow(prefix);
     expect(await readFile(path, "utf8")).toBe(
-      'prefix_rule(pattern=["git", "ls-files", "--format=\\"%h\\n\\""], decision="allow")\n' +
+      'prefix_rule(pattern=["ls", "-a", "--format=\\"%h\\n\\""], decision="allow")\n' +
         'prefix_rule(pattern=["ls"], decision="allow")\n',
     );
     const { rules, bad } = await store.load();

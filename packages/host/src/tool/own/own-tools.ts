@@ -47,6 +47,7 @@ type VisibleTo = (thread: ThreadState) => {
   /** Whether the model could see a file with this real path. */
   isVisible(path: string): Promise<boolean>;
   unwritable(paths: readonly string[]): Promise<readonly string[] | null>;
+  guarded(paths: readonly string[]): Promise<readonly string[]>;
 };
 
 function unrestricted(reachOf: (owner: string) => FileReach): VisibleTo {
@@ -54,6 +55,7 @@ function unrestricted(reachOf: (owner: string) => FileReach): VisibleTo {
     files: reachOf(facts.owner).files,
     isVisible: async () => true,
     unwritable: async () => null,
+    guarded: async () => [],
   });
 }
 
@@ -76,6 +78,7 @@ export function patchPorts(
     files,
     filesOf: (thread) => viewOf(thread).files,
     unwritable: (thread, paths) => viewOf(thread).unwritable(paths),
+    guarded: (thread, paths) => viewOf(thread).guarded(paths),
     // A file that the model cannot see must not be overwritten.
     mayWrite: (thread, path) =>
       reachOf(thread.facts.owner)

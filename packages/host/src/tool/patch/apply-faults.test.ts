@@ -121,6 +121,7 @@ function stage() {
     filesOf: () => ({ openRead: open }),
     mayWrite: async () => true,
     unwritable: async () => null,
+    guarded: async () => [],
   });
   const thread: ThreadState = newThread();
   const settings = { ...thread.settings, sandbox: { type: "dangerFullAccess" } as const };

@@ -46,6 +46,8 @@ export interface PatchPorts {
   mayWrite(thread: ThreadState, path: string): Promise<boolean>;
   /** The real paths that the thread's permission profile does not allow to write; null if there is no profile. */
   unwritable(thread: ThreadState, paths: readonly string[]): Promise<readonly string[] | null>;
+  /** The paths in writable folders that commands of the thread can only read. */
+  guarded(thread: ThreadState, paths: readonly string[]): Promise<readonly string[]>;
 }
 
 /**
@@ -246,7 +248,12 @@ async function consentTo(
   const reason = await refusalOf(ports, thread, planned);
   if (reason !== undefined) return { kind: "refuse", reason };
   return decideConsent({
-    what: { kind: "patch", paths, unwritable: await ports.unwritable(thread, paths) },
+    what: {
+      kind: "patch",
+      paths,
+      unwritable: await ports.unwritable(thread, paths),
+      guarded: await ports.guarded(thread, paths),
+    },
     policy,
     sandbox,
     roots,

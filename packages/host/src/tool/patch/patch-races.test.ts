@@ -87,6 +87,7 @@ class Stage {
         {
           mayWrite: async (_: unknown, path: string) => isInside(await files.realPath(path)),
           unwritable: async () => null,
+          guarded: async () => [],
         },
         step,
       ),
