@@ -37,6 +37,19 @@ describe("hunks", () => {
     expect(patched("x\n1\nx\n2\n", "@@\n-x\n+first\n@@\n-x\n+second")).toBe("first\n1\nsecond\n2\n");
   });
 
+  it("name the first place where the most lines fit", () => {
+    const content = "a\nb\na\na\nb\nc\na\na\nb\nd\n";
+    expect(problemOf(content, "@@\n a\n a\n b\n-x")).toContain('at line 6 it expects "x", and there is "c"');
+    expect(problemOf(content, "@@\n b\n-d\n x")).toContain('at line 11 it expects "x", and the file ends');
+    expect(problemOf(content, "@@\n-y")).toContain('at line 1 it expects "y", and there is "a"');
+  });
+
+  it("are looked for among many equal lines without a comparison of each with each", () => {
+    const content = "same\n".repeat(200_000);
+    const body = `@@\n${" same\n".repeat(100_000)}-other`;
+    expect(problemOf(content, body)).toContain('at line 100001 it expects "other"');
+  });
+
   it("are found behind their anchors", () => {
     const content = "class A\n  f\n    x\nclass B\n  f\n    x\n";
     expect(patched(content, "@@ class B\n@@   f\n-    x\n+    y")).toBe(

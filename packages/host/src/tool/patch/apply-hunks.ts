@@ -39,7 +39,7 @@ const BOM = "\u00ef\u00bb\u00bf";
 export function applyHunks(path: string, content: string, hunks: readonly Hunk[]): Patched {
   const bom = content.startsWith(BOM) ? BOM : "";
   const lines = fileLines(content.slice(bom.length));
-  const texts = lines.map(({ text }) => text);
+  const texts = new FormedLines(lines.map(({ text }) => text));
   const usualEnd = usualEndOf(lines);
   const replacements: Replacement[] = [];
   const after: FileLine[] = [];
@@ -106,14 +106,26 @@ function joined(lines: readonly FileLine[], open: boolean, usualEnd: string): st
     .join("");
 }
 
-type Same = (line: string, wanted: string) => boolean;
+/** The forms in which lines are compared, in order: exactly, without trailing spaces, without surrounding spaces. */
+const FORMS: readonly ((line: string) => string)[] = [(line) => line, trimByteEnd, trimBytes];
 
-/** How lines are compared, in order: exactly, without trailing spaces, without surrounding spaces. */
-const COMPARISONS: readonly Same[] = [
-  (line, wanted) => line === wanted,
-  (line, wanted) => trimByteEnd(line) === trimByteEnd(wanted),
-  (line, wanted) => trimBytes(line) === trimBytes(wanted),
-];
+/** The lines of a file, in each form in which they are compared. */
+class FormedLines {
+  readonly lines: readonly string[];
+  readonly #formed = new Map<(line: string) => string, readonly string[]>();
+
+  constructor(lines: readonly string[]) {
+    this.lines = lines;
+  }
+
+  in(form: (line: string) => string): readonly string[] {
+    const known = this.#formed.get(form);
+    if (known !== undefined) return known;
+    const formed = this.lines.map(form);
+    this.#formed.set(form, formed);
+    return formed;
+  }
+}
 
 interface HunkPosition {
   readonly at: number;
@@ -121,17 +133,12 @@ interface HunkPosition {
   readonly old: number;
 }
 
-function findHunk(
-  path: string,
-  texts: readonly string[],
-  from: number,
-  hunk: Hunk,
-  nth: number,
-): HunkPosition {
+function findHunk(path: string, texts: FormedLines, from: number, hunk: Hunk, nth: number): HunkPosition {
   const start = behindAnchors(path, texts, from, hunk, nth);
   const old = hunk.edits.filter(({ kind }) => kind !== "add").map(({ text }) => toByteText(text));
   // A hunk that only adds lines goes after its anchor; without an anchor, to the end of the file.
-  if (old.length === 0) return { at: hunk.anchors.length > 0 && !hunk.atEnd ? start : texts.length, old: 0 };
+  if (old.length === 0)
+    return { at: hunk.anchors.length > 0 && !hunk.atEnd ? start : texts.lines.length, old: 0 };
   const found = find(texts, old, start, hunk.atEnd);
   if (found !== undefined) return { at: found, old: old.length };
   // Models often write the last line's end as an extra empty line.
@@ -144,7 +151,7 @@ function findHunk(
 
 function behindAnchors(
   path: string,
-  texts: readonly string[],
+  texts: FormedLines,
   from: number,
   { anchors, patchLine }: Hunk,
   nth: number,
@@ -162,41 +169,61 @@ function behindAnchors(
 }
 
 function find(
-  texts: readonly string[],
+  texts: FormedLines,
   wanted: readonly string[],
   from: number,
   atEnd: boolean,
 ): number | undefined {
-  const last = texts.length - wanted.length;
-  for (const same of COMPARISONS) {
-    const fits = (at: number): boolean => wanted.every((line, nth) => same(texts[at + nth]!, line));
-    if (atEnd && last >= from && fits(last)) return last;
-    for (let at = from; at <= last; at++) if (fits(at)) return at;
+  const last = texts.lines.length - wanted.length;
+  for (const form of FORMS) {
+    const [lines, sought] = [texts.in(form), wanted.map(form)];
+    if (atEnd && last >= from && sought.every((line, nth) => line === lines[last + nth])) return last;
+    const { at, length } = longestMatch(lines, sought, from);
+    if (length === sought.length) return at;
   }
   return undefined;
+}
+
+/**
+ * The first position from which the most of the wanted lines follow, and how many these are. By the algorithm of Knuth,
+ * Morris and Pratt: a file and a hunk of thousands of equal lines must not take minutes.
+ */
+function longestMatch(
+  lines: readonly string[],
+  wanted: readonly string[],
+  from: number,
+): { readonly at: number; readonly length: number } {
+  /** For each number of matched lines, how many of them match the beginning again. */
+  const again = [0, 0];
+  for (let nth = 1, length = 0; nth < wanted.length; nth++) {
+    while (length > 0 && wanted[nth] !== wanted[length]) length = again[length]!;
+    if (wanted[nth] === wanted[length]) length++;
+    again[nth + 1] = length;
+  }
+  let best = { at: from, length: 0 };
+  for (let at = from, length = 0; at < lines.length && best.length < wanted.length; at++) {
+    while (length > 0 && lines[at] !== wanted[length]) length = again[length]!;
+    if (lines[at] === wanted[length]) length++;
+    if (length > best.length) best = { at: at + 1 - length, length };
+  }
+  return best;
 }
 
 /** Describes the difference at the position where the hunk matches the most lines. */
 function mismatch(
   path: string,
-  texts: readonly string[],
+  texts: FormedLines,
   wanted: readonly string[],
   from: number,
   { patchLine }: Hunk,
   nth: number,
 ): PatchError {
-  const same = COMPARISONS[2]!;
-  let best = { at: from, length: -1 };
-  for (let at = from; at < texts.length; at++) {
-    let length = 0;
-    while (length < wanted.length && at + length < texts.length && same(texts[at + length]!, wanted[length]!))
-      length++;
-    if (length > best.length) best = { at, length };
-  }
-  const line = best.at + Math.max(best.length, 0);
-  const stands = texts[line] === undefined ? "the file ends" : `there is ${shown(texts[line])}`;
+  const { at, length } = longestMatch(texts.in(trimBytes), wanted.map(trimBytes), from);
+  const line = at + length;
+  const found = texts.lines[line];
+  const stands = found === undefined ? "the file ends" : `there is ${shown(found)}`;
   return new PatchError(
-    `Hunk ${nth + 1} of ${path} (line ${patchLine} of the patch) does not fit: at line ${line + 1} it expects ${shown(wanted[Math.max(best.length, 0)]!)}, and ${stands}. Read the file again and make the patch from what is in it.`,
+    `Hunk ${nth + 1} of ${path} (line ${patchLine} of the patch) does not fit: at line ${line + 1} it expects ${shown(wanted[length]!)}, and ${stands}. Read the file again and make the patch from what is in it.`,
   );
 }
 
