@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ensurePeer, PEER_VERSION } from "./install-peer.mjs";
+import { notePeerLeftovers } from "./peer-leftovers.mjs";
 import { differingCases, orderDifferences } from "./peer-orders.mjs";
 import { schemaDifferences, schemaLines } from "./peer-schemas.mjs";
 
@@ -36,6 +37,7 @@ if (values.help) {
   const [before, after] = binaries.map(schemaLines);
   print("Methods, fields, values and features", schemaDifferences(before, after));
   if (values.orders) {
+    process.on("exit", notePeerLeftovers());
     const orders = [];
     for (const version of versions) orders.push(await ordersOf(version));
     const differing = differingCases(orders[0], orders[1]);

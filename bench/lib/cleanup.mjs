@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { notePeerLeftovers } from "../../scripts/peer-leftovers.mjs";
 import { processTree } from "./memory.mjs";
 
 /** @type {Set<import("node:child_process").ChildProcess>} */
@@ -60,7 +61,11 @@ function removeAll() {
 }
 
 export function cleanUpAtExit() {
-  process.on("exit", removeAll);
+  const removePeerLeftovers = notePeerLeftovers();
+  process.on("exit", () => {
+    removeAll();
+    removePeerLeftovers();
+  });
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
     process.once(signal, () => process.exit(code));
   }
