@@ -99,31 +99,31 @@ it("[PROVIDER-2] makes a provider with an id from its name, which threads can us
 it("[PROVIDER-3] refuses what cannot be written, with the codes that clients of the Codex CLI read", async () => {
   const { refused, read } = await hostOn(TEXT);
   const invalid = (message: string) => ["configValidationError", "configValidationError", message];
-  const url = "Enter an HTTP(S) base URL without credentials, a query, or a fragment.";
+  const url = "baseUrl must be an http or https address without credentials, query and fragment";
   const mine = { type: "customGateway", providerId: "mine" };
   for (const baseUrl of ["ftp://x", "http://u:p@x/v1", "http://x/v1?q", "http://x/#f", "x"])
     expect(await refused({ ...mine, baseUrl }), baseUrl).toEqual(invalid(url));
-  expect(await refused({ ...mine, name: " " })).toEqual(invalid("Enter a provider name."));
+  expect(await refused({ ...mine, name: " " })).toEqual(invalid("name must not be empty"));
   for (const envKey of ["", "a b", "1A"])
     expect(await refused({ ...mine, envKey }), envKey).toEqual(
-      invalid("Invalid API key environment variable name."),
+      invalid("envKey must be the name of an environment variable: letters, digits and _"),
     );
   expect(await refused({ ...mine, providerId: "headers", envKey: "K" })).toEqual(
-    invalid("Authentication is configured externally. Omit envKey to preserve it."),
+    invalid("the provider authenticates by other settings than env_key; leave envKey out to keep them"),
   );
   for (const providerId of ["openai", "ollama", "offline"])
     expect(await refused({ ...mine, providerId, name: "x" })).toEqual(
-      invalid("A custom provider or gateway cannot use a built-in provider ID."),
+      invalid("providerId names a built-in provider, which cannot be changed"),
     );
   expect(await refused({ ...mine, providerId: "none", name: "x" })).toEqual([
     "configPathNotFound",
     "configPathNotFound",
-    "Unknown provider ID.",
+    "config.toml has no provider with this providerId",
   ]);
   const made = { type: "customGateway", name: "New", baseUrl: "http://x/v1" };
-  expect(await refused({ ...made, name: undefined })).toEqual(invalid("Enter a provider name."));
+  expect(await refused({ ...made, name: undefined })).toEqual(invalid("name must not be empty"));
   expect(await refused({ ...made, baseUrl: undefined })).toEqual(
-    invalid("A base URL is required to create a custom provider."),
+    invalid("baseUrl is required for a new provider"),
   );
   expect((await refused({ ...made, name: "OpenAI" }))[2]).toMatch(/reserved for a built-in provider/);
   expect(await refused({ type: "bedrock", providerId: "amazon-bedrock", region: "r" })).toEqual(

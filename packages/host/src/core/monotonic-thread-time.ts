@@ -71,7 +71,7 @@ function ordered(item: ThreadItem, started: number | null | undefined, at: numbe
   if (startedAtMs === item.startedAtMs && completedAtMs === item.completedAtMs) return item;
   const times = { ...item, startedAtMs, completedAtMs };
   if (!("durationMs" in times) || times.durationMs == null) return times;
-  // Measured by another clock, except for commands that were not started or were given up.
+  // The duration of a command is measured by the monotonic clock, unless it was not started or was given up.
   if (times.type === "commandExecution" && times.durationMs >= 0) return times;
   return { ...times, durationMs: Math.max(0, (completedAtMs ?? at) - startedAtMs) };
 }

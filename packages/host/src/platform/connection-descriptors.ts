@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
  */
 const RESERVED = 384;
 
-/** Tells whether connections leave the process enough descriptors. */
+/** Counts connections, and finds out which of them leave the process too few descriptors. */
 export class ConnectionDescriptors {
   readonly #limit: number;
   #open = 0;
@@ -37,7 +37,7 @@ export class ConnectionDescriptors {
       this.#open--;
       if (isAbove) this.#above--;
     });
-    // A connection that was closed leaves a low number to the next one, which is too many all the same.
+    // The descriptor alone does not decide: a new connection may get the low number of one that was closed.
     return this.#open > this.#most;
   }
 }
@@ -50,12 +50,12 @@ export function sharedConnectionDescriptors(): ConnectionDescriptors {
   return shared;
 }
 
-/** With a low limit, half of it is left free. */
+/** The first descriptor of the reserve: the last 384, or half of a low limit. */
 function firstReserved(limit: number): number {
   return Math.max(limit - RESERVED, Math.ceil(limit / 2));
 }
 
-/** The limit on open files of this process. Only Linux tells it; Node has raised it as far as allowed. */
+/** The limit on open files of this process. Infinite on systems other than Linux. Node has raised it as far as it may. */
 function openFilesLimit(): number {
   try {
     const found = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"));

@@ -16,11 +16,14 @@ export interface GitRepository {
 export interface DotGit {
   /** The folder that contains `.git`. */
   readonly worktree: string;
-  /** The folder with the repository's HEAD, as git finds it, whoever named it; undefined if there is none. */
+  /**
+   * The folder with the repository's HEAD, as git finds it; undefined if there is none. A file `.git` may name any
+   * folder, so it is not proven that it belongs to this one.
+   */
   readonly head: string | undefined;
   /**
-   * The repository. Undefined if `.git` names one that cannot be seen, or that does not name this folder back: whoever
-   * wrote the file could have named any repository.
+   * The repository. Undefined if `.git` names one that cannot be read, or that does not name this folder back: the
+   * author of the file could have named any repository.
    */
   readonly repository: GitRepository | undefined;
 }

@@ -72,7 +72,7 @@ export class GitFileSnapshot {
       () => undefined,
     );
     if (now === this) return [];
-    // Without a second snapshot, because a folder has too many files now, it cannot be told what changed.
+    // There is no second snapshot, because a folder has too many files now. So every path counts as changed.
     if (now === undefined) return this.#paths;
     const changed = new Set<string>();
     for (const path of new Set([...this.#realPaths.keys(), ...now.#realPaths.keys()]))

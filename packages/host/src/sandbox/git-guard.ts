@@ -70,7 +70,7 @@ export class GitGuards {
     const guard: Guard = async (path, below, text = null) => {
       if (paths.has(path) || !isWritable(path)) return;
       const isVacant = await this.#isVacant(path).catch(() => undefined);
-      // A command could open a folder again that it has closed to the user, so that folder itself is protected.
+      // A command may have taken permissions from a folder and could give them back, so the folder itself is protected.
       if (isVacant === undefined) return void paths.add(await this.#closedFolder(path));
       paths.add(path);
       if (!isVacant) {
@@ -172,7 +172,7 @@ export class GitGuards {
     if (real !== path) await guard(real, dirname(real), OTHER_CONTENT);
   }
 
-  /** The innermost folder on the way to a path that can be looked at; those below it cannot. */
+  /** The innermost folder on the way to a path that this user can see. What is below it cannot be seen. */
   async #closedFolder(path: string): Promise<string> {
     const parent = dirname(path);
     const isSeen = await this.#files.exists(parent).catch(() => false);

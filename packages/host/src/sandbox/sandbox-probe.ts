@@ -117,7 +117,7 @@ function trueProgram({ env }: ProbePlatform): ProgramStart {
   return { argv: ["true"], cwd: "/", env: { PATH: env["PATH"] ?? "/usr/bin:/bin" }, stdin: "closed" };
 }
 
-/** Whether an error says that the machine lacks something for a moment, and nothing about the program. */
+/** Whether an error is due to a shortage that may end at any moment (descriptors, processes, memory). */
 function isShortage(cause: unknown): boolean {
   const { code } = cause as { readonly code?: unknown };
   return code === "EMFILE" || code === "ENFILE" || code === "EAGAIN" || code === "ENOMEM";

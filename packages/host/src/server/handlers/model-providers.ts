@@ -66,7 +66,7 @@ export function modelProviderHandlers(
         if ("env_key" in changes && authOf(current).mode === "externallyConfigured")
           throw refused(
             "configValidationError",
-            "Authentication is configured externally. Omit envKey to preserve it.",
+            "the provider authenticates by other settings than env_key; leave envKey out to keep them",
           );
         edits = Object.entries(changes).map(([key, value]) => ({
           keyPath: tomlPath(["model_providers", id!, key]),
@@ -108,9 +108,12 @@ interface Changes {
 
 /** The keys of config.toml that a patch changes. Null removes a key. */
 function changesOf({ name, baseUrl, envKey }: GatewayPatch): Changes {
-  if (name?.trim() === "") throw refused("configValidationError", "Enter a provider name.");
+  if (name?.trim() === "") throw refused("configValidationError", "name must not be empty");
   if (envKey != null && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(envKey))
-    throw refused("configValidationError", "Invalid API key environment variable name.");
+    throw refused(
+      "configValidationError",
+      "envKey must be the name of an environment variable: letters, digits and _",
+    );
   return {
     ...(name !== undefined && { name: name.trim() }),
     ...(baseUrl !== undefined && { base_url: baseUrl === null ? null : address(baseUrl.trim()) }),
@@ -124,25 +127,21 @@ function address(text: string): string {
   if (isPlain && url.username === "" && url.password === "") return text;
   throw refused(
     "configValidationError",
-    "Enter an HTTP(S) base URL without credentials, a query, or a fragment.",
+    "baseUrl must be an http or https address without credentials, query and fragment",
   );
 }
 
 /** An ID for a new provider, made from its name. */
 function newId({ name, base_url: url }: Changes, taken: ReadonlySet<string>): string {
-  if (name === undefined) throw refused("configValidationError", "Enter a provider name.");
-  if (url == null)
-    throw refused("configValidationError", "A base URL is required to create a custom provider.");
+  if (name === undefined) throw refused("configValidationError", "name must not be empty");
+  if (url == null) throw refused("configValidationError", "baseUrl is required for a new provider");
   const slug =
     name
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-")
       .replaceAll(/^-|-$/g, "") || "custom";
   if (isBuiltInProvider(slug))
-    throw refused(
-      "configValidationError",
-      "This name is reserved for a built-in provider. Enter a different custom provider name.",
-    );
+    throw refused("configValidationError", "a built-in provider has this name; choose another one");
   let id = slug;
   for (let count = 2; taken.has(id); count++) id = `${slug}-${count}`;
   return id;
@@ -150,8 +149,9 @@ function newId({ name, base_url: url }: Changes, taken: ReadonlySet<string>): st
 
 function checkKnown(id: string, providers: readonly ProviderSettings[]): void {
   if (isBuiltInProvider(id))
-    throw refused("configValidationError", "A custom provider or gateway cannot use a built-in provider ID.");
-  if (!providers.some((one) => one.id === id)) throw refused("configPathNotFound", "Unknown provider ID.");
+    throw refused("configValidationError", "providerId names a built-in provider, which cannot be changed");
+  if (!providers.some((one) => one.id === id))
+    throw refused("configPathNotFound", "config.toml has no provider with this providerId");
 }
 
 function withoutNulls(changes: Changes): object {

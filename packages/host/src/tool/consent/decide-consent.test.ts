@@ -398,7 +398,7 @@ describe("what can be granted", () => {
     ["echo one two", null, ["echo", "one", "two"]],
     ["echo one two", ["cat"], ["echo", "one", "two"]],
     ["ls -a x", ["ls"], ["ls"]],
-    // Git runs what the repository names that it finds in its folder.
+    // Git runs programs that the repository of its working folder names.
     ["git status -s", ["git", "status"], null],
     ["git cat-file --filters a", null, null],
     ["git -C x status", null, null],

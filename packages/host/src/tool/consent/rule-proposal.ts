@@ -5,8 +5,8 @@ import { READERS } from "./read-only-commands.ts";
 /**
  * Whether a command prefix may become an allow rule by an answer. A rule counts in all folders, outside of the sandbox
  * and with any words after the prefix, so only programs are listed that run no other program and write no file then.
- * A program that is not listed, or is named by its path, may be anything; git runs what the repository of the folder
- * names, which a model may have made. People can write any rule into a file.
+ * A program that is not listed, or is named by its path, may be anything; git runs programs that the repository of the
+ * working folder names, and a model may have made that. People can write any rule into a file.
  */
 export function mayBecomeRule([program = ""]: readonly string[]): boolean {
   return READERS.has(program);
