@@ -125,7 +125,7 @@ it("[PROVIDER-3] refuses what cannot be written, with the codes that clients of 
   expect(await refused({ ...made, baseUrl: undefined })).toEqual(
     invalid("baseUrl is required for a new provider"),
   );
-  expect((await refused({ ...made, name: "OpenAI" }))[2]).toMatch(/reserved for a built-in provider/);
+  expect((await refused({ ...made, name: "OpenAI" }))[2]).toMatch(/a built-in provider has this name/);
   expect(await refused({ type: "bedrock", providerId: "amazon-bedrock", region: "r" })).toEqual(
     invalid("Bobbin has no model provider amazon-bedrock."),
   );

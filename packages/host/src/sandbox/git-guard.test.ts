@@ -178,6 +178,23 @@ describe.runIf(hasSandbox)("what the user's git finds in a workspace", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
+  it("[SANDBOX-12] is no other configuration of a repository in another folder than .git", async () => {
+    const cwd = join(stage.folder, "separate");
+    await mkdir(cwd);
+    stage.git(cwd, "init", "-q", "--separate-git-dir", join(cwd, ".repository"));
+    await asEveryCommand(`printf '${evil()}' >> .repository/config; mv .repository x`, { cwd });
+    userRunsGit(cwd);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it("[SANDBOX-12] is reported if a folder without objects of its own has become a repository", async () => {
+    const cwd = join(stage.folder, "plain");
+    await mkdir(cwd);
+    const script = `echo 'ref: refs/heads/main' > HEAD; echo ${repository}/.git > commondir`;
+    const { notices } = await stage.confined(script, { cwd });
+    expect(notices).toEqual([expect.stringContaining(`${cwd} has become a git repository`)]);
+  });
+
   it("[SANDBOX-12] is reported if a folder without a repository has become one", async () => {
     const cwd = join(stage.folder, "plain");
     await mkdir(cwd);

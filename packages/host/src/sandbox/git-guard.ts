@@ -91,6 +91,8 @@ export class GitGuards {
         await guard(join(folder, ".git"), folder);
         const found = await readDotGit(this.#files, folder);
         if (found?.repository !== undefined) await this.#guardRepository(found.repository, guard);
+        // Git follows a `.git` that names a folder which does not name this one back.
+        else if (found?.head !== undefined) await guard(found.head, found.head);
         if (found !== undefined) break;
         const bare = await this.#bareRepository(folder);
         if (bare !== undefined) {
@@ -180,8 +182,13 @@ export class GitGuards {
   }
 
   async #bareRepository(folder: string): Promise<GitRepository | undefined> {
-    for (const name of ["HEAD", "objects", "refs"])
-      if (!(await this.#files.exists(join(folder, name)))) return undefined;
+    const has = (name: string): Promise<boolean> => this.#files.exists(join(folder, name));
+    // With `commondir`, objects and refs are in the folder that it names.
+    if (
+      !(await has("HEAD")) ||
+      !((await has("commondir")) || ((await has("objects")) && (await has("refs"))))
+    )
+      return undefined;
     // A placeholder of another command.
     if (await this.#files.exists(`${join(folder, "HEAD")}/.`)) return undefined;
     return { worktree: folder, gitDir: folder, commonDir: folder };
@@ -204,7 +211,7 @@ export class GitGuards {
 
 function bareNotice(folder: string): string {
   return (
-    `${folder} has become a git repository itself: it contains HEAD, objects and refs. Git commands there run ` +
+    `${folder} has become a git repository itself: it contains HEAD. Git commands there run ` +
     `programs that ${join(folder, "config")} names. Check it, or remove HEAD.`
   );
 }
