@@ -182,7 +182,9 @@ describe.runIf(hasSandbox)("what the user's git finds in a workspace", () => {
     const cwd = join(stage.folder, "separate");
     await mkdir(cwd);
     stage.git(cwd, "init", "-q", "--separate-git-dir", join(cwd, ".repository"));
-    await asEveryCommand(`printf '${evil()}' >> .repository/config; mv .repository x`, { cwd });
+    await asEveryCommand(`printf '${evil()}' >> .repository/config; mv .repository x && mv x .repository`, {
+      cwd,
+    });
     userRunsGit(cwd);
     expect(existsSync(ran)).toBe(false);
   });
